@@ -16,7 +16,7 @@ from keju.runs import RunFolder
 from keju.scoring import ItemName, SideScores, check_scores, iter_stored_scores
 from keju.text import in_script
 
-_HASH = re.compile("@[0-9a-f]{8}")
+HASH = re.compile("@[0-9a-f]{8}")
 """The hash in the name of a user's own wording, which may be omitted."""
 
 
@@ -129,17 +129,20 @@ def _same_items(first: RunFolder, second: RunFolder) -> Collection[ItemName] | N
     """The items that are the same in two runs; None for all, in runs of one dataset."""
     if first.manifest().dataset_hash == second.manifest().dataset_hash:
         return None
-    contents = {_name(item): _content(item) for item in first.iter_items()}
+    contents = {item_name(item): item_content(item) for item in first.iter_items()}
     return {
-        name for item in second.iter_items() if contents.get(name := _name(item)) == _content(item)
+        name
+        for item in second.iter_items()
+        if contents.get(name := item_name(item)) == item_content(item)
     }
 
 
-def _name(item: Item) -> ItemName:
+def item_name(item: Item) -> ItemName:
+    """Task, query and id of an item."""
     return item.task, item.query, item.id
 
 
-def _content(item: Item) -> bytes:
+def item_content(item: Item) -> bytes:
     """A hash of the images and the reference, so that a whole run's need little memory."""
     images = tuple(ref.sha256 for ref in item.images)
     content = images, in_script(item.answer, "simplified"), item.boxes, item.relevant
@@ -195,7 +198,7 @@ def _scores(
         variant: scores
         for variant, scores in found.items()
         if all(
-            want in ("", part, _HASH.sub("", part))
+            want in ("", part, HASH.sub("", part))
             for want, part in zip(given, variant, strict=True)
         )
     }
@@ -207,7 +210,7 @@ def _scores(
                 path=run.path,
                 model=model,
                 asked=asked or message("analysis.any-setting"),
-                known=_list_variants(found),
+                known=list_variants(found),
             )
         )
     return kept
@@ -217,20 +220,27 @@ def _only(run: RunFolder, model: str, found: dict[PromptVariant, SideScores]) ->
     if len(found) > 1:
         raise UsageError(
             message(
-                "analysis.several-variants", path=run.path, model=model, known=_list_variants(found)
+                "analysis.several-variants", path=run.path, model=model, known=list_variants(found)
             )
         )
     ((variant, scores),) = found.items()
     return Side(run, model, variant, scores)
 
 
-def _list_variants(found: Collection[PromptVariant]) -> str:
+def list_variants(found: Collection[PromptVariant]) -> str:
+    """Prompt variants as a list for a message."""
     labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
     return listed(labels) or message("analysis.none")
 
 
 def _run_names(first: Side, second: Side) -> tuple[str, str]:
-    """The runs' folder names, with as many parents as are needed to distinguish them."""
+    """The runs' labels, or their folder names with as many parents as distinguish them."""
+    labels = [side.run.manifest().label for side in (first, second)]
+    if labels[0] != labels[1]:
+        one, other = (label or side.run.path.resolve().name
+                      for label, side in zip(labels, (first, second), strict=True))  # fmt: skip
+        if one != other:
+            return one, other
     parts = [side.run.path.resolve().parts for side in (first, second)]
     if parts[0] == parts[1]:
         return "", ""

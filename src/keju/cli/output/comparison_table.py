@@ -34,7 +34,7 @@ def comparison_table(compared: Comparison) -> Table:
             _format_value(each.second, better=each.better == "second"),
             f"{100 * each.difference:+.1f}",
             interval,
-            _format_p(each.p_holm),
+            format_p(each.p_holm),
         )
     return table
 
@@ -43,7 +43,8 @@ def _format_value(value: float, *, better: bool) -> str:
     return f"▲ {100 * value:.1f}" if better else f"{100 * value:.1f}"
 
 
-def _format_p(value: float | None) -> str:
+def format_p(value: float | None) -> str:
+    """A p value with three digits, without the leading 0."""
     if value is None:
         return NOTHING
     return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")

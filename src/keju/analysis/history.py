@@ -1,0 +1,308 @@
+"""`History`: scores of one model over labels, such as checkpoints or dates, and their changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from msgspec import field
+from msgspec.structs import replace
+
+from keju.analysis.comparison_sides import SideChoice
+from keju.analysis.history_checks import check_alike
+from keju.analysis.history_sides import LabelledSide, only_side
+from keju.analysis.intervals import has_interval, interval_of_scores
+from keju.analysis.resampling import Bounds, resample_benchmark
+from keju.definitions import task, tasks, without_official
+from keju.errors import UsageError
+from keju.items import Protocol, Record, Score
+from keju.messages import listed, message
+from keju.runs import RunFolder
+from keju.runs.served_models import served_lines
+from keju.scoring import BenchmarkResult, Result, TaskComparison, aggregate, compare_models
+from keju.scoring.aggregate import task_value
+
+Order = Literal["time", "given"]
+LEVEL = 0.05
+"""The family-wise level of the tests between two labels, over their tasks (`compare_models`)."""
+
+
+class LabelledRun(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One label of a history: its run, model, and the time when the run was created (ISO 8601)."""
+
+    label: str
+    run: str
+    model: str
+    created: str
+
+
+class LabelValue(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """A value of one label with its 95 % interval by group; None where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class HistoryRow(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """A benchmark's overall value (`task` is empty) or a task's main metric, by label in order."""
+
+    benchmark: str
+    task: str
+    query: str
+    metric: str
+    values: list[LabelValue]
+
+    @property
+    def name(self) -> str:
+        """The task and its query; the benchmark for an overall value."""
+        return "/".join(filter(None, (self.task, self.query))) or self.benchmark
+
+
+class Change(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The tests between two labels: later - earlier, adjusted over the tasks (Holm).
+
+    `before` and `after` are labels. In `tasks` the first side is the later label: `difference` is
+    later - earlier, and `better` is ``first`` where the task improved significantly.
+    """
+
+    before: str
+    after: str
+    tasks: list[TaskComparison]
+
+    @property
+    def improved(self) -> list[TaskComparison]:
+        """The tasks that improved significantly."""
+        return [each for each in self.tasks if each.better == "first"]
+
+    @property
+    def declined(self) -> list[TaskComparison]:
+        """The tasks that declined significantly."""
+        return [each for each in self.tasks if each.better == "second"]
+
+
+class History(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The scores of a model over labels under one protocol.
+
+    `changes` are between consecutive labels, and with three labels or more the last one is from the
+    first to the last. `level` is the family-wise level of each of them over its tasks. `notes` are
+    remarks on the runs.
+    """
+
+    protocol: Protocol
+    order: Order
+    level: float
+    labels: list[LabelledRun]
+    rows: list[HistoryRow]
+    changes: list[Change]
+    notes: list[str] = field(default_factory=list)
+
+
+def history_of(
+    runs: Sequence[RunFolder],
+    protocol: Protocol = "strict",
+    wanted: SideChoice | None = None,
+    *,
+    order: Order = "time",
+) -> History:
+    """The scores of one model over two or more labelled runs of the same items and prompts.
+
+    Args:
+        runs: scored runs. A run without a label has the name of its directory as label.
+        protocol: whose main metrics are shown.
+        wanted: `model`, `setting`, `script` and `wording`, where a run has several.
+        order: ``time`` orders by the creation of the runs, ``given`` keeps the order of `runs`.
+
+    Raises:
+        UsageError: fewer than two runs, two have the same label, or items, benchmark, prompts or
+            scoring differ; the error names the difference.
+        DataError: a file of a run is damaged.
+    """
+    if len(runs) < 2:
+        raise UsageError(message("analysis.history-two-runs"))
+    if protocol == "official" and (why := without_official(runs[0].iter_items())):
+        raise UsageError(f"{runs[0].path}: {why}")
+    if order == "time":
+        runs = sorted(runs, key=lambda run: run.manifest().created)
+    sides = [only_side(run, wanted or SideChoice(), protocol) for run in runs]
+    labels = _labels(sides)
+    check_alike(list(zip(labels, sides, strict=True)), protocol)
+    scores = [side.scores for side in sides]
+    rows = _rows(labels, scores, protocol)
+    if not rows:
+        raise UsageError(message("analysis.history-no-values", protocol=protocol))
+    return History(
+        protocol=protocol,
+        order=order,
+        level=LEVEL,
+        labels=[
+            LabelledRun(
+                label=label,
+                run=str(side.run.path),
+                model=side.model,
+                created=side.run.manifest().created,
+            )
+            for label, side in zip(labels, sides, strict=True)
+        ],
+        rows=rows,
+        changes=_changes(labels, scores, protocol),
+        notes=[line for side in sides for line in served_lines(side.run.responses(side.model))],
+    )
+
+
+def _labels(sides: Sequence[LabelledSide]) -> list[str]:
+    labels = [side.run.manifest().label or side.run.path.resolve().name for side in sides]
+    if twice := sorted({label for label in labels if labels.count(label) > 1}):
+        paths = [str(side.run.path) for side, label in zip(sides, labels, strict=True)
+                 if label == twice[0]]  # fmt: skip
+        raise UsageError(
+            message("analysis.history-label-twice", label=twice[0], paths=listed(paths))
+        )
+    return labels
+
+
+def _changes(
+    labels: Sequence[str], scores: Sequence[list[Score]], protocol: Protocol
+) -> list[Change]:
+    pairs = [(place, place + 1) for place in range(len(labels) - 1)]
+    if len(labels) > 2:
+        pairs.append((0, len(labels) - 1))
+    return [
+        Change(
+            before=labels[before],
+            after=labels[after],
+            tasks=compare_models(scores[after], scores[before], protocol),
+        )
+        for before, after in pairs
+    ]
+
+
+def _rows(
+    labels: Sequence[str], scores: Sequence[list[Score]], protocol: Protocol
+) -> list[HistoryRow]:
+    """The overall value of each benchmark, followed by its tasks, in the catalogue's order."""
+    named = [
+        [replace(score, model=label) for score in of_label]
+        for label, of_label in zip(labels, scores, strict=True)
+    ]
+    results = {each.model: each for of_label in named for each in aggregate(of_label)}
+    mains = _mains(named, protocol)
+    rows: list[HistoryRow] = []
+    for benchmark in dict.fromkeys(task(name).benchmark for name, _, _ in mains):
+        own = {key: by_label for key, by_label in mains.items()
+               if task(key[0]).benchmark == benchmark}  # fmt: skip
+        rows.append(_overall(benchmark, labels, results, own))
+        rows += [
+            HistoryRow(
+                benchmark=benchmark, task=name, query=query, metric=metric,
+                values=[_value(by_label.get(label, ())) for label in labels],
+            )
+            for (name, query, metric), by_label in own.items()
+        ]  # fmt: skip
+    return rows
+
+
+_Mains = dict[tuple[str, str, str], dict[str, list[Score]]]
+"""The scores of the main metrics with a value, by task, query and metric, then by label."""
+
+
+def _mains(named: Sequence[Sequence[Score]], protocol: Protocol) -> _Mains:
+    found: _Mains = {}
+    for each in tasks():
+        for query in each.queries:
+            for metric in getattr(query, protocol)[:1]:
+                found[each.id, query.name, metric] = {}
+    for of_label in named:
+        for score in of_label:
+            by_label = found.get((score.task, score.query, score.metric))
+            if by_label is not None and score.value is not None:
+                by_label.setdefault(score.model, []).append(score)
+    return {key: by_label for key, by_label in found.items() if by_label}
+
+
+def _overall(
+    benchmark: str, labels: Sequence[str], results: Mapping[str, Result], mains: _Mains
+) -> HistoryRow:
+    of_label: dict[str, BenchmarkResult] = {
+        label: each
+        for label, result in results.items()
+        for each in result.benchmarks
+        if each.benchmark == benchmark
+    }
+    scores = {
+        (name, query): [score for found in by_label.values() for score in found]
+        for (name, query, _), by_label in mains.items()
+    }
+    bounds = resample_benchmark(scores, of_label, ranked=()).overall
+    return HistoryRow(
+        benchmark=benchmark, task="", query="", metric="",
+        values=[_mean(of_label.get(label), bounds.get(label)) for label in labels],
+    )  # fmt: skip
+
+
+def _mean(result: BenchmarkResult | None, bounds: Bounds | None) -> LabelValue:
+    value = result.overall.value if result else None
+    if bounds is None:
+        return LabelValue(value=value)
+    return LabelValue(value=value, low=bounds[0], high=bounds[1])
+
+
+def _value(scores: Sequence[Score]) -> LabelValue:
+    if not scores:
+        return LabelValue(value=None)
+    value = task_value(list(scores))
+    interval = interval_of_scores(list(scores)) if has_interval(scores[0]) else None
+    if interval is None:
+        return LabelValue(value=value)
+    return LabelValue(value=value, low=interval[0], high=interval[1])
+
+
+def history_records(history: History) -> list[dict[str, str | float | None]]:
+    """All values as flat records: a row for each benchmark or task and label.
+
+    Values are fractions. `change` is the difference from the label before, with its interval and
+    p adjusted over the tasks; `significant` is ``improved``, ``declined`` or empty. The columns
+    with ``total`` are the same from the first label to the last, in the rows of the last label.
+    """
+    count = len(history.labels)
+    steps = [_by_task(each) for each in history.changes[: count - 1]]
+    total = _by_task(history.changes[-1])
+    records = []
+    for row in history.rows:
+        for place, (label, value) in enumerate(zip(history.labels, row.values, strict=True)):
+            key = row.task, row.query
+            step = steps[place - 1].get(key) if place else None
+            whole = total.get(key) if place == count - 1 else None
+            records.append(
+                {
+                    "benchmark": row.benchmark,
+                    "task": row.task,
+                    "query": row.query,
+                    "protocol": history.protocol,
+                    "metric": row.metric,
+                    "label": label.label,
+                    "model": label.model,
+                    "created": label.created,
+                    "value": value.value,
+                    "low": value.low,
+                    "high": value.high,
+                    **_described(step, ""),
+                    **_described(whole, "total_"),
+                }
+            )
+    return records
+
+
+def _by_task(change: Change) -> dict[tuple[str, str], TaskComparison]:
+    return {(each.task, each.query): each for each in change.tasks}
+
+
+def _described(each: TaskComparison | None, prefix: str) -> dict[str, str | float | None]:
+    words = {"first": "improved", "second": "declined", "": ""}
+    return {
+        f"{prefix}change": each.difference if each else None,
+        f"{prefix}change_low": each.low if each else None,
+        f"{prefix}change_high": each.high if each else None,
+        f"{prefix}p_holm": each.p_holm if each else None,
+        f"{prefix}significant": words[each.better] if each else "",
+    }

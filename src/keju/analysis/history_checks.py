@@ -1,0 +1,115 @@
+"""Check that the runs of a history can be compared: same items, prompts, benchmark and scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from keju.analysis.comparison_sides import item_content, item_name
+from keju.analysis.history_sides import LabelledSide
+from keju.errors import UsageError, shortened
+from keju.items import Protocol
+from keju.messages import message
+from keju.running.box_conventions import convention_in
+
+_Named = tuple[str, LabelledSide]
+
+
+def check_alike(sides: Sequence[_Named], protocol: Protocol) -> None:
+    """Check each label against the first.
+
+    Args:
+        sides: labels with their sides.
+        protocol: whose scores are compared.
+
+    Raises:
+        UsageError: two labels differ in the prompt variant, system prompt, boxes, rounds, pair
+            form, benchmark, items, answered items or the signature of a metric.
+        DataError: a file of a run is damaged.
+    """
+    first = sides[0]
+    for other in sides[1:]:
+        for what, one, two in _differences(first[1], other[1], protocol):
+            if one != two:
+                raise UsageError(
+                    message(
+                        "analysis.history-differs", first=first[0], second=other[0], what=what,
+                        one=shortened(one) or message("analysis.none"),
+                        two=shortened(two) or message("analysis.none"),
+                    )
+                )  # fmt: skip
+        _check_items(first, other)
+        _check_answered(first, other, protocol)
+
+
+def _differences(
+    first: LabelledSide, second: LabelledSide, protocol: Protocol
+) -> Iterator[tuple[str, str, str]]:
+    """The properties that must be equal, each with its value on both sides."""
+    one, two = (side.run.manifest() for side in (first, second))
+    options = ("--setting", "--script", "--wording")
+    yield from zip(options, first.variant, second.variant, strict=True)
+    yield "--system-prompt", one.system_hash(first.model), two.system_hash(second.model)
+    yield (
+        "--boxes",
+        convention_in(one.settings, first.model),
+        convention_in(two.settings, second.model),
+    )
+    yield "--rounds", str(one.rounds), str(two.rounds)
+    yield "--pairs", one.pairs, two.pairs
+    names = sorted({*one.benchmarks, *two.benchmarks})
+    for name in names:
+        same = one.benchmarks.get(name) == two.benchmarks.get(name)
+        yield message("analysis.history-definition"), name, name if same else ""
+    yield message("analysis.history-signature"), *_signatures(first, second, protocol)
+
+
+def _signatures(first: LabelledSide, second: LabelledSide, protocol: Protocol) -> tuple[str, str]:
+    """The first differing signature of a metric of both sides; two empty texts if none differs."""
+    one, two = (
+        {
+            (score.task, score.query, score.metric): score.signature
+            for score in side.scores
+            if score.protocol == protocol and score.signature and score.value is not None
+        }
+        for side in (first, second)
+    )
+    return next(
+        ((one[key], two[key]) for key in one if two.get(key, one[key]) != one[key]), ("", "")
+    )
+
+
+def _check_items(first: _Named, second: _Named) -> None:
+    runs = first[1].run, second[1].run
+    manifests = [run.manifest() for run in runs]
+    ids = [run.item_ids() for run in runs]
+    if manifests[0].items_key == manifests[1].items_key and ids[0] == ids[1]:
+        return
+    one, two = ({item_name(item): item_content(item) for item in run.iter_items()} for run in runs)
+    differing = [key for key in {**one, **two} if one.get(key) != two.get(key)]
+    if differing:
+        raise UsageError(
+            message(
+                "analysis.history-items", first=first[0], second=second[0], count=len(differing),
+                item=shortened(differing[0][2]),
+            )
+        )  # fmt: skip
+
+
+def _check_answered(first: _Named, second: _Named, protocol: Protocol) -> None:
+    one, two = (
+        {
+            (score.task, score.query, score.item, score.round)
+            for score in side.scores
+            if score.protocol == protocol
+        }
+        for _, side in (first, second)
+    )
+    if one != two:
+        fewer = first[0] if len(one) < len(two) else second[0]
+        lacking = sorted(one ^ two)
+        raise UsageError(
+            message(
+                "analysis.history-unanswered", label=fewer, count=len(lacking),
+                item=shortened(lacking[0][2]),
+            )
+        )  # fmt: skip

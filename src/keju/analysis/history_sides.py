@@ -1,0 +1,67 @@
+"""`LabelledSide`: one run of a history with the scores of one model in one prompt variant."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keju.analysis.comparison_sides import HASH, SideChoice, list_variants
+from keju.errors import UsageError
+from keju.items import PromptVariant, Protocol, Score, variant_of
+from keju.messages import both, listed, message
+from keju.runs import RunFolder
+from keju.scoring import stored_scores
+
+
+class LabelledSide(NamedTuple):
+    """The scores under one protocol of one model of a run, in one prompt variant."""
+
+    run: RunFolder
+    model: str
+    variant: PromptVariant
+    scores: list[Score]
+
+
+def only_side(run: RunFolder, wanted: SideChoice, protocol: Protocol) -> LabelledSide:
+    """The side of a run with one model and prompt variant, or with those that are named.
+
+    Raises:
+        UsageError: the model or variant is not there, or more than one fits.
+        DataError: a file of the run is damaged.
+    """
+    known = list(run.manifest().models)
+    if wanted.model and wanted.model not in known:
+        raise UsageError(
+            message("analysis.no-model", path=run.path, name=wanted.model, known=listed(known))
+        )
+    if not wanted.model and len(known) != 1:
+        raise UsageError(message("analysis.name-one-model", path=run.path, known=listed(known)))
+    model, given = wanted.model or known[0], wanted.variant(0)
+    found: dict[PromptVariant, list[Score]] = {}
+    for _, of_model in stored_scores(run, [model]):
+        for score in of_model:
+            if score.protocol == protocol:
+                found.setdefault(variant_of(score), []).append(score)
+    fitting = [
+        variant
+        for variant in found
+        if all(
+            want in ("", part, HASH.sub("", part))
+            for want, part in zip(given, variant, strict=True)
+        )
+    ]
+    if not fitting:
+        asked = both(filter(None, given)) or message("analysis.any-setting")
+        raise UsageError(
+            message(
+                "analysis.no-answers-in", path=run.path, model=model, asked=asked,
+                known=list_variants(found),
+            )
+        )  # fmt: skip
+    if len(fitting) > 1:
+        raise UsageError(
+            message(
+                "analysis.several-variants", path=run.path, model=model,
+                known=list_variants(fitting),
+            )
+        )  # fmt: skip
+    return LabelledSide(run, model, fitting[0], found[fitting[0]])

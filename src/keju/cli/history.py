@@ -1,0 +1,100 @@
+"""`keju history`: scores over labels, and what changed between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, app, out, say
+from keju.cli.figures import FormatNames, Language, draw_all
+from keju.cli.options import AsJson
+from keju.messages import language as terminal_language
+from keju.messages import message
+
+if TYPE_CHECKING:
+    from keju.analysis.history import History
+
+
+@app.command()
+def history(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN…", help="Scored run directories, one for each label."),
+    ],
+    model: Annotated[
+        str, typer.Option(metavar="MODEL", help="Model, where a run has several.")
+    ] = "",
+    setting: Annotated[
+        str, typer.Option(metavar="SETTING", help="Input setting, where a run has several.")
+    ] = "",
+    script: Annotated[
+        str, typer.Option(metavar="SCRIPT", help="Script, where a run has several.")
+    ] = "",
+    wording: Annotated[
+        str, typer.Option(metavar="WORDING", help="Prompt wording, where a run has several.")
+    ] = "",
+    protocol: Annotated[
+        Literal["official", "strict"],
+        typer.Option(help="Protocol whose main metrics are shown."),
+    ] = "strict",
+    order: Annotated[
+        Literal["time", "given"],
+        typer.Option(help="Order of the labels: by the time when the runs were created, or given."),
+    ] = "time",
+    as_json: AsJson = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE.csv", help="New CSV file with all values and changes."),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Directory for figures. Default: none."),
+    ] = None,
+    formats: FormatNames = "svg",
+    language: Language = None,
+) -> None:
+    """Show the scores of a model over labels, and the tasks that changed significantly.
+
+    For example: keju history run-1000 run-2000 run-3000 -o figures. The runs were made with keju
+    run --label, of the same items and prompts. Between each two consecutive labels and from the
+    first to the last, items are paired and tested as by keju compare, adjusted over the tasks.
+    """
+    from keju.analysis.comparison_sides import SideChoice
+    from keju.analysis.history import history_of
+    from keju.cli.output.console import print_json, translate
+    from keju.cli.output.history_table import history_lines, history_table
+    from keju.runs import RunFolder
+
+    found = history_of(
+        [RunFolder.open(run) for run in runs],
+        protocol,
+        SideChoice(model=model, setting=setting, script=script, wording=wording),
+        order=order,
+    )
+    if as_json:
+        print_json(found)
+    else:
+        out.print(history_table(found))
+        for line in history_lines(found):
+            say(translate(line))
+    if csv is not None:
+        _write_csv(found, csv, quiet=as_json)
+    if folder is not None:
+        from keju.figures.history import history_figures
+
+        shown = language or terminal_language()
+        if not draw_all(history_figures(found), folder, formats, shown, quiet=as_json):
+            raise typer.Exit(WITH_FAILURES)
+
+
+def _write_csv(found: History, path: Path, *, quiet: bool) -> None:
+    import polars as pl
+
+    from keju.analysis.history import history_records
+    from keju.csv_files import write_frame
+
+    write_frame(pl.DataFrame(history_records(found), infer_schema_length=None), path)
+    if not quiet:
+        say(message("terminal.all-numbers", file=path))

@@ -1,0 +1,107 @@
+"""The tables of `keju history`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from keju.analysis.history import Change, History, HistoryRow, LabelValue
+from keju.analysis.labels import metric_label
+from keju.cli.output.comparison_table import format_p
+from keju.cli.output.console import name_columns, plain_table
+from keju.definitions import benchmark_title
+from keju.formatting import NOTHING
+from keju.messages import listed, message
+from keju.scoring import TaskComparison
+
+
+def history_table(history: History) -> Table:
+    """One row per benchmark and task, one column per label: the value in percent and its interval.
+
+    ▲ and ▼ mark a task that improved or declined significantly since the label before.
+    """
+    count = len(history.labels)
+    table = plain_table(
+        *name_columns("task"), *(each.label for each in history.labels), right=range(1, count + 1)
+    )
+    marks = _marks(history)
+    for row in history.rows:
+        cells = [
+            f"{marks.get((row.task, row.query, place), '')}{_format_value(value)}"
+            for place, value in enumerate(row.values)
+        ]
+        table.add_row(_name(history, row), *cells)
+    return table
+
+
+def history_lines(history: History) -> Iterator[str]:
+    """The meaning of the table, the changes between labels, and remarks on the runs."""
+    labels = " → ".join(each.label for each in history.labels)
+    by_time = history.order == "time"
+    order = message("terminal.history-by-time") if by_time else message("terminal.history-as-given")
+    yield message("terminal.history-order", labels=labels, order=order)
+    yield message("terminal.history-tested", level=f"{history.level:.2f}".removeprefix("0"))
+    for change in history.changes:
+        yield from _change_lines(change)
+    yield from history.notes
+
+
+def _change_lines(change: Change) -> Iterator[str]:
+    pair = message("terminal.history-pair", before=change.before, after=change.after)
+    if change.improved:
+        yield message("terminal.history-improved", pair=pair, tasks=_list_tasks(change.improved))
+    if change.declined:
+        yield message("terminal.history-declined", pair=pair, tasks=_list_tasks(change.declined))
+    if not change.improved and not change.declined:
+        yield message("terminal.history-unchanged", pair=pair, count=len(change.tasks))
+    few = [each for each in change.tasks if each.needed is not None and each.groups < each.needed]
+    if few:
+        needed = max(each.needed or 0 for each in few)
+        names = listed([_task(each) for each in few])
+        yield message("terminal.history-few-groups", pair=pair, tasks=names, needed=needed)
+
+
+def _list_tasks(tasks: list[TaskComparison]) -> str:
+    return listed(
+        [
+            message(
+                "terminal.history-task",
+                task=_task(each),
+                points=f"{100 * each.difference:+.1f}",
+                p=format_p(each.p_holm),
+            )
+            for each in tasks
+        ]
+    )
+
+
+def _task(each: TaskComparison) -> str:
+    return f"{each.task}/{each.query}" if each.query else each.task
+
+
+def _marks(history: History) -> dict[tuple[str, str, int], str]:
+    """The mark of each significant change since the label before."""
+    marks = {}
+    for place, change in enumerate(history.changes[: len(history.labels) - 1], start=1):
+        for each in change.tasks:
+            if each.better:
+                key = each.task, each.query, place
+                marks[key] = "▲ " if each.better == "first" else "▼ "
+    return marks
+
+
+def _name(history: History, row: HistoryRow) -> str:
+    if not row.task:
+        return benchmark_title(row.benchmark)
+    return f"{row.name} {metric_label(row.task, row.query, history.protocol, row.metric)}"
+
+
+def _format_value(value: LabelValue) -> str:
+    if value.value is None:
+        return NOTHING
+    shown = f"{100 * value.value:.1f}"
+    if value.low is None or value.high is None:
+        return shown
+    bounds = message("terminal.range", low=f"{100 * value.low:.1f}", high=f"{100 * value.high:.1f}")
+    return f"{shown} ({bounds})"
