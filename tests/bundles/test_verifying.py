@@ -190,6 +190,21 @@ def test_an_altered_definition_is_named_with_its_line(
     assert (member, "line 10") in places(verify_bundle(other, data))
 
 
+@pytest.mark.parametrize("column", ["domain", "dynasty", "group", "source"])
+def test_an_altered_filter_or_group_of_an_item_is_named(
+    bundle: Path, data: Path, tmp_path: Path, column: str
+) -> None:
+    def change(content: bytes) -> bytes:
+        frame = pl.read_parquet(io.BytesIO(content))
+        target = io.BytesIO()
+        values = [*frame[column][:2], "x"]
+        frame.with_columns(pl.Series(column, values)).write_parquet(target)
+        return target.getvalue()
+
+    other = altered(bundle, tmp_path / "x.zip", "items.parquet", change, rehash=True)
+    assert places(verify_bundle(other, data)) == {("items.parquet", "question")}
+
+
 def test_an_altered_hash_of_an_item_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
     def change(content: bytes) -> bytes:
         frame = pl.read_parquet(io.BytesIO(content))

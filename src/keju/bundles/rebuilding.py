@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from keju import __version__
 from keju.bundles.data import image_member
-from keju.bundles.index import item_hash, number_groups
-from keju.bundles.manifest import INDEX, RUN_ITEMS, BundledItem
+from keju.bundles.index import find_hidden, iter_bundled_items, number_groups
+from keju.bundles.manifest import ABOUT, FILTERS, INDEX, RUN_ITEMS, BundledItem
 from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
@@ -26,6 +27,7 @@ class _Stored(NamedTuple):
     hash: str
     group: str
     images: tuple[str, ...]
+    filters: tuple[str, ...]
 
 
 def rebuild_items(
@@ -42,8 +44,16 @@ def rebuild_items(
     Returns:
         Whether all items could be written; scores can only be computed from all of them.
     """
-    stored = {_place(item): _Stored(item.hash, item.group, item.images) for item in bundle.items()}
+    shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+    stored = {
+        _place(item): _Stored(
+            item.hash, item.group, item.images, shared.setdefault(_filters(item), _filters(item))
+        )
+        for item in bundle.items()
+    }
     findings.compared(_CHECK, len(stored))
+    if bundle.about.items != len(stored):
+        findings.differs(_CHECK, ABOUT, "items", message("bundles.manifest-differs"))
     if dataset is None:
         target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
     elif not _copy(bundle, dataset, target, findings):
@@ -51,17 +61,22 @@ def rebuild_items(
     groups = number_groups(iter_items(target))
     known: dict[str, str] = {}
     whole = True
-    for item in iter_items(target):
+    hidden = find_hidden(lambda: iter_items(target))
+    listed = iter_bundled_items(iter_items(target), hidden, groups)
+    same = bundle.about.keju == __version__
+    for item, now in zip(iter_items(target), listed, strict=True):
         place = item.task, item.query, item.id
         expected = stored.pop(place, None)
         if expected is None:
             findings.differs(_CHECK, INDEX, item.id, message("bundles.item-not-listed"))
-        elif expected.hash != item_hash(item):
+        elif expected.hash != now.hash:
             findings.differs(_CHECK, INDEX, item.id, message("bundles.item-differs"))
-        elif expected.group != groups.get(item.group, ""):
+        elif expected.group != now.group:
             findings.differs(_CHECK, INDEX, item.id, message("bundles.group-differs"))
-        elif expected.images != tuple(ref.sha256 for ref in item.images):
+        elif expected.images != now.images:
             findings.differs(_IMAGES, INDEX, item.id, message("bundles.images-differ"))
+        elif same and expected.filters != _filters(now):
+            findings.differs(_CHECK, INDEX, item.id, message("bundles.filters-differ"))
         _check_images(bundle, dataset, item, known, findings)
     for _, _, name in stored:
         whole = False
@@ -71,6 +86,11 @@ def rebuild_items(
 
 def _place(item: BundledItem) -> tuple[str, str, str]:
     return item.task, item.query, item.id
+
+
+def _filters(item: BundledItem) -> tuple[str, ...]:
+    """The values by which reports filter."""
+    return (item.benchmark, item.domain, *(getattr(item, kind) for kind in FILTERS))
 
 
 def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) -> bool:
