@@ -61,11 +61,11 @@ def packages() -> list[Package]:
     Raises:
         PackageNotFoundError: one is not installed.
     """
-    needs = _needs()
+    by_extra = needs()
     return [
         Package(
             name, version, licence_of(distribution(name)),
-            tuple(extra for extra, names in needs.items() if name in names) or ("tests",),
+            tuple(extra for extra, names in by_extra.items() if name in names) or ("tests",),
         )
         for name, version in sorted(locked().items())
     ]  # fmt: skip
@@ -88,7 +88,7 @@ def licence_of(found: Distribution) -> str:
     return text if short else " AND ".join(classes) or "not named"
 
 
-def _needs() -> dict[str, set[str]]:
+def needs() -> dict[str, set[str]]:
     """The names that keju itself and each of its extras need, with what those need in turn."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     base = _closure(project["dependencies"])

@@ -1,9 +1,9 @@
-"""`Wire`: HTTP connections to one server, which exchange bytes."""
+"""`Wire`: HTTP connections to one server, which exchange bytes; and errors without a reply."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ import aiohttp
 
 from keju.messages import message
 from keju.models.base import AskError
+from keju.models.openai_errors import excerpt
 
 MOST_BYTES = 64 << 20
 """The maximum size of a reply; a longer one is neither an answer nor a page's text."""
@@ -142,3 +143,24 @@ def _proxy_for(url: str) -> str | None:
     if not parts.hostname or proxy_bypass(parts.hostname):
         return None
     return getproxies().get(parts.scheme)
+
+
+def error_of_exception(error: Exception) -> AskError:
+    """Classify an exception raised instead of a reply."""
+    chain = list(_causes(error))
+    words = excerpt(
+        next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
+    )
+    if any(isinstance(cause, TimeoutError) for cause in chain):
+        return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
+    if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
+        return AskError("bad-request", message("models.address-not-usable", words=words))
+    return AskError("connection", message("models.connection-failed", words=words), retryable=True)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    for _ in range(10):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or error.__context__

@@ -20,8 +20,8 @@ from msgspec import Struct
 from keju.messages import message
 from keju.models.base import AskError
 from keju.models.batch_support import Batch, Result
-from keju.models.http_client import Form, Wire
-from keju.models.openai_errors import error_of_exception, error_of_reply
+from keju.models.http_client import Form, Wire, error_of_exception
+from keju.models.openai_errors import error_of_reply
 
 TAG = "keju"
 _ANSWERS_MAY_BE = 4 << 30

@@ -30,11 +30,11 @@ from keju.models.capabilities import Capabilities
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
 from keju.models.endpoints import checked_url
-from keju.models.http_client import Wire
+from keju.models.http_client import Wire, error_of_exception
 from keju.models.images_needed import lacks_image
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches
-from keju.models.openai_errors import error_of_exception, error_of_reply
+from keju.models.openai_errors import error_of_reply
 from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-import aiohttp
 import msgspec
 
 from keju.messages import message
@@ -41,19 +40,6 @@ def excerpt(text: str, length: int = 300) -> str:
     line = " ".join(text[: 4 * length].split())
     plain = "".join(mark for mark in line if mark.isprintable())
     return plain if len(plain) <= length else f"{plain[: length - 1]}…"
-
-
-def error_of_exception(error: Exception) -> AskError:
-    """Classify an exception raised instead of a reply."""
-    chain = list(_causes(error))
-    words = excerpt(
-        next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
-    )
-    if any(isinstance(cause, TimeoutError) for cause in chain):
-        return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
-    if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
-        return AskError("bad-request", message("models.address-not-usable", words=words))
-    return AskError("connection", message("models.connection-failed", words=words), retryable=True)
 
 
 def error_of_reply(status: int, body: bytes, headers: Mapping[str, str]) -> AskError:
@@ -116,14 +102,6 @@ def error_of_object(error: object) -> AskError:
         message("models.error-for-answer", excerpt=excerpt(_message(error))),
         retryable=True,
     )
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    for _ in range(10):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _inner(body: object) -> object:
