@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench mini clean
+.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench mini dist clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench              speed, as ratios within one run"
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
 	@echo "make install-semantic   adds torch and the encoders, Ray, Inspect and what tests need"
+	@echo "make dist               the sdists and wheels in dist/, each built twice with the same bytes"
 	@echo "make mini               rebuilds the bundled set from its recipe (needs fonts)"
 
 install: $(VENV)/.base $(if $(filter yes,$(OFFICIAL)),$(VENV)/.official)
@@ -81,6 +82,9 @@ mini: install
 	@rm -rf build/mini
 	@$(BIN)/keju build synth packages/keju-synthetic/src/keju_synthetic/recipes/mini.toml --out build/mini
 	@rm -rf src/keju/datasets/mini/data && mv build/mini src/keju/datasets/mini/data
+
+dist: install
+	@$(BIN)/python -m tools.build_packages dist
 
 clean:
 	rm -rf $(VENV) .contracts demo-run build dist
