@@ -16,7 +16,7 @@ from keju.translations import Words
 LANGUAGES = ("en", "zh")
 _PACKAGE = "keju.annotation"
 _TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
-_SHARED = {"tokens.css": "keju"}
+_SHARED = {"tokens.css": "keju", "seal.svg": "keju"}
 _TYPES = {
     "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
 }  # fmt: skip

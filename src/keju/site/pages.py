@@ -45,7 +45,7 @@ _TEMPLATES = (
     "layout.html.j2", "parts.html.j2", "start.html.j2", "board.html.j2", "task.html.j2",
     "model.html.j2", "items.html.j2", "about.html.j2", "root.html.j2",
 )  # fmt: skip
-_FILES = ("common.js", "board.js", "items.js", "start.js", "root.js", "seal.svg")
+_FILES = ("common.js", "board.js", "items.js", "start.js", "root.js")
 _TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
 _SHOWN = tuple(reversed(PROTOCOLS))
 """The protocols in the order of columns: the recommended one first."""
@@ -96,7 +96,11 @@ class Site(NamedTuple):
 def write_pages(site: Site, out: Path) -> set[Path]:
     """Write all pages, scripts and styles; returns their paths."""
     written = {write_changed(out / "assets" / name, _asset(name)) for name in _FILES}
-    style = files("keju").joinpath("assets", "tokens.css").read_bytes()
+    shared = files("keju").joinpath("assets")
+    written.add(
+        write_changed(out / "assets" / "seal.svg", shared.joinpath("seal.svg").read_bytes())
+    )
+    style = shared.joinpath("tokens.css").read_bytes()
     style += files("keju.reporting").joinpath("assets", "report.css").read_bytes()
     written.add(write_changed(out / "assets" / "style.css", style + _asset("style.css")))
     for board in site.boards:
