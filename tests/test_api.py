@@ -68,7 +68,8 @@ PARAMETERS = {
         "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
         "max_cost": None, "max_requests": None, "max_hours": None, "prices": None,
         "per_minute": None, "tokens_per_minute": None, "images_per_minute": None, "batch": False,
-        "retry_failed": False, "reading_order": True, "progress": False,
+        "retry_failed": False, "reading_order": True, "engine": "native", "ray_address": "",
+        "progress": False,
     },
     "compare": {
         "first": ..., "second": None, "models": None, "settings": None, "scripts": None,
@@ -144,6 +145,14 @@ def test_the_options_of_run_are_those_of_the_command():
     defaults = {renamed.get(each.name, each.name): each.default for each in command.params}
     for name in ours - {"dataset", "models", "out", "extra_body"}:
         assert defaults[name] == PARAMETERS["run"][name], name
+
+
+@pytest.mark.parametrize("model", ["baseline:copy", keju.PythonModel("mine", lambda asked: "")])
+def test_only_local_engines_run_on_ray(model, tmp_path):
+    with pytest.raises(UsageError) as caught:
+        keju.run("mini", model, tmp_path / "run", engine="ray")
+    assert "--engine ray" in str(caught.value)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("name", TYPES)

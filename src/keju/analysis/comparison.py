@@ -13,11 +13,11 @@ from keju.analysis.comparison_sides import (
     names_of,
     shared_variant,
 )
-from keju.definitions import tasks, without_official
+from keju.analysis.score_sources import ScoredRun, source_of
+from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.messages import join_clauses, listed, message, recognised
-from keju.runs import RunFolder
 from keju.scoring import (
     CUT_NOTE,
     SideScores,
@@ -61,12 +61,12 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def comparison_of(
-    runs: Sequence[RunFolder], protocol: Protocol, wanted: SideChoice | None = None
+    runs: Sequence[ScoredRun], protocol: Protocol, wanted: SideChoice | None = None
 ) -> Comparison:
     """Compare two models, two runs, two settings or two scripts, over the items of both.
 
     Args:
-        runs: one run or two; they must have been scored.
+        runs: one run or two, directories or bundles; they must have been scored.
         protocol: whose main metrics are compared.
         wanted: the selected sides; by default they are derived from the runs.
 
@@ -74,7 +74,7 @@ def comparison_of(
         UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
         DataError: a run has not been scored.
     """
-    if protocol == "official" and (why := without_official(runs[0].iter_items())):
+    if protocol == "official" and (why := source_of(runs[0]).without_official()):
         raise UsageError(f"{runs[0].path}: {why}")
     first, second = choose_sides(runs, wanted or SideChoice(), protocol)
     names = names_of(first, second)

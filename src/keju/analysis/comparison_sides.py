@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
-from msgspec import convert, msgpack
+from msgspec import convert
 
+from keju.analysis.score_sources import ScoredRun, ScoreSource, find_same_items, source_of
 from keju.errors import UsageError
-from keju.items import Item, PromptVariant, Protocol, Record, variant_of
+from keju.items import PromptVariant, Protocol, Record, variant_of
 from keju.messages import both, listed, message
-from keju.runs import RunFolder
-from keju.scoring import ItemName, SideScores, check_scores, iter_stored_scores
-from keju.text import in_script
+from keju.scoring import ItemName, SideScores
 
 HASH = re.compile("@[0-9a-f]{8}")
 """The hash in the name of a user's own wording, which may be omitted."""
@@ -59,19 +57,21 @@ class SideChoice(Record, frozen=True, kw_only=True):
 class Side(NamedTuple):
     """One side: the scores of one model of a run in one prompt variant."""
 
-    run: RunFolder
+    run: ScoreSource
     model: str
     variant: PromptVariant
     scores: SideScores
 
 
 def choose_sides(
-    runs: Sequence[RunFolder], wanted: SideChoice, protocol: Protocol
+    runs: Sequence[ScoredRun], wanted: SideChoice, protocol: Protocol
 ) -> tuple[Side, Side]:
     """Find the two sides in one run or two, with their scores of items that are the same in both.
 
-    In runs of different datasets an item is the same if its task, query, id, images and reference
-    are; the reference may be in another script.
+    Args:
+        runs: run directories or bundles.
+        wanted: the parts that the user names.
+        protocol: whose main metrics are compared.
 
     Raises:
         UsageError: a model or prompt variant is not there, more than one fits, both sides are the
@@ -82,13 +82,14 @@ def choose_sides(
     if not 1 <= len(runs) <= 2:
         raise UsageError(message("analysis.one-run-or-two", count=len(runs)))
     wanted.check()
-    pair = (runs[0], runs[-1])
+    sources = [source_of(run) for run in runs]
+    pair = sources[0], sources[-1]
     if len(runs) == 2 and pair[0].path.resolve() == pair[1].path.resolve():
         raise UsageError(message("analysis.run-twice", path=pair[0].path))
     models = _models(pair, wanted, several=len(runs) == 2)
     if len(runs) == 1:
-        check_scores(pair[0], list(dict.fromkeys(models)))
-    same = _same_items(*pair)
+        pair[0].check(list(dict.fromkeys(models)))
+    same = find_same_items(*pair) if len(runs) == 2 else None
     kept = [
         _scores(run, model, wanted.variant(place), protocol, same)
         for place, (run, model) in enumerate(zip(pair, models, strict=True))
@@ -125,32 +126,8 @@ def shared_variant(first: Side, second: Side) -> str:
     return convert(tuple(shared), PromptVariant).label()
 
 
-def _same_items(first: RunFolder, second: RunFolder) -> Collection[ItemName] | None:
-    """The items that are the same in two runs; None for all, in runs of one dataset."""
-    if first.manifest().dataset_hash == second.manifest().dataset_hash:
-        return None
-    contents = {item_name(item): item_content(item) for item in first.iter_items()}
-    return {
-        name
-        for item in second.iter_items()
-        if contents.get(name := item_name(item)) == item_content(item)
-    }
-
-
-def item_name(item: Item) -> ItemName:
-    """Task, query and id of an item."""
-    return item.task, item.query, item.id
-
-
-def item_content(item: Item) -> bytes:
-    """A hash of the images and the reference, so that a whole run's need little memory."""
-    images = tuple(ref.sha256 for ref in item.images)
-    content = images, in_script(item.answer, "simplified"), item.boxes, item.relevant
-    return sha256(msgpack.encode(content)).digest()
-
-
 def _models(
-    pair: tuple[RunFolder, RunFolder], wanted: SideChoice, *, several: bool
+    pair: tuple[ScoreSource, ScoreSource], wanted: SideChoice, *, several: bool
 ) -> tuple[str, str]:
     known = [list(run.manifest().models) for run in pair]
     named = wanted.models or ((wanted.model, wanted.model) if wanted.model else None)
@@ -179,7 +156,7 @@ def _models(
 
 
 def _scores(
-    run: RunFolder,
+    run: ScoreSource,
     model: str,
     given: tuple[str, str, str],
     protocol: Protocol,
@@ -187,12 +164,11 @@ def _scores(
 ) -> dict[PromptVariant, SideScores]:
     """The scores that fit one side, by prompt variant."""
     found: dict[PromptVariant, SideScores] = {}
-    for _, of_model in iter_stored_scores(run, [model]):
-        for score in of_model:
-            variant = variant_of(score)
-            if variant not in found:
-                found[variant] = SideScores(protocol, among=among)
-            found[variant].add(score)
+    for score in run.scores(model):
+        variant = variant_of(score)
+        if variant not in found:
+            found[variant] = SideScores(protocol, among=among)
+        found[variant].add(score)
     found = dict(sorted(found.items(), key=lambda each: each[0].rank))
     kept = {
         variant: scores
@@ -216,7 +192,7 @@ def _scores(
     return kept
 
 
-def _only(run: RunFolder, model: str, found: dict[PromptVariant, SideScores]) -> Side:
+def _only(run: ScoreSource, model: str, found: dict[PromptVariant, SideScores]) -> Side:
     if len(found) > 1:
         raise UsageError(
             message(
@@ -237,7 +213,7 @@ def _run_names(first: Side, second: Side) -> tuple[str, str]:
     """The runs' labels, or their folder names with as many parents as distinguish them."""
     labels = [side.run.manifest().label for side in (first, second)]
     if labels[0] != labels[1]:
-        one, other = (label or side.run.path.resolve().name
+        one, other = (label or side.run.name
                       for label, side in zip(labels, (first, second), strict=True))  # fmt: skip
         if one != other:
             return one, other

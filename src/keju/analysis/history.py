@@ -13,11 +13,11 @@ from keju.analysis.history_checks import check_alike
 from keju.analysis.history_sides import LabelledSide, only_side
 from keju.analysis.intervals import has_interval, interval_of_scores
 from keju.analysis.resampling import Bounds, resample_benchmark
-from keju.definitions import task, tasks, without_official
+from keju.analysis.score_sources import ScoredRun, is_bundled, source_of
+from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
 from keju.messages import listed, message
-from keju.runs import RunFolder
 from keju.runs.served_models import served_lines
 from keju.scoring import BenchmarkResult, Result, TaskComparison, aggregate, compare_models
 from keju.scoring.aggregate import task_value
@@ -99,7 +99,7 @@ class History(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def history_of(
-    runs: Sequence[RunFolder],
+    runs: Sequence[ScoredRun],
     protocol: Protocol = "strict",
     wanted: SideChoice | None = None,
     *,
@@ -108,7 +108,7 @@ def history_of(
     """The scores of one model over two or more labelled runs of the same items and prompts.
 
     Args:
-        runs: scored runs. A run without a label has the name of its directory as label.
+        runs: scored runs or bundles. One without a label has the name of its directory or file.
         protocol: whose main metrics are shown.
         wanted: `model`, `setting`, `script` and `wording`, where a run has several.
         order: ``time`` orders by the creation of the runs, ``given`` keeps the order of `runs`.
@@ -120,14 +120,15 @@ def history_of(
     """
     if len(runs) < 2:
         raise UsageError(message("analysis.history-two-runs"))
-    if protocol == "official" and (why := without_official(runs[0].iter_items())):
-        raise UsageError(f"{runs[0].path}: {why}")
+    sources = [source_of(run) for run in runs]
+    if protocol == "official" and (why := sources[0].without_official()):
+        raise UsageError(f"{sources[0].path}: {why}")
     if order == "time":
-        runs = sorted(runs, key=lambda run: run.manifest().created)
-    sides = [only_side(run, wanted or SideChoice(), protocol) for run in runs]
+        sources.sort(key=lambda source: source.manifest().created)
+    sides = [only_side(source, wanted or SideChoice(), protocol) for source in sources]
     labels = _labels(sides)
     check_alike(list(zip(labels, sides, strict=True)), protocol)
-    scores = [side.scores for side in sides]
+    scores = _in_the_same_groups(sides)
     rows = _rows(labels, scores, protocol)
     if not rows:
         raise UsageError(message("analysis.history-no-values", protocol=protocol))
@@ -150,8 +151,19 @@ def history_of(
     )
 
 
+def _in_the_same_groups(sides: Sequence[LabelledSide]) -> list[list[Score]]:
+    """The scores of each side; in bundles groups have numbers, so all get those of the first."""
+    if not any(is_bundled(side.run) for side in sides):
+        return [side.scores for side in sides]
+    groups = {(each.task, each.query, each.item): each.group for each in sides[0].scores}
+    return [
+        [replace(each, group=groups[each.task, each.query, each.item]) for each in side.scores]
+        for side in sides
+    ]
+
+
 def _labels(sides: Sequence[LabelledSide]) -> list[str]:
-    labels = [side.run.manifest().label or side.run.path.resolve().name for side in sides]
+    labels = [side.run.manifest().label or side.run.name for side in sides]
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
         paths = [str(side.run.path) for side, label in zip(sides, labels, strict=True)
                  if label == twice[0]]  # fmt: skip

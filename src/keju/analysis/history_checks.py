@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keju.analysis.comparison_sides import item_content, item_name
 from keju.analysis.history_sides import LabelledSide
+from keju.analysis.score_sources import contents_of
 from keju.errors import UsageError, shortened
 from keju.items import Protocol
 from keju.messages import message
@@ -79,12 +79,7 @@ def _signatures(first: LabelledSide, second: LabelledSide, protocol: Protocol) -
 
 
 def _check_items(first: _Named, second: _Named) -> None:
-    runs = first[1].run, second[1].run
-    manifests = [run.manifest() for run in runs]
-    ids = [run.item_ids() for run in runs]
-    if manifests[0].items_key == manifests[1].items_key and ids[0] == ids[1]:
-        return
-    one, two = ({item_name(item): item_content(item) for item in run.iter_items()} for run in runs)
+    one, two = map(dict, contents_of(first[1].run, second[1].run))
     differing = [key for key in {**one, **two} if one.get(key) != two.get(key)]
     if differing:
         raise UsageError(

@@ -5,23 +5,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from keju.analysis.comparison_sides import HASH, SideChoice, list_variants
+from keju.analysis.score_sources import ScoreSource
 from keju.errors import UsageError
 from keju.items import PromptVariant, Protocol, Score, variant_of
 from keju.messages import both, listed, message
-from keju.runs import RunFolder
-from keju.scoring import stored_scores
 
 
 class LabelledSide(NamedTuple):
     """The scores under one protocol of one model of a run, in one prompt variant."""
 
-    run: RunFolder
+    run: ScoreSource
     model: str
     variant: PromptVariant
     scores: list[Score]
 
 
-def only_side(run: RunFolder, wanted: SideChoice, protocol: Protocol) -> LabelledSide:
+def only_side(run: ScoreSource, wanted: SideChoice, protocol: Protocol) -> LabelledSide:
     """The side of a run with one model and prompt variant, or with those that are named.
 
     Raises:
@@ -37,10 +36,9 @@ def only_side(run: RunFolder, wanted: SideChoice, protocol: Protocol) -> Labelle
         raise UsageError(message("analysis.name-one-model", path=run.path, known=listed(known)))
     model, given = wanted.model or known[0], wanted.variant(0)
     found: dict[PromptVariant, list[Score]] = {}
-    for _, of_model in stored_scores(run, [model]):
-        for score in of_model:
-            if score.protocol == protocol:
-                found.setdefault(variant_of(score), []).append(score)
+    for score in run.scores(model):
+        if score.protocol == protocol:
+            found.setdefault(variant_of(score), []).append(score)
     fitting = [
         variant
         for variant in found

@@ -11,13 +11,13 @@ import polars as pl
 from keju.analysis import comparison
 from keju.analysis.comparison import comparison_of
 from keju.analysis.comparison_sides import SideChoice
+from keju.analysis.score_sources import bundle_lines, open_scored
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, path_of
 from keju.files import encode_stored
 from keju.items import Protocol
 from keju.notebook import block, table
 from keju.reporting.comparison_text import comparison_lines, verdict_of
-from keju.runs import RunFolder
 from keju.scoring import TaskComparison
 
 
@@ -89,7 +89,7 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
     """Compare two models, runs, settings, scripts or wordings, as ``keju compare`` does.
 
     Args:
-        first: a scored run, or its path.
+        first: a scored run, or the path of it or of a bundle.
         second: another one; None compares two models or prompt variants of the first.
         options: those of ``keju compare``: `models`, `settings`, `scripts` and `wordings` are pairs
             with one name for each side; `model`, `setting`, `script` and `wording` are of both.
@@ -103,13 +103,14 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
     options = checked_options(sides, _Options)
     protocol: Protocol = options.pop("protocol")
     paths = [sides.first] if sides.second is None else [sides.first, sides.second]
-    runs = [RunFolder.open(path_of(path)) for path in paths]
-    found = comparison_of(runs, protocol, SideChoice(**options))
+    with open_scored([path_of(path) for path in paths]) as runs:
+        found = comparison_of(runs, protocol, SideChoice(**options))
+        notes = [*comparison_lines(found), *bundle_lines([run.path for run in runs])]
     return Comparison(
         first=found.first,
         second=found.second,
         verdict=verdict_of(found),
-        notes=tuple(comparison_lines(found)),
+        notes=tuple(notes),
         tasks=pl.DataFrame(map(_row, found.tasks), schema=_TASKS),
         _found=found,
     )

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from rich.console import Console
 
@@ -18,6 +18,7 @@ from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of, text_of, 
 from keju.api.runs import Run
 from keju.datasets import Dataset, mini
 from keju.models import Model
+from keju.models.cluster_engine import on_ray
 from keju.running import RunSummary, run_in_loop
 from keju.running import run as run_here
 from keju.running.interruption import Interruption
@@ -33,6 +34,8 @@ _OF_MODEL = ("name", "identity", "concurrency", "unsupported_reason", "answer", 
 class _Options(RunOptions, frozen=True, kw_only=True):
     """The options of `keju run`, with `progress`: whether it is printed to standard error."""
 
+    engine: Literal["native", "ray"] = "native"
+    ray_address: str = ""
     progress: bool = False
 
 
@@ -48,7 +51,7 @@ class _Checked(NamedTuple):
     """The arguments of `run`, checked."""
 
     dataset: Path
-    models: list[str | Model]
+    models: Sequence[str | Model]
     out: Path
     options: RunOptions
     console: Console | None
@@ -83,7 +86,8 @@ def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
         out: the directory of the run; created if missing, resumed if it exists.
         options: those of ``keju run``, with its names and defaults; an option that may be given
             several times has its plural (`tasks`) and takes one value or a list. `progress` prints
-            the progress to standard error.
+            the progress to standard error. With `engine` ``ray``, OCR engines run on every node of
+            a Ray cluster.
 
     Returns:
         The run. A warning reports requests that failed or are left; `Run.summary` has the counts.
@@ -175,7 +179,10 @@ def _checked(call: Call) -> _Checked:
         },
     )  # fmt: skip
     console = _console() if options.pop("progress") else None
-    return _Checked(path, given, path_of(call.out), RunOptions(**options), console)
+    engine, address = options.pop("engine"), options.pop("ray_address")
+    plain = RunOptions(**options)
+    models = on_ray(given, plain.model_options(), address) if engine == "ray" else given
+    return _Checked(path, models, path_of(call.out), plain, console)
 
 
 def _console() -> Console:

@@ -1,5 +1,6 @@
 """Bundles: a scored run in one file, from which anybody with the data can compute its scores."""
 
+from keju.bundles.index import item_hash
 from keju.bundles.manifest import (
     FORMAT,
     BundledBenchmark,
@@ -26,6 +27,7 @@ __all__ = [
     "Verification",
     "WrittenBundle",
     "is_bundle",
+    "item_hash",
     "meaning_of_verified",
     "open_bundle",
     "read_statement",

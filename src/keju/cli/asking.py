@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from msgspec.structs import asdict, replace
@@ -28,9 +27,6 @@ from keju.cli.request_options import (
     run_options,
 )
 from keju.messages import message
-
-if TYPE_CHECKING:
-    from keju.models import Model
 
 
 @app.command()
@@ -168,19 +164,15 @@ def run(
 
     With --engine ray, ppocr and tesseract run on every node of a Ray cluster.
     """
+    from keju.models.cluster_engine import on_ray
     from keju.running import run as ask
 
     refuse_scans(dataset, model)
     options = run_options(items, prompts, server, sampling, images, limits, paid)
     selection, model_options = options.selection_for(dataset), options.model_options()
-    models: Sequence[str | Model] = model
-    if cluster.engine == "ray":
-        from keju.models.cluster_engine import ClusterEngine
-
-        models = [ClusterEngine(each, model_options, cluster.ray_address) for each in model]
     summary = ask(
         dataset,
-        models,
+        on_ray(model, model_options, cluster.ray_address) if cluster.engine == "ray" else model,
         folder,
         selection=selection,
         options=model_options,

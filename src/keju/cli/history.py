@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def history(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN…", help="Scored run directories, one for each label."),
+        typer.Argument(
+            metavar="RUN…", help="Scored run directories or bundles, one for each label."
+        ),
     ],
     model: Annotated[
         str, typer.Option(metavar="MODEL", help="Model, where a run has several.")
@@ -63,22 +65,21 @@ def history(
     """
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.history import history_of
+    from keju.analysis.score_sources import bundle_lines, open_scored
     from keju.cli.output.console import print_json, translate
     from keju.cli.output.history_table import history_lines, history_table
-    from keju.runs import RunFolder
 
-    found = history_of(
-        [RunFolder.open(run) for run in runs],
-        protocol,
-        SideChoice(model=model, setting=setting, script=script, wording=wording),
-        order=order,
-    )
+    wanted = SideChoice(model=model, setting=setting, script=script, wording=wording)
+    with open_scored(runs) as scored:
+        found = history_of(scored, protocol, wanted, order=order)
     if as_json:
         print_json(found)
     else:
         out.print(history_table(found))
         for line in history_lines(found):
             say(translate(line))
+        for line in bundle_lines(runs):
+            say(line)
     if csv is not None:
         _write_csv(found, csv, quiet=as_json)
     if folder is not None:

@@ -232,7 +232,8 @@ def protocols(
 @app.command()
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN", help="One or two scored run directories.")
+        list[Path],
+        typer.Argument(metavar="RUN", help="One or two scored run directories or bundles."),
     ],
     models: Annotated[
         tuple[str, str] | None,
@@ -271,22 +272,25 @@ def compare(
     """
     from keju.analysis.comparison import comparison_of
     from keju.analysis.comparison_sides import SideChoice
+    from keju.analysis.score_sources import bundle_lines, open_scored
     from keju.cli.output.comparison_table import comparison_table
     from keju.cli.output.console import print_json, translate
     from keju.reporting.comparison_text import comparison_lines
-    from keju.runs import RunFolder
 
     wanted = SideChoice(
         models=models, settings=settings, scripts=scripts, wordings=wordings,
         model=model, setting=setting, script=script, wording=wording,
     )  # fmt: skip
-    compared = comparison_of([RunFolder.open(run) for run in runs], protocol, wanted)
+    with open_scored(runs) as scored:
+        compared = comparison_of(scored, protocol, wanted)
     if as_json:
         print_json(compared)
         return
     out.print(comparison_table(compared))
     for line in comparison_lines(compared):
         say(translate(line))
+    for line in bundle_lines(runs):
+        say(line)
 
 
 @app.command()

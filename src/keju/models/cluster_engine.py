@@ -24,6 +24,25 @@ _ATTEMPTS = 2
 """A page that was in work on this number of instances when they were lost fails."""
 
 
+def on_ray(
+    models: Sequence[str | Model], options: ModelOptions, address: str = ""
+) -> list[ClusterEngine]:
+    """Local engines on a Ray cluster.
+
+    Args:
+        models: their model strings.
+        options: as for the engines themselves.
+        address: of the cluster; by default that of RAY_ADDRESS, else one is started here.
+
+    Raises:
+        UsageError, PrerequisiteError: as of `ClusterEngine`; a model is an object.
+    """
+    for model in models:
+        if not isinstance(model, str):
+            raise UsageError(message("models.not-on-ray", name=model.name))
+    return [ClusterEngine(str(model), options, address) for model in models]
+
+
 class Failure(NamedTuple):
     """An `AskError` or another error of an instance, as it is sent to the command."""
 
