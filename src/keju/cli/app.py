@@ -18,7 +18,7 @@ from keju import __version__
 from keju.cli.addresses import refuse_addresses
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
-from keju.cli.help_texts import error_text, join_lines, translate_help, word
+from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help, word
 from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable
 from keju.local_paths import check_local
@@ -66,6 +66,7 @@ def main() -> NoReturn:
     add_benchmark_option(command)
     refuse_addresses(command)
     join_lines(command)
+    hide_python_types()
     translate_help(command)
     if language() == "zh":
         break_between_characters()

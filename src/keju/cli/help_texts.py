@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _WITHIN_A_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n)")
 _USAGE = "Usage: "
 
+_METAVARS = {"int": "N", "float": "X", "Path": "PATH"}
+"""Names for the values of options that declare none, by the type of Python."""
+
 STEP = ("build", "STEP")
 """The path under which the table has the options that all steps share."""
 
@@ -24,6 +27,25 @@ def join_lines(command: Any) -> None:  # noqa: ANN401 - Typer's own class of com
         command.help = _WITHIN_A_PARAGRAPH.sub(" ", command.help)
     for each in getattr(command, "commands", {}).values():
         join_lines(each)
+
+
+def hide_python_types() -> None:
+    """Show no type of Python in help texts, such as ``<bool>``; choices are shown as before."""
+    from typer.core import TyperArgument, TyperOption
+
+    shown = TyperOption.display_type
+
+    def of_argument(parameter: Any, ctx: Any) -> str | None:  # noqa: ANN401
+        choices = parameter.type_descriptor.is_choice
+        return shown(parameter, ctx) if choices else None
+
+    def of_option(parameter: Any, ctx: Any) -> str | None:  # noqa: ANN401
+        if parameter.type_descriptor.is_choice:
+            return shown(parameter, ctx)
+        return None if parameter.is_flag else _METAVARS.get(parameter.bare_type(), "TEXT")
+
+    setattr(TyperArgument, "display_type_rich", of_argument)  # noqa: B010 - typed as a method
+    setattr(TyperOption, "display_type", of_option)  # noqa: B010
 
 
 def _chinese() -> ChineseHelp:
