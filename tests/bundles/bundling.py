@@ -8,6 +8,12 @@ import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import msgspec
+
+from keju.bundles import BundleManifest
+from keju.bundles.crate import make_crate
+from keju.bundles.manifest import CRATE
+
 Change = Callable[[bytes], bytes]
 
 
@@ -25,14 +31,26 @@ def pack(path: Path, members: Iterable[tuple[zipfile.ZipInfo | str, bytes]]) -> 
 
 
 def altered(source: Path, target: Path, member: str, change: Change, *, rehash: bool) -> Path:
-    """A copy with one member changed; with `rehash` bundle.json has its new hash and size."""
+    """A copy with one member changed; with `rehash` everything that repeats its hash agrees."""
     members = members_of(source)
     members[member] = change(members[member])
-    if rehash and member != "bundle.json":
-        about = json.loads(members["bundle.json"])
-        data = members[member]
-        about["members"][member] = {
-            "size": len(data), "sha256": hashlib.sha256(data).hexdigest(),
-        }  # fmt: skip
-        members["bundle.json"] = json.dumps(about).encode()
-    return pack(target, members.items())
+    return pack(target, (agreeing(members, member) if rehash else members).items())
+
+
+def agreeing(members: dict[str, bytes], *changed: str) -> dict[str, bytes]:
+    """The members with the hashes and sizes of changed ones, and metadata that agree with them."""
+    about = json.loads(members["bundle.json"])
+    for name in {*changed} - {"bundle.json"}:
+        about["members"][name] = describe(members[name])
+    made = dict(members)
+    if CRATE not in changed:
+        others = {name: each for name, each in about["members"].items() if name != CRATE}
+        known = msgspec.convert({**about, "members": others}, BundleManifest)
+        made[CRATE] = msgspec.json.encode(make_crate(known, known.members))
+        about["members"][CRATE] = describe(made[CRATE])
+    return made | {"bundle.json": json.dumps(about).encode()}
+
+
+def describe(data: bytes) -> dict[str, object]:
+    """Size and SHA-256 as bundle.json lists them."""
+    return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}

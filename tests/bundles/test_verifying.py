@@ -65,7 +65,8 @@ def test_scores_follow_from_the_responses_in_another_folder(
     assert compared["images"] == 2
     assert compared["keys"] == 6
     assert found.verified_by == "Anna"
-    assert {each.part for each in found.not_verified} == set()
+    (origin,) = found.not_verified
+    assert (origin.needed, "created" in origin.part) == (False, True)
     assert found.dataset is not None
     assert found.dataset.name == "small"
 
@@ -73,7 +74,7 @@ def test_scores_follow_from_the_responses_in_another_folder(
 def test_without_the_dataset_nothing_differs_but_scores_are_not_verified(bundle: Path) -> None:
     found = verify_bundle(bundle)
     assert (found.result, found.differences, found.dataset) == ("incomplete", (), None)
-    assert [each.needed for each in found.not_verified] == [True]
+    assert [each.needed for each in found.not_verified] == [False, True]
     assert "scores" not in {each.id for each in found.checks}
 
 
@@ -142,7 +143,8 @@ def test_a_score_that_was_added_or_removed_is_named(
         return path.read_bytes()
 
     other = altered(bundle, tmp_path / "x.zip", member, without_one, rehash=True)
-    assert places(verify_bundle(other, data)) == {(member, "question")}
+    counted = ("bundle.json", "models.replay:good.jsonl.scores")
+    assert places(verify_bundle(other, data)) == {(member, "question"), counted}
 
 
 @pytest.mark.parametrize(

@@ -140,3 +140,19 @@ def scores_member(model: str, *, reasoned: bool = False) -> str:
     """The member with a model's scores, or with those computed with separate reasoning."""
     folder = PurePosixPath(SCORES, "with-reasoning") if reasoned else PurePosixPath(SCORES)
     return str(folder / f"{file_name(model)}.parquet")
+
+
+def unknown_members(about: BundleManifest) -> list[str]:
+    """The listed members that no keju writes, and that a verification would not read."""
+    known = {CRATE, ENVIRONMENT, INDEX, GRADES, RUN_MANIFEST}
+    known.update(each.definition for each in about.benchmarks)
+    folders = [f"{READINGS}/"]
+    if about.dataset.included:
+        known.add(RUN_ITEMS)
+        folders.append(f"{IMAGES}/")
+    for model in about.models:
+        known.update({scores_member(model), scores_member(model, reasoned=True)})
+        folders.append(f"{responses_folder(model)}/")
+    return [
+        name for name in about.members if name not in known and not name.startswith(tuple(folders))
+    ]

@@ -13,7 +13,7 @@ from keju.messages import message
 
 _CHECK = "scores"
 _FIELDS = ("value", "stats", "status", "verdict", "reason", "extracted", "extracted_from", "key",
-           "group")  # fmt: skip
+           "group", "model", "benchmark")  # fmt: skip
 """The fields of a score that must be equal."""
 
 _ENCODER = "|encoder:"

@@ -87,6 +87,14 @@ def iter_groups(path: Path, columns: list[str] | None = None) -> Iterator[pl.Dat
         raise _not_readable(path, error) from None
 
 
+def count_rows(path: Path) -> int:
+    """The number of rows of a table that `check_table` accepted."""
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+    with ParquetFile(path) as file:
+        return int(file.metadata.num_rows)
+
+
 def check_items(path: Path) -> None:
     """Check that a file has the columns of `ITEMS` and is not too large to be read.
 

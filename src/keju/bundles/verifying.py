@@ -16,14 +16,16 @@ from keju.bundles.key_check import check_keys
 from keju.bundles.manifest import (
     ABOUT,
     GRADES,
+    RESPONSES,
     RUN,
-    RUN_MANIFEST,
     SCORES,
-    responses_folder,
     scores_member,
+    unknown_members,
 )
+from keju.bundles.manifest_check import check_manifests
 from keju.bundles.reading import Bundle, open_bundle
 from keju.bundles.rebuilding import rebuild_items
+from keju.bundles.response_check import check_responses
 from keju.bundles.score_comparison import Compared, compare_scores
 from keju.bundles.staging import StoredGrade
 from keju.bundles.verification import (
@@ -34,19 +36,21 @@ from keju.bundles.verification import (
     meaning_of_verified,
 )
 from keju.datasets.store import Dataset
-from keju.definitions import register_definition
+from keju.definitions import benchmark, register_definition
 from keju.definitions.registry import definition_text
 from keju.encoders import Encoders
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
 from keju.files import read_json, read_jsonl, write_json
 from keju.messages import message
 from keju.published import audit_run
-from keju.runs import RunFolder, RunManifest, file_name
-from keju.scoring import read_fingerprint, score_models
-from keju.scoring.fingerprints import changes_since
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import score_models
 from keju.scoring.run import ModelScores
 from keju.scoring.scores_parquet import iter_scores_of
 from keju.scoring.stored import reasoned_scores_path, scores_path
+
+_TOKENIZERS = ("jieba", "zhconv", "opencc")
+"""The packages whose versions are part of signatures."""
 
 
 def verify_bundle(
@@ -129,45 +133,35 @@ class _Verifier:
         for member, problem in self._bundle.extract_all():
             self._findings.differs("members", member, "", problem)
         self._findings.compared("members", len(self._bundle.about.members))
+        for member in unknown_members(self._bundle.about):
+            self._findings.differs("members", member, "", message("bundles.member-unknown"))
         try:
-            self._compare_manifests()
-            self._compare_definitions()
+            check_manifests(self._bundle, self._dataset, self._findings)
+            usable = self._compare_definitions()
         except DataError as error:
             self._damaged("manifest", error)
             return []
+        if not usable:
+            return []
         self._check_grades()
         self._write_run()
-        for model in self._bundle.models:
-            self._compare_responses(model)
+        self._readable = [
+            model
+            for model in self._bundle.models
+            if check_responses(self._bundle, self._run, model, self._findings)
+        ]
         return self._audit() if self._rebuild() and self._score() else []
 
     def _damaged(self, check: str, error: DataError, member: str = "") -> None:
         self._findings.differs(check, member or error.item or ABOUT, "", error.message)
 
-    def _compare_manifests(self) -> None:
-        """Compare bundle.json with run.json, which repeat some fields."""
-        about, run = self._bundle.about, self._bundle.manifest
-        pairs = {
-            "run_keju": (about.run_keju, run.keju),
-            "created": (about.created, run.created),
-            "label": (about.label, getattr(run, "label", "")),
-            "dataset": (about.dataset.name, run.dataset),
-            "dataset_version": (about.dataset.version, run.dataset_version),
-            "dataset_hash": (about.dataset.hash, run.dataset_hash),
-            "synthetic": (about.dataset.synthetic, run.synthetic),
-            "settings": (about.settings, run.settings),
-            "models": ({name: each.identity for name, each in about.models.items()}, run.models),
-        }
-        if self._dataset is not None:
-            pairs["dataset"] = about.dataset.hash, self._dataset.manifest.hash
-        self._findings.compared("manifest", len(pairs))
-        for name, (one, other) in pairs.items():
-            if one != other:
-                problem = message("bundles.manifest-differs")
-                self._findings.differs("manifest", RUN_MANIFEST, name, problem)
+    def _compare_definitions(self) -> bool:
+        """Compare the definitions with those of keju or of the dataset; register the others.
 
-    def _compare_definitions(self) -> None:
-        """Compare the definitions with those of keju or of the dataset; register the others."""
+        Returns:
+            Whether the definitions that only the bundle has are the ones of its run.
+        """
+        usable = self._bundle.manifest.benchmarks.keys() <= self._bundle.definitions().keys()
         for name, text in self._bundle.definitions().items():
             member = next(e.definition for e in self._bundle.about.benchmarks if e.name == name)
             own = self._bundle.manifest.benchmarks.get(name)
@@ -175,13 +169,22 @@ class _Verifier:
             self._findings.compared("definitions")
             if text == known and own in {None, text}:
                 register_definition(text, member)
+                self._compare_version(name)
             elif self._bundle.about.keju == __version__ or own is not None:
                 line = _first_difference(text, known)
                 problem = message("bundles.definition-differs")
                 self._findings.differs("definitions", member, f"line {line}", problem)
+                usable = usable and own is None
             else:
                 part = message("bundles.part-definition", name=name)
                 self._findings.not_verified(part, self._other_version(), needed=False)
+        return usable
+
+    def _compare_version(self, name: str) -> None:
+        stated = next(e.version for e in self._bundle.about.benchmarks if e.name == name)
+        if stated != benchmark(name).version:
+            problem = message("bundles.manifest-differs")
+            self._findings.differs("definitions", ABOUT, f"benchmarks.{name}.version", problem)
 
     def _other_version(self) -> str:
         return message("bundles.other-version", version=self._bundle.about.keju, now=__version__)
@@ -208,44 +211,9 @@ class _Verifier:
         """Write the run without its scores to the working folder."""
         self._bundle.extract_run(self._run.path, without=(SCORES,))
         manifest: RunManifest = self._bundle.manifest_as_stored
-        write_json(self._run.manifest_path, replace(manifest, items_sha256="", examples_sha256=""))
-
-    def _compare_responses(self, model: str) -> None:
-        """Compare a model's responses with the hashes that are stored with its scores."""
-        member = scores_member(model)
-        try:
-            if member not in self._bundle.about.members:
-                list(self._run.responses(model))
-                self._readable.append(model)
-                return
-            scored = read_fingerprint(self._bundle.table(member))
-            if scored is None:
-                list(self._run.responses(model))
-                part = message("bundles.part-responses", model=model)
-                self._findings.not_verified(part, self._other_version(), needed=False)
-            else:
-                self._findings.compared("responses", self._bundle.about.models[model].responses)
-                changes = changes_since(self._run, model, scored)
-                if changes:
-                    count = changes.changed + changes.new + changes.gone
-                    problem = message("bundles.responses-differ", count=count)
-                    self._findings.differs(
-                        "responses", self._responses_member(model, changes.item), changes.item,
-                        problem,
-                    )  # fmt: skip
-            self._readable.append(model)
-        except DataError as error:
-            place = Path(error.file or "")
-            named = place.suffix == ".jsonl"
-            where = f"{responses_folder(model)}/{place.name}" if named else member
-            item = (error.item or "") if named else ""
-            self._findings.differs("responses", where, item, error.message)
-
-    def _responses_member(self, model: str, item: str) -> str:
-        tasks = {each.task for each in self._bundle.items() if each.id == item}
-        folder = responses_folder(model)
-        names = [f"{folder}/{file_name(task)}.jsonl" for task in sorted(tasks)]
-        return next((name for name in names if name in self._bundle.about.members), folder)
+        # The path is of another machine, and nothing at it may be read.
+        cleared = replace(manifest, items_sha256="", examples_sha256="", dataset_path="")
+        write_json(self._run.manifest_path, cleared)
 
     def _rebuild(self) -> bool:
         """Write the items to the run; whether scores can be computed."""
@@ -278,7 +246,15 @@ class _Verifier:
         except DataError as error:
             self._findings.differs("responses", _member_of(error), error.item or "", error.message)
             return False
-        if self._bundle.manifest.keju == __version__:
+        except UsageError as error:
+            # A response names a wording or a task that does not exist.
+            self._findings.differs("responses", RESPONSES, "", error.message)
+            return False
+        if self._bundle.manifest.keju != __version__:
+            version = self._bundle.manifest.keju
+            reason = message("bundles.other-version", version=version, now=__version__)
+            self._findings.not_verified(message("bundles.part-all-keys"), reason, needed=False)
+        else:
             check_keys(self._bundle, self._run, self._dataset, self._readable, self._findings)
         return len(self._readable) == len(self._bundle.models)
 
@@ -298,7 +274,7 @@ class _Verifier:
             self._findings.differs("scores", member, "", error.message)
 
     def _is_same_program(self) -> bool:
-        """Whether packages are the same; another version of keju is recorded."""
+        """Whether packages are the same; another version of one is recorded."""
         for version in dict.fromkeys(
             each.scored_by for each in self._bundle.about.models.values() if each.scored_by
         ):
@@ -309,11 +285,20 @@ class _Verifier:
         now = describe_environment()
         try:
             stored = self._bundle.environment
-        except DataError:
+        except DataError as error:
+            self._damaged("members", error)
             return False
-        return all(stored.get(name) == now.get(name) for name in ("jieba", "zhconv", "opencc"))
+        others = [name for name in _TOKENIZERS if stored.get(name) != now.get(name)]
+        if others:
+            reason = message("bundles.other-packages", names=", ".join(others))
+            part = message("bundles.part-signatures")
+            self._findings.not_verified(part, reason, needed=False)
+        return not others
 
     def _audit(self) -> list[AuditFinding]:
+        if self._findings.count:
+            # Of a run that is not as it must be; its tasks may not even exist.
+            return []
         return [
             AuditFinding(check=each.check, severity=each.severity, place=each.place, says=each.says)
             for each in audit_run(self._run.path).findings

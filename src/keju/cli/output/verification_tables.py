@@ -33,6 +33,7 @@ def check_name(check: str) -> str:
     names = {
         "members": message("bundles.check-members"),
         "manifest": message("bundles.check-manifest"),
+        "crate": message("bundles.check-crate"),
         "definitions": message("bundles.check-definitions"),
         "responses": message("bundles.check-responses"),
         "items": message("bundles.check-items"),

@@ -1,0 +1,132 @@
+"""`check_responses`: a model's responses against the hashes and counts in the bundle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from keju import __version__
+from keju.bundles.manifest import (
+    ABOUT,
+    RUN_MANIFEST,
+    responses_folder,
+    scores_member,
+)
+from keju.bundles.reading import Bundle
+from keju.bundles.tables import count_rows
+from keju.bundles.verification import Findings
+from keju.definitions import has_task, task
+from keju.errors import DataError
+from keju.items import Response
+from keju.messages import message
+from keju.runs import RunFolder, file_name
+from keju.scoring import read_fingerprint
+from keju.scoring.fingerprints import Fingerprint, changes_since
+
+_CHECK = "responses"
+
+
+def check_responses(bundle: Bundle, run: RunFolder, model: str, findings: Findings) -> bool:
+    """Compare a model's responses with the hashes stored with its scores, and count both.
+
+    Args:
+        bundle: the bundle.
+        run: its run as it was unpacked.
+        model: the model's name.
+        findings: gets the differences.
+
+    Returns:
+        Whether the responses can be read.
+    """
+    member = scores_member(model)
+    try:
+        scored = None
+        if member in bundle.about.members:
+            scored = read_fingerprint(bundle.table(member))
+            _check_fingerprint(bundle, model, scored, findings)
+        if scored is not None:
+            findings.compared(_CHECK, bundle.about.models[model].responses)
+            _check_changes(bundle, run, model, scored, findings)
+        _check_counts(bundle, run, model, findings)
+    except DataError as error:
+        place = Path(error.file or "")
+        named = place.suffix == ".jsonl"
+        where = f"{responses_folder(model)}/{place.name}" if named else member
+        findings.differs(_CHECK, where, (error.item or "") if named else "", error.message)
+        return False
+    return True
+
+
+def _check_fingerprint(
+    bundle: Bundle, model: str, scored: Fingerprint | None, findings: Findings
+) -> None:
+    """Check what the hashes that are stored with the scores say of their origin."""
+    stated, run = bundle.about.models[model].scored_by, bundle.manifest
+    problem = message("bundles.manifest-differs")
+    if (scored.keju if scored else "") != stated and (scored or stated == __version__):
+        findings.differs(_CHECK, ABOUT, f"models.{model}.scored_by", problem)
+    elif scored is None:
+        part = message("bundles.part-responses", model=model)
+        now = message("bundles.other-version", version=bundle.about.keju, now=__version__)
+        findings.not_verified(part, now, needed=False)
+    if scored and run.items_sha256 not in {"", scored.items}:
+        findings.differs(_CHECK, RUN_MANIFEST, "items_sha256", problem)
+
+
+def _check_changes(
+    bundle: Bundle, run: RunFolder, model: str, scored: Fingerprint, findings: Findings
+) -> None:
+    changes = changes_since(run, model, scored)
+    if changes:
+        count = changes.changed + changes.new + changes.gone
+        problem = message("bundles.responses-differ", count=count)
+        findings.differs(_CHECK, _member(bundle, model, changes.item), changes.item, problem)
+
+
+def _check_counts(bundle: Bundle, run: RunFolder, model: str, findings: Findings) -> None:
+    members = (scores_member(model), scores_member(model, reasoned=True))
+    tables = [bundle.table(name) for name in members if name in bundle.about.members]
+    about = bundle.about.models[model]
+    counts = {
+        "responses": (about.responses, _count(run, model)),
+        "scores": (about.scores, sum(map(count_rows, tables))),
+    }
+    for name, (stated, found) in counts.items():
+        if stated != found:
+            problem = message("bundles.count-differs", stated=stated, found=found)
+            findings.differs(_CHECK, ABOUT, f"models.{model}.{name}", problem)
+
+
+def _count(run: RunFolder, model: str) -> int:
+    """The number of responses of a model.
+
+    Raises:
+        DataError: a line is damaged, or it cannot be scored.
+    """
+    count = 0
+    for response in run.responses(model):
+        count += 1
+        if problem := _problem(response):
+            path = run.responses_path(model, response.task)
+            raise DataError(problem, file=path, item=response.item)
+    return count
+
+
+def _problem(response: Response) -> str:
+    """Why a response cannot be scored; empty where it can."""
+    if response.not_text:
+        try:
+            msgspec.json.decode(response.not_text)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return message("bundles.not-readable", error=error)
+    of_pairs = has_task(response.task) and task(response.task).of_pairs
+    return message("bundles.candidate-of-no-pair") if response.candidate and not of_pairs else ""
+
+
+def _member(bundle: Bundle, model: str, item: str) -> str:
+    """The member with the responses to an item; the model's folder where none is known."""
+    tasks = {each.task for each in bundle.items() if each.id == item}
+    folder = responses_folder(model)
+    names = [f"{folder}/{file_name(task)}.jsonl" for task in sorted(tasks)]
+    return next((name for name in names if name in bundle.about.members), folder)
