@@ -68,7 +68,8 @@ PARAMETERS = {
         "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
         "max_cost": None, "max_requests": None, "max_hours": None, "prices": None,
         "per_minute": None, "tokens_per_minute": None, "images_per_minute": None, "batch": False,
-        "retry_failed": False, "reading_order": True, "engine": "native", "ray_address": "",
+        "retry_failed": False, "reading_order": True, "send_restricted_data": False,
+        "engine": "native", "ray_address": "",
         "progress": False,
     },
     "compare": {

@@ -23,6 +23,7 @@ from keju.running import RunSummary, run_in_loop
 from keju.running import run as run_here
 from keju.running.interruption import Interruption
 from keju.running.options import RunOptions
+from keju.running.restricted_data import Permission, permitting
 from keju.runs import RunFolder
 
 _LOOK = 0.2
@@ -65,9 +66,14 @@ class _Checked(NamedTuple):
             "console": self.console,
         }
 
+    @property
+    def permission(self) -> Permission:
+        return Permission(given=self.options.send_restricted_data)
+
     def run(self, interruption: Interruption) -> RunSummary:
         asked = self.dataset, self.models, self.out
-        return run_here(*asked, **self.settings, interruption=interruption)
+        with permitting(self.permission):
+            return run_here(*asked, **self.settings, interruption=interruption)
 
 
 @called_as(Call)
@@ -87,7 +93,8 @@ def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
         options: those of ``keju run``, with its names and defaults; an option that may be given
             several times has its plural (`tasks`) and takes one value or a list. `progress` prints
             the progress to standard error. With `engine` ``ray``, OCR engines run on every node of
-            a Ray cluster.
+            a Ray cluster. `send_restricted_data` permits sending data whose licence is unknown or
+            forbids copies to servers that are not on this machine.
 
     Returns:
         The run. A warning reports requests that failed or are left; `Run.summary` has the counts.
@@ -96,7 +103,7 @@ def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
         TypeError: a value has another type.
         ValueError: a value is not valid for its option.
         KejuError: no such dataset, model or task; `out` is a run with other settings; a model needs
-            something that is not installed.
+            something that is not installed; or data may not be sent.
     """
     given = _checked(call)
     try:
@@ -118,7 +125,8 @@ async def arun(call: Call) -> Run:
     stored, and the same call resumes.
     """
     given = _checked(call)
-    summary = await run_in_loop(given.dataset, given.models, given.out, **given.settings)
+    with permitting(given.permission):
+        summary = await run_in_loop(given.dataset, given.models, given.out, **given.settings)
     return _finished(given.out, summary)
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.building.releasing.licences import describe_unusual, explain_conflict
 from keju.building.running import DatasetInfo
+from keju.datasets.licences import describe_unusual, explain_conflict
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError
 from keju.items import Provenance

@@ -35,6 +35,8 @@ class Step(Generic[S]):
             ``context.writer`` and ``context.table``.
         version: raised whenever the same settings would give other items, so that builds made
             before do not count as finished.
+        asks_models: whether it sends data to models, so that its command has the option
+            ``--send-restricted-data``.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Step(Generic[S]):
     run: Callable[[StepContext, S], None]
     version: int = 1
     stored_name: str = ""
+    asks_models: bool = False
 
     def __post_init__(self) -> None:
         """Use `name` where no other name is stored."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
-from keju.building.releasing.licences import LicenceCounts, forbids_copies
 from keju.bundles.manifest import IMAGES
+from keju.datasets.licences import list_restricted
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError
 from keju.files import write_atomic
@@ -31,19 +31,10 @@ def check_allowed(dataset: Dataset, run: RunFolder) -> None:
     Raises:
         DataError: a licence is unknown or does not allow them.
     """
-    licence = dataset.manifest.licence
-    if why := forbids_copies(licence):
+    for licence, why in list_restricted(dataset.manifest.licence, run.iter_items()):
         raise DataError(
             message("bundles.licence-forbids", licence=licence, why=why), file=dataset.path
         )
-    counts = LicenceCounts(licence)
-    for item in run.iter_items():
-        counts.add(item)
-    for each in counts.counts:
-        if why := forbids_copies(each):
-            raise DataError(
-                message("bundles.licence-forbids", licence=each, why=why), file=dataset.path
-            )
 
 
 def write_images(dataset: Dataset, run: RunFolder, folder: Path) -> None:

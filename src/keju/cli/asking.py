@@ -15,6 +15,7 @@ from keju.cli.forecast_options import ForecastOptions
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
 from keju.cli.options import AsJson, DatasetPath, ModelNames
+from keju.cli.permission import permission
 from keju.cli.request_options import (
     ClusterOptions,
     ImageOptions,
@@ -73,6 +74,7 @@ def plan(
     from keju.running.plan import PlannedItems, estimate_items
     from keju.running.plan_forms import with_forms
     from keju.running.prices import read_prices
+    from keju.running.restricted_data import SendingCheck, SentData
     from keju.runs import RunFolder
 
     collection.check()
@@ -102,6 +104,9 @@ def plan(
     show_plan(found)
     for line in prompt_notes(models, model_options, selection):
         say(line)
+    sending = SendingCheck(there, SentData.of(opened, chosen))
+    if restricted := sending.describe(models):
+        say(message("terminal.will-ask-to-send", sending=restricted))
     if prompts.preset:
         for line in unlike_paper(prompts.preset, {each.name: each.identity for each in models}):
             say(line)
@@ -166,19 +171,21 @@ def run(
     """
     from keju.models.cluster_engine import on_ray
     from keju.running import run as ask
+    from keju.running.restricted_data import permitting
 
     refuse_scans(dataset, model)
     options = run_options(items, prompts, server, sampling, images, limits, paid)
     selection, model_options = options.selection_for(dataset), options.model_options()
-    summary = ask(
-        dataset,
-        on_ray(model, model_options, cluster.ray_address) if cluster.engine == "ray" else model,
-        folder,
-        selection=selection,
-        options=model_options,
-        policy=options.policy(),
-        console=err,
-    )
+    with permitting(permission(limits.send_restricted_data)):
+        summary = ask(
+            dataset,
+            on_ray(model, model_options, cluster.ray_address) if cluster.engine == "ray" else model,
+            folder,
+            selection=selection,
+            options=model_options,
+            policy=options.policy(),
+            console=err,
+        )
     show_run(summary, folder, prompts.preset)
     if summary.waiting:
         say(message("terminal.batches-waiting", count=summary.waiting))

@@ -35,6 +35,7 @@ from keju.cli.options import (
     PartitionItems,
     RayAddress,
 )
+from keju.cli.permission import SendRestricted, permission
 from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
@@ -49,7 +50,15 @@ if TYPE_CHECKING:
     from keju.datasets.store import DatasetManifest
 
 _OF_ALL_STEPS = frozenset(
-    {"DATASET", "--out", "--engine", "--ray-address", "--seed", "--partition-items"}
+    {
+        "DATASET",
+        "--out",
+        "--engine",
+        "--ray-address",
+        "--seed",
+        "--partition-items",
+        "--send-restricted-data",
+    }
 )
 """Parameters that keju declares for every step, those of plug-ins too."""
 
@@ -138,6 +147,7 @@ def recipe(
         ),
     ] = False,
     partition_items: PartitionItems = 0,
+    send_restricted_data: SendRestricted = False,
 ) -> None:
     """Run a recipe: read its sources, join them, and run its steps. The same command resumes."""
     from keju.building import pipeline
@@ -145,6 +155,7 @@ def recipe(
     from keju.building.next_steps import describe_next_steps
     from keju.building.recipe import read_recipe
     from keju.datasets.item_writer import partitioning
+    from keju.running.restricted_data import permitting
 
     read = read_recipe(file, out)
     folder = out or _make_folder_path(read.head.name)
@@ -153,7 +164,7 @@ def recipe(
             say(_describe_state(part))
         return
     machine = Engine(engine, address=ray_address, console=err)
-    with partitioning(partition_items):
+    with partitioning(partition_items), permitting(permission(send_restricted_data)):
         pipeline.build(read, folder, engine=machine, say=say)
     for line in describe_next_steps(folder):
         say(line)
@@ -270,6 +281,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         ray_address: str,
         seed: int,
         partition_items: int,
+        send_restricted_data: bool = False,
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
@@ -277,6 +289,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         from keju.building.running import StepCall, run_step
         from keju.datasets.item_writer import partitioning
         from keju.datasets.store import Dataset
+        from keju.running.restricted_data import permitting
         from keju.settings import convert_settings
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
@@ -284,7 +297,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
             table, step.settings, place=f"keju build {step.name}", spelled=True
         )
         work = StepCall(step, settings, Dataset.open(dataset), seed)
-        with partitioning(partition_items):
+        with partitioning(partition_items), permitting(permission(send_restricted_data)):
             done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
         for line in done.record.notes:
             say(translate_note(line))
@@ -305,6 +318,8 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         "seed": (Annotated[int, typer.Option(metavar="N", help="Seed for random choices.")], 0),
         "partition_items": (PartitionItems, 0),
     }
+    if step.asks_models:
+        last["send_restricted_data"] = (SendRestricted, False)
     declared = fixed | options | {k: v for k, v in last.items() if k not in options}
     run.__annotations__ = {name: kind for name, (kind, _) in declared.items()}
     kind = inspect.Parameter.KEYWORD_ONLY

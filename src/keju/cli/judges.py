@@ -11,7 +11,9 @@ import typer
 from keju.cli.app import err, note
 from keju.cli.asking_output import show_plan
 from keju.cli.options import KeyName, MaxTokens, PerMinute, PriceFile, RetryFailed, Timeout
+from keju.cli.permission import SendRestricted, permission
 from keju.cli.request_options import ServerOptions
+from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.items import Request
@@ -38,6 +40,7 @@ class JudgeOptions(ServerOptions):
         float | None, typer.Option(metavar="MONEY", help="Maximum cost; needs --prices.")
     ] = None
     retry_failed: RetryFailed = False
+    send_restricted_data: SendRestricted = False
     prices: PriceFile = None
     per_minute: PerMinute = None
 
@@ -98,11 +101,13 @@ def show_judging_plan(
 ) -> None:
     """Print the cost of judging without sending a request."""
     from keju.cli.output.console import print_json
-    from keju.judging import open_judges, plan_judging
+    from keju.judging import open_judges, plan_judging, sent_data
+    from keju.running.restricted_data import SendingCheck
 
+    judges = open_judges(models, options)
     found = plan_judging(
         folder,
-        open_judges(models, options),
+        judges,
         questions,
         answers=answers,
         prices=policy.budget.prices,
@@ -112,6 +117,8 @@ def show_judging_plan(
         print_json(found)
         return
     show_plan(found)
+    if restricted := SendingCheck(folder, sent_data(folder.run)).describe(judges):
+        note(message("terminal.will-ask-to-send", sending=restricted))
 
 
 def ask_judging(
@@ -120,14 +127,18 @@ def ask_judging(
     options: ModelOptions,
     policy: Policy,
     questions: Callable[[Model], Iterable[Request]],
+    *,
+    send_restricted: bool,
 ) -> bool:
     """Send the requests to the judges; True if every one was answered."""
     from keju.cli.output.judge_tables import judging_lines
     from keju.judging import ask_judges, open_judges
+    from keju.running.restricted_data import permitting
 
-    summary = ask_judges(
-        folder, open_judges(models, options), questions, policy=policy, console=err
-    )
+    with permitting(permission(send_restricted)):
+        summary = ask_judges(
+            folder, open_judges(models, options), questions, policy=policy, console=err
+        )
     for line in judging_lines(summary):
         note(line)
     return summary.complete

@@ -133,7 +133,9 @@ def grade(
                 folder, model, options, policy, questions, len(answers.judged), as_json
             )
             return
-        complete = ask_judging(folder, model, options, policy, questions)
+        complete = ask_judging(
+            folder, model, options, policy, questions, send_restricted=server.send_restricted_data
+        )
     judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
@@ -207,7 +209,9 @@ def probe(
     if plan:
         show_judging_plan(folder, model or [], options, policy, questions, len(drawn), as_json)
         return
-    complete = ask_judging(folder, model or [], options, policy, questions)
+    complete = ask_judging(
+        folder, model or [], options, policy, questions, send_restricted=server.send_restricted_data
+    )
     probed = ProbingResult(
         run=str(run),
         rubrics=used.id,

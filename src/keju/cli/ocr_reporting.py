@@ -12,6 +12,7 @@ from keju.cli.asking_output import show_failures, show_run
 from keju.cli.grouped_options import with_groups
 from keju.cli.making import option_pair
 from keju.cli.options import LICENSE_TOO, dataset_path
+from keju.cli.permission import permission
 from keju.cli.report_options import CollectionOptions, LanguageOptions, ScanOptions
 from keju.errors import PrerequisiteError, UsageError
 from keju.messages import language as terminal_language
@@ -76,6 +77,7 @@ def ocr_report(
     from keju.reporting import check_report_place, write_report
     from keju.reporting.conclusions import conclusion_lines
     from keju.running import Policy, Selection, run
+    from keju.running.restricted_data import permitting
     from keju.runs import RunFolder
     from keju.scoring import score_run
 
@@ -98,10 +100,11 @@ def ocr_report(
     _show_import(taken, work)
     _validate(taken.dataset)
     folder = run_folder(work, engines.limit)
-    summary = run(
-        taken.dataset, models, folder, selection=Selection(limit=engines.limit),
-        policy=Policy(follow=True, retry_failed=True), console=err,
-    )  # fmt: skip
+    with permitting(permission(engines.send_restricted_data)):
+        summary = run(
+            taken.dataset, models, folder, selection=Selection(limit=engines.limit),
+            policy=Policy(follow=True, retry_failed=True), console=err,
+        )  # fmt: skip
     show_run(summary, folder, "")
     if not summary.complete:
         show_failures(summary, folder, _OPTIONS)

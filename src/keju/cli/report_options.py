@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from keju.cli.options import Limit
+from keju.cli.permission import SendRestricted
 from keju.items import UNKNOWN
 
 if TYPE_CHECKING:
@@ -190,3 +191,4 @@ class ScanOptions:
         ),
     ] = None
     limit: Limit = None
+    send_restricted_data: SendRestricted = False

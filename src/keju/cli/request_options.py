@@ -23,6 +23,7 @@ from keju.cli.options import (
     TaskIds,
     Timeout,
 )
+from keju.cli.permission import SendRestricted
 
 if TYPE_CHECKING:
     from keju.running.options import RunOptions
@@ -368,6 +369,7 @@ class LimitOptions:
         ),
     ] = False
     retry_failed: RetryFailed = False
+    send_restricted_data: SendRestricted = False
 
 
 def run_options(

@@ -9,7 +9,7 @@ from keju.judging.answers import (
     answers_of,
     code_of,
 )
-from keju.judging.asking import ask_judges, open_judges, plan_judging
+from keju.judging.asking import ask_judges, open_judges, plan_judging, sent_data
 from keju.judging.folder import JudgementFolder, stored_rubrics
 from keju.judging.grades import Grade, grade_of
 from keju.judging.grading import (
@@ -67,6 +67,7 @@ __all__ = [
     "read_ratings",
     "read_rubrics",
     "sampled_codes",
+    "sent_data",
     "stored_rubrics",
     "write_sample",
 ]

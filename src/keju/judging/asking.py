@@ -9,15 +9,19 @@ from math import isfinite
 
 from rich.console import Console
 
-from keju.errors import UsageError
-from keju.items import Request
+from keju.datasets import mini
+from keju.datasets.store import Dataset
+from keju.errors import KejuError, UsageError
+from keju.items import UNKNOWN, Request
 from keju.judging.folder import JudgementFolder
 from keju.messages import message
 from keju.models import Model, ModelOptions, capabilities_of, open_model, role_of
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.given_requests import GivenRequests, send_requests
 from keju.running.prices import Prices
+from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.store import RequestId
+from keju.runs import RunFolder
 
 OUTPUT_RULE = "a reply of 80 tokens: two sentences and the grade; thinking is not counted"
 REPLY_TOKENS = 80
@@ -68,19 +72,52 @@ def ask_judges(
         console: where progress is shown; None shows none.
 
     Raises:
-        UsageError: a judge had other settings before, or another process is judging this run.
+        UsageError: a judge had other settings before, another process is judging this run, or the
+            texts may not be sent.
         DataError: a stored response is damaged, or the disk is full.
     """
-    with ResponseStore(folder) as store:
+    sending = SendingCheck(folder, sent_data(folder.run))
+
+    def admit(asked: Sequence[Model]) -> None:
+        sending.check(asked)
         folder.admit(judges)
+
+    with ResponseStore(folder) as store:
         return send_requests(
             store,
             judges,
             questions,
             policy=policy or Policy(),
             identities=folder.judges(),
+            before=admit,
             console=console,
         )
+
+
+def sent_data(run: RunFolder) -> SentData:
+    """The data that requests to judges contain: questions, references and answers, no images.
+
+    The licence is that of the run's dataset, or unknown where the dataset is not found.
+    """
+    about = run.manifest()
+    return SentData(
+        name=about.dataset,
+        licence=_licence_of(run),
+        items=run.iter_items,
+        item_count=len(run.item_ids()),
+        images=False,
+    )
+
+
+def _licence_of(run: RunFolder) -> str:
+    about = run.manifest()
+    if about.dataset_hash == (bundled := Dataset.open(mini.path()).manifest).hash:
+        return bundled.licence
+    try:
+        found = run.dataset().manifest
+    except (KejuError, OSError):
+        return UNKNOWN
+    return found.licence if found.hash == about.dataset_hash else UNKNOWN
 
 
 def plan_judging(

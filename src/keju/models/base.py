@@ -250,6 +250,14 @@ class ModelBase:
         """The default number of requests in flight; by default 1."""
         return 1
 
+    @property
+    def destinations(self) -> tuple[str, ...]:
+        """The hosts that receive images or texts, except this machine; by default none.
+
+        keju asks before data of an unknown or restricted licence are sent to them.
+        """
+        return ()
+
     def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request; by default it supports all."""
         del request

@@ -29,6 +29,8 @@ class Capabilities(NamedTuple):
         notes: lines to print before a run, such as which files are read.
         elsewhere: whether an engine of this machine computes on other machines in this session, so
             that its time is not measured here.
+        destinations: the hosts that receive images and texts of the requests, except this machine;
+            the name of a vendor where its address is not known.
     """
 
     reader: Model | None = None
@@ -40,6 +42,7 @@ class Capabilities(NamedTuple):
     diagnosis: Callable[[], Awaitable[str]] | None = None
     notes: tuple[str, ...] = ()
     elsewhere: bool = False
+    destinations: tuple[str, ...] = ()
 
 
 NO_CAPABILITIES = Capabilities()

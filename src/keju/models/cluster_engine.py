@@ -13,8 +13,9 @@ from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, Model, ModelOptions
-from keju.models.capabilities import NO_CAPABILITIES
+from keju.models.capabilities import Capabilities
 from keju.models.declarations import MODELS
+from keju.models.destinations import is_this_machine
 from keju.models.registry import open_model, role_of
 
 _CALLS = 64
@@ -68,14 +69,13 @@ class ClusterEngine:
         PrerequisiteError: the engine or Ray is not installed.
     """
 
-    capabilities = NO_CAPABILITIES._replace(elsewhere=True)
-
     def __init__(self, spec: str, options: ModelOptions, address: str = "") -> None:
         if not is_local_engine(spec):
             raise UsageError(message("models.not-on-ray", name=spec))
         self._model = open_model(spec, options)
         self._identity = self._model.identity
         start_ray(address)
+        self._hosts = _other_hosts()
         self._alive = {each.node: each for each in _start_instances(spec, options)}
         self._free: asyncio.Queue[_Instance] | None = None
         self._slots = self._check()
@@ -89,6 +89,11 @@ class ClusterEngine:
     def identity(self) -> dict[str, str]:
         """The engine's identity, which is the same on all nodes."""
         return dict(self._identity)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Its time is not measured here; nodes other than this machine receive images."""
+        return Capabilities(elsewhere=True, destinations=self._hosts)
 
     @property
     def concurrency(self) -> int:
@@ -234,6 +239,16 @@ def is_local_engine(spec: str) -> bool:
         and role_of(spec) == "engine"
         and all(each.local and not each.takes for each in MODELS[kind])
     )
+
+
+def _other_hosts() -> tuple[str, ...]:
+    """The addresses of the cluster's nodes that are not this machine."""
+    import ray  # noqa: PLC0415 - heavy, optional
+
+    cluster: Any = ray
+    own = cluster.util.get_node_ip_address()
+    found = {str(each["NodeManagerAddress"]) for each in cluster.nodes() if each["Alive"]}
+    return tuple(sorted(host for host in found if host != own and not is_this_machine(host)))
 
 
 def _start_instances(spec: str, options: ModelOptions) -> list[_Instance]:

@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import NamedTuple
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 import aiohttp
 
 from keju.messages import message
 from keju.models.base import AskError
+from keju.models.destinations import proxy_for
 from keju.models.openai_errors import excerpt
 
 MOST_BYTES = 64 << 20
@@ -57,7 +56,7 @@ class Wire:
     def __init__(self, url: str, timeout: float) -> None:
         self.url = url
         self._timeout = timeout
-        self._proxy = _proxy_for(url)
+        self._proxy = proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
 
     async def post(
@@ -136,13 +135,6 @@ async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
 def _turn() -> asyncio.Semaphore:
     """The semaphore for large replies; each event loop has its own."""
     return _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LARGE_AT_A_TIME))
-
-
-def _proxy_for(url: str) -> str | None:
-    parts = urlsplit(url)
-    if not parts.hostname or proxy_bypass(parts.hostname):
-        return None
-    return getproxies().get(parts.scheme)
 
 
 def error_of_exception(error: Exception) -> AskError:

@@ -16,7 +16,8 @@ from keju.files import sha256_bytes
 from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, ModelOptions, status_of
-from keju.models.capabilities import NO_CAPABILITIES
+from keju.models.capabilities import Capabilities
+from keju.models.destinations import destinations_of
 from keju.models.http_client import Wire, error_of_exception
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
@@ -38,8 +39,6 @@ class HttpOcr:
         DataError: its file is not valid.
     """
 
-    capabilities = NO_CAPABILITIES
-
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self._spec = spec
         self._service: Service = service_of(spec)
@@ -47,6 +46,7 @@ class HttpOcr:
         self._ordering = options.reading_order and not self._service.ordered
         self._filling = self._service.secrets() if options.asking else {}
         self._secrets = Secrets(self._filling.values())
+        self._destinations = destinations_of(self._service.url)
         self._wire = Wire(self._service.url, options.timeout)
 
     @property
@@ -69,6 +69,11 @@ class HttpOcr:
     def concurrency(self) -> int:
         """The limit of the service."""
         return self._service.at_once
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Only the service's host."""
+        return Capabilities(destinations=self._destinations)
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""

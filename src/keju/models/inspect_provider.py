@@ -23,6 +23,7 @@ from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.capabilities import Capabilities
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
+from keju.models.destinations import destinations_of
 from keju.models.images_needed import lacks_image
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import (
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model
 
 _ON_THIS_MACHINE = frozenset({"hf", "mockllm", "nnterp", "none", "transformer_lens"})
+
+_LOCAL_BY_DEFAULT = frozenset({"llama-cpp-python", "ollama", "sglang", "vllm", "vllm-completions"})
+"""Providers that use a server of this machine unless an address is given."""
 
 
 class InspectModel:
@@ -67,6 +71,7 @@ class InspectModel:
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), item_images=(), images_of=None)
         self._address = address_of(spec, options)
+        self._destinations = _destinations(self.provider, self._address)
         self._model: Model | None = None
         self._batches: GenerateConfig | None = None
         self._workers = Workers()
@@ -106,8 +111,8 @@ class InspectModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Batches, which Inspect submits and waits for."""
-        return Capabilities(waiter=self)
+        """Batches, which Inspect submits and waits for, and where the requests go."""
+        return Capabilities(waiter=self, destinations=self._destinations)
 
     @property
     def batch_capacity(self) -> int:
@@ -225,3 +230,12 @@ class InspectModel:
             messages.append(ChatMessageAssistant(content=each.answer))
         messages.append(ChatMessageUser(content=[*own, ContentText(text=request.prompt)]))
         return messages
+
+
+def _destinations(provider: str, address: str) -> tuple[str, ...]:
+    """Where requests go: the address's host, or a vendor whose address only its SDK knows."""
+    if provider in _ON_THIS_MACHINE:
+        return ()
+    if address:
+        return destinations_of(address)
+    return () if provider in _LOCAL_BY_DEFAULT else (provider,)

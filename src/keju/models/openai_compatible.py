@@ -29,6 +29,7 @@ from keju.models.batch_support import Result
 from keju.models.capabilities import Capabilities
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
+from keju.models.destinations import destinations_of
 from keju.models.endpoints import checked_url
 from keju.models.http_client import Wire, error_of_exception
 from keju.models.images_needed import lacks_image
@@ -64,6 +65,7 @@ class OpenAICompatible:
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), item_images=(), images_of=None)
         self._endpoint = _endpoint(options)
+        self._destinations = destinations_of(self._endpoint)
         self._key = _key(options)
         self._secrets = Secrets([self._key])
         if options.asking and not self._key and self._endpoint == PUBLIC_ENDPOINT:
@@ -100,8 +102,10 @@ class OpenAICompatible:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Batches, and a diagnosis of a wrong name or address."""
-        return Capabilities(submitter=self, diagnosis=self.diagnosis)
+        """Batches, a diagnosis of a wrong name or address, and the server's host."""
+        return Capabilities(
+            submitter=self, diagnosis=self.diagnosis, destinations=self._destinations
+        )
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""

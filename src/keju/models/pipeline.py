@@ -11,7 +11,7 @@ from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
 from keju.messages import message
 from keju.models.base import Answer, Model, ModelOptions
-from keju.models.capabilities import Capabilities, source_of
+from keju.models.capabilities import Capabilities, capabilities_of, source_of
 from keju.models.registry import open_model
 
 
@@ -34,6 +34,8 @@ class Pipeline:
             raise UsageError(message("models.pipeline-of-several", spec=spec))
         self._engine: Model = open_model(engine, options)
         self._model = open_model(model, options)
+        hosts = [capabilities_of(each).destinations for each in (self._engine, self._model)]
+        self._destinations = tuple(dict.fromkeys(host for each in hosts for host in each))
 
     @property
     def name(self) -> str:
@@ -71,7 +73,11 @@ class Pipeline:
     @property
     def capabilities(self) -> Capabilities:
         """The engine transcribes first; answers are in the model's files, if it has any."""
-        return Capabilities(reader=self._engine, source_of=partial(source_of, self._model))
+        return Capabilities(
+            reader=self._engine,
+            source_of=partial(source_of, self._model),
+            destinations=self._destinations,
+        )
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to a request with the engine's transcription.

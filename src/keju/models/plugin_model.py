@@ -9,7 +9,7 @@ from keju.errors import KejuError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, Model
-from keju.models.capabilities import NO_CAPABILITIES
+from keju.models.capabilities import Capabilities
 from keju.registry import Plugin, PluginError, guard_call, is_debugging, make_plugin_error
 
 
@@ -20,11 +20,9 @@ class PluginModel:
     of the plug-in is another model: responses of the two are never mixed.
 
     Raises:
-        PluginError: the model lacks a part, its identity is not a dict of text, or its concurrency
-            is not a number.
+        PluginError: the model lacks a part, its identity is not a dict of text, its concurrency
+            is not a number, or its destinations are not texts.
     """
-
-    capabilities = NO_CAPABILITIES
 
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
         self._spec = spec
@@ -49,6 +47,11 @@ class PluginModel:
             concurrency: object = model.concurrency
         if not isinstance(concurrency, int):
             raise PluginError(message("models.plugin-concurrency", plugin=plugin, spec=spec))
+        with guard_call(plugin, self._named("destinations")):
+            hosts: object = getattr(model, "destinations", ())
+        if not isinstance(hosts, tuple | list) or not all(isinstance(e, str) for e in hosts):
+            raise PluginError(message("models.plugin-destinations", plugin=plugin, spec=spec))
+        self._destinations = tuple(hosts)
         self._concurrency = max(1, concurrency)
         self._identity = {**own, "kind": spec.partition(":")[0], "plugin": str(plugin)}
 
@@ -66,6 +69,11 @@ class PluginModel:
     def concurrency(self) -> int:
         """The model's, at least 1."""
         return self._concurrency
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Only the hosts that the plug-in declares as `destinations`."""
+        return Capabilities(destinations=self._destinations)
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request, as it reports it.

@@ -89,6 +89,7 @@ def send_requests(
     policy: Policy,
     dataset: Dataset | None = None,
     identities: Mapping[str, Mapping[str, str]] | None = None,
+    before: Callable[[Sequence[Model]], None] | None = None,
     console: Console | None = None,
 ) -> RunSummary:
     """Send the requests that have no response yet; stored ones are not sent again.
@@ -102,10 +103,12 @@ def send_requests(
         policy: concurrency, timeouts, retries and limits.
         dataset: where the images of the requests are stored, if they have any.
         identities: of all models whose paid responses are stored there; these models' if None.
+        before: is called with the models that get requests, before the first one is sent; it may
+            raise an error (`SendingCheck.check`).
         console: where progress is shown; None shows none.
 
     Raises:
-        UsageError: a limit or the budget is not valid.
+        UsageError: a limit or the budget is not valid; or as `before`.
         DataError: a stored response is damaged, or the disk is full.
     """
     policy.limits.check()
@@ -116,6 +119,8 @@ def send_requests(
     ]
     now = {model.name: model.identity for model in models}
     tracker = remaining_budget(store.folder, now, identities or {}, policy.budget)
+    if before:
+        before([each.queue.model for each in queues if each.queue.total])
     items = sum(each.queue.total for each in queues)
     interruption = Interruption()
     asyncio.run(_send(store, queues, policy, tracker, dataset, console, interruption))

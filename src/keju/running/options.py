@@ -82,6 +82,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
     batch: bool = False
     retry_failed: bool = False
     reading_order: bool = True
+    send_restricted_data: bool = False
 
     @property
     def as_in(self) -> Preset:

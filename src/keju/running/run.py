@@ -49,6 +49,8 @@ from keju.running.request_queue import (
 )
 from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.requests import item_to_send
+from keju.running.restricted_data import FILE as SENDING
+from keju.running.restricted_data import Permission, SendingCheck, SentData, permission_now
 from keju.running.run_contents import RunContents
 from keju.running.run_start import record_not_asked, start_run
 from keju.running.run_summary import RunSummary
@@ -69,6 +71,7 @@ _OURS = frozenset(
         "batches",
         "people",
         "timings.json",
+        SENDING,
     }
 )
 
@@ -83,6 +86,7 @@ class _Call(NamedTuple):
     options: ModelOptions
     policy: Policy
     console: Console | None
+    permission: Permission
 
 
 class _Session(NamedTuple):
@@ -90,6 +94,7 @@ class _Session(NamedTuple):
 
     contents: RunContents
     store: ResponseStore
+    sending: SendingCheck
     tracker: BudgetTracker
     interruption: Interruption
     console: Console | None
@@ -147,7 +152,7 @@ def run(
     """
     call = _Call(
         dataset_path, models, out, selection or Selection(), options or ModelOptions(),
-        policy or Policy(), console,
+        policy or Policy(), console, permission_now(),
     )  # fmt: skip
     with _opened(call) as opened:
         return asyncio.run(_send(*opened, call, interruption or Interruption()))
@@ -173,7 +178,7 @@ async def run_in_loop(
     """
     call = _Call(
         dataset_path, models, out, selection or Selection(), options or ModelOptions(),
-        policy or Policy(), console,
+        policy or Policy(), console, permission_now(),
     )  # fmt: skip
     loop, opened = asyncio.get_running_loop(), _opened(call)
     # One thread for both, because the lock of the run belongs to a thread.
@@ -186,7 +191,7 @@ async def run_in_loop(
 
 
 @contextmanager
-def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore]]:
+def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore, SendingCheck]]:
     """The contents of the run, and its store, open for writing; no request is sent yet."""
     selection, policy, console = call.selection, call.policy, call.console
     _check(call.options, policy)
@@ -206,7 +211,11 @@ def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore]]:
     _print(console, prompt_notes(models, options, selection))
     check_models(selection.boxes_of, [model.name for model in models])
     check_replayed(models, selection.pairs)
-    with ResponseStore(_folder(call.out)) as store:
+    folder = _folder(call.out)
+    sending = SendingCheck(folder, SentData.of(dataset, items), call.permission)
+    if not folder.exists():
+        sending.check(models)  # Nothing is left of a run that is not permitted.
+    with ResponseStore(folder) as store:
         whole_items = _reduced(dataset, items, selection, store.folder, console)
         if whole_items is not None:
             fewer = {item.id: item for item in whole_items if reduced_form(item)}
@@ -221,18 +230,22 @@ def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore]]:
             _check_batches(contents, policy)
         else:
             _check_no_batches(store.folder)
-        yield contents, store
+        yield contents, store, sending
 
 
 async def _send(
-    contents: RunContents, store: ResponseStore, call: _Call, interruption: Interruption
+    contents: RunContents,
+    store: ResponseStore,
+    sending: SendingCheck,
+    call: _Call,
+    interruption: Interruption,
 ) -> RunSummary:
     """Send the remaining requests, and summarise."""
     policy, folder = call.policy, store.folder
     earlier = folder.manifest().models if folder.exists() else {}
     tracker = remaining_budget(folder, contents.identities, earlier, policy.budget)
     _print(call.console, start_run(contents, store, follow=policy.follow))
-    session = _Session(contents, store, tracker, interruption, call.console)
+    session = _Session(contents, store, sending, tracker, interruption, call.console)
     async with closing_models(contents.models):
         if policy.batch:
             queues, waiting = await _send_in_batches(session, policy)
@@ -282,6 +295,7 @@ def _prepared(session: _Session, policies: Sequence[Policy]) -> list[PreparedQue
         prepare_queue(ItemRequests(contents, store.folder, model), store, policy)
         for model, policy in zip(contents.models, policies, strict=True)
     ]
+    session.sending.check(each.queue.model for each in queues if each.queue.total)
     record_not_asked(store.folder, {each.queue.model.name: each.not_asked for each in queues})
     _print(session.console, [note for each in queues for note in each.notes])
     return queues
@@ -292,6 +306,7 @@ async def _send_directly(session: _Session, policy: Policy) -> list[PreparedQueu
     contents, store = session.contents, session.store
     reading = reading_queues(contents, store.folder, policy)
     if reading:
+        session.sending.check(queue.model for queue in reading)
         await session.send(reading, store.append_reading, policy.retry)
     prepared = _prepared(session, [policy] * len(contents.models))
     queues = [each.queue for each in prepared]

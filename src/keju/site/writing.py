@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.building.releasing.licences import forbids_copies
 from keju.bundles import is_bundle, open_bundle
+from keju.datasets.licences import forbids_copies
 from keju.errors import UsageError
 from keju.files import read_json, write_json
 from keju.items import Record

@@ -22,6 +22,7 @@ from keju.models.request_fields import declared_dtype, parse_extra_body
 from keju.running import Budget, Policy, RateLimits, ResponseStore, RetryPolicy
 from keju.running.given_requests import replies_of, send_requests
 from keju.running.prices import read_prices
+from keju.running.restricted_data import SendingCheck, SentData
 from keju.runs import RunFolder
 from keju.text import answer_part
 
@@ -195,8 +196,9 @@ class DraftRequester:
         )
         with ResponseStore(self.folder) as store:
             done = send_requests(
-                store, [model], lambda _: requests, policy=policy, dataset=self.dataset
-            )
+                store, [model], lambda _: requests, policy=policy, dataset=self.dataset,
+                before=SendingCheck(self.folder, self._sent_data()).check,
+            )  # fmt: skip
         self.sent += sum(each.attempts for each in done.models)
         if done.left:
             why = done.used_up or next((each.halted for each in done.models if each.halted), "")
@@ -212,6 +214,12 @@ class DraftRequester:
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
         return [replies.to(request) for request in requests]
+
+    def _sent_data(self) -> SentData:
+        """The data that the requests contain; any item of the dataset may be material."""
+        about = self.dataset.manifest
+        given = self.dataset
+        return SentData(about.name, about.licence, lambda: given, len(given), bool(about.images))
 
     def list_unused(
         self, page: Page, kind: str, stage: str, what: UnusedReason, why: str, reply: str = ""

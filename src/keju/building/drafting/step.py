@@ -83,6 +83,7 @@ STEP = Step(
     "Draft items: an OCR engine transcribes, a language model writes questions.",
     DraftSettings,
     draft_items,
+    asks_models=True,
 )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from keju.building.markdown import NOTHING, format_cell, format_table
-from keju.building.releasing.licences import render_licence_table
+from keju.building.releasing.licence_table import render_licence_table
 from keju.building.releasing.summary import ReleaseSummary
 from keju.datasets.distributions import distribution_lines
 from keju.datasets.stats import Stats

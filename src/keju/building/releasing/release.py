@@ -31,11 +31,11 @@ from keju.building.releasing.datasheet import (
     render_datasheet,
 )
 from keju.building.releasing.facts import Check, DatasheetData
-from keju.building.releasing.licences import describe_unusual
 from keju.building.releasing.summary import ReleaseSummary
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.building.tables import write_rows
+from keju.datasets.licences import describe_unusual
 from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, find_items
 from keju.datasets.parts import PARTS
 from keju.datasets.stats import stats

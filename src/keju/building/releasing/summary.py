@@ -11,9 +11,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from keju.building.releasing.licences import LicenceCounts
 from keju.building.releasing.splitting import get_group
 from keju.datasets.checks import unscored_reason
+from keju.datasets.licences import LicenceCounts
 from keju.definitions import NO_REFERENCE, has_task, task
 from keju.items import Item
 

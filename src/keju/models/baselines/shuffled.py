@@ -48,7 +48,7 @@ class Shuffled(WrappedModel):
     @property
     def capabilities(self) -> Capabilities:
         """An answer is in the model's file about the other images, if answers are files."""
-        return Capabilities(source_of=self._source_of)
+        return super().capabilities._replace(source_of=self._source_of)
 
     def _source_of(self, request: Request) -> str:
         return source_of(self.model, self._with_others(request))

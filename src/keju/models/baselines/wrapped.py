@@ -6,7 +6,7 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Model, ModelOptions
-from keju.models.capabilities import NO_CAPABILITIES, Capabilities
+from keju.models.capabilities import Capabilities, capabilities_of
 from keju.models.declarations import Role
 from keju.models.registry import open_model, role_of
 
@@ -43,6 +43,7 @@ class WrappedModel:
             )
         self._kind = kind
         self.model: Model = open_model(spec, options)
+        self._destinations = capabilities_of(self.model).destinations
 
     @property
     def name(self) -> str:
@@ -61,8 +62,8 @@ class WrappedModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """None: what the model can do besides applies to its own images."""
-        return NO_CAPABILITIES
+        """Only the hosts: what the model can do besides applies to its own images."""
+        return Capabilities(destinations=self._destinations)
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""

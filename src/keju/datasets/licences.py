@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from keju.building.markdown import format_table
 from keju.errors import did_you_mean, nearest_names
 from keju.files import shipped_toml
 from keju.items import Item
@@ -179,17 +178,6 @@ def describe_unusual(licence: str) -> str:
     return ""
 
 
-def render_licence_table(counts: Mapping[str, int]) -> str:
-    """Render a table of licences with their items and conditions, the most frequent first."""
-    return format_table(
-        ["licence", "items", "demands"],
-        (
-            (licence, count, format_demands(licence))
-            for licence, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-        ),
-    )
-
-
 def format_demands(licence: str) -> str:
     """Format the conditions of a licence, in words; of several, of each."""
     parts = _LINK.split(licence)
@@ -233,9 +221,9 @@ def _index_by_name() -> dict[str, _Licence]:
 
 @cache
 def _load_licences() -> tuple[_Licence, ...]:
-    return shipped_toml(
-        "keju.building.releasing", "licences.toml", dict[str, tuple[_Licence, ...]]
-    )["licence"]
+    return shipped_toml("keju.datasets", "licences.toml", dict[str, tuple[_Licence, ...]])[
+        "licence"
+    ]
 
 
 def forbids_copies(licence: str) -> str:
@@ -253,3 +241,24 @@ def forbids_copies(licence: str) -> str:
         if _LEAVE in named.licence.demands:
             return message("steps.demands-lacking", demands=noun(_LEAVE), release=licence)
     return ""
+
+
+def list_restricted(whole: str, items: Iterable[Item]) -> Iterator[tuple[str, str]]:
+    """List the licences that forbid copies, or are not known to allow them, each once.
+
+    Args:
+        whole: the licence of the whole dataset; it is checked first.
+        items: its items, whose provenance may name other licences; read as far as needed.
+
+    Yields:
+        The licence as it is written, and the reason (`forbids_copies`).
+    """
+    counts, seen = LicenceCounts(whole), {whole}
+    if why := forbids_copies(whole):
+        yield whole, why
+    for item in items:
+        counts.add(item)
+        for licence in [each for each in counts.counts if each not in seen]:
+            seen.add(licence)
+            if why := forbids_copies(licence):
+                yield licence, why

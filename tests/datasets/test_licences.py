@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.building.releasing.licences import (
+from keju.datasets.licences import (
     describe_unusual,
     explain_conflict,
     find_conflicts,

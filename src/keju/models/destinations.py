@@ -1,0 +1,52 @@
+"""`destination_of`: the machine that receives the images and texts of a request."""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+_LOCALHOST = "localhost"
+
+
+def destination_of(url: str) -> str:
+    """The host that receives what is sent to an address; empty if it is this machine.
+
+    If the environment's proxy is used for an address of this machine, it is the proxy's host.
+    """
+    host = urlsplit(url).hostname or ""
+    if is_this_machine(host) and (proxy := proxy_for(url)):
+        host = urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname or proxy
+    return "" if is_this_machine(host) else host
+
+
+def destinations_of(url: str) -> tuple[str, ...]:
+    """`destination_of` as a model declares it (`Capabilities.destinations`)."""
+    host = destination_of(url)
+    return (host,) if host else ()
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host is this machine: ``localhost`` or a loopback address.
+
+    No name is resolved. Addresses of private networks and this machine's own name are other
+    machines here.
+    """
+    name = host.casefold().rstrip(".")
+    if name == _LOCALHOST or name.endswith(f".{_LOCALHOST}"):
+        return True
+    try:
+        address = ip_address(name)
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return address.is_loopback or address.is_unspecified
+
+
+def proxy_for(url: str) -> str | None:
+    """The address of the environment's proxy for an address, or None."""
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return getproxies().get(parts.scheme)

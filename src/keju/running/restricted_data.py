@@ -1,0 +1,211 @@
+"""`SendingCheck`: ask before restricted data are sent to servers that are not on this machine.
+
+Data are restricted if a licence of them forbids copies or is not known to allow them, as for a
+bundle with its data (`list_restricted`). What was permitted is stored in the folder of the
+responses, so that a resumed run does not ask again; it is not part of the run's identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from msgspec import field
+
+from keju.datasets.licences import list_restricted
+from keju.datasets.store import Dataset
+from keju.errors import UsageError, shortened
+from keju.files import read_json, write_json
+from keju.items import Item, Record
+from keju.messages import Message, listed, message
+from keju.models import Model, capabilities_of
+from keju.runs import RunFolder
+
+FILE = "sending.json"
+"""The file of what was permitted, in the folder of the responses."""
+
+FORMAT = "keju-sending-1"
+
+_MOST_NAMED = 5
+"""The number of licences that a question names."""
+
+Ask = Callable[[str], bool]
+"""Shows the user a text, and returns whether the data may be sent."""
+
+
+class Permission(NamedTuple):
+    """Who permits that restricted data are sent.
+
+    `given` is true if the user permitted it in the command. `ask` asks the user; it is None
+    without a terminal.
+    """
+
+    given: bool = False
+    ask: Ask | None = None
+
+
+_PERMISSION: ContextVar[Permission | None] = ContextVar("permission to send", default=None)
+
+
+@contextmanager
+def permitting(permission: Permission) -> Iterator[None]:
+    """Use a permission for all requests of the block; without it, restricted data are not sent."""
+    token = _PERMISSION.set(permission)
+    try:
+        yield
+    finally:
+        _PERMISSION.reset(token)
+
+
+def permission_now() -> Permission:
+    """The permission of the present block (`permitting`)."""
+    return _PERMISSION.get() or Permission()
+
+
+class SentData(NamedTuple):
+    """The data that requests contain.
+
+    `licence` is that of the whole dataset, `items` returns its items with their provenance, and
+    `item_count` is the number of items. `images` is false if only texts are sent.
+    """
+
+    name: str
+    licence: str
+    items: Callable[[], Iterable[Item]]
+    item_count: int
+    images: bool
+
+    @classmethod
+    def of(cls, dataset: Dataset, items: Sequence[Item]) -> SentData:
+        """The data of some items of a dataset, which may be reduced (`item_to_send`)."""
+
+        def whole() -> Iterator[Item]:
+            ids = {item.id for item in items}
+            return (each for each in dataset if each.id in ids)
+
+        about = dataset.manifest
+        return cls(about.name, about.licence, whole, len(items), bool(about.images))
+
+
+class _Agreed(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One host and licence for which sending was permitted, and when."""
+
+    host: str
+    licence: str
+    at: str
+
+
+class _AgreedFile(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The content of sending.json."""
+
+    format: str = FORMAT
+    agreed: list[_Agreed] = field(default_factory=list)
+
+
+class SendingCheck:
+    """Checks whether the data of requests may be sent to models.
+
+    Args:
+        folder: where the responses are stored, and what was permitted; None for a plan of a new
+            run.
+        data: the data; their items are read only if a model is on another machine.
+        permission: by default as `permitting`.
+    """
+
+    def __init__(
+        self, folder: RunFolder | None, data: SentData, permission: Permission | None = None
+    ) -> None:
+        self._path = folder.path / FILE if folder else None
+        self._data = data
+        self._permission = permission or permission_now()
+        self._restricted: dict[str, str] | None = None
+        self._new: list[_Agreed] = []
+
+    def check(self, models: Iterable[Model]) -> None:
+        """Ask, unless this was permitted before; called before the first request is sent.
+
+        Raises:
+            UsageError: sending is not permitted.
+            DataError: the stored permissions are damaged.
+        """
+        hosts, text = self._find_missing(models)
+        if not hosts:
+            self._store()
+            return
+        if not self._permission.given:
+            if self._permission.ask is None:
+                raise UsageError(message("running.restricted-refused", sending=text))
+            if not self._permission.ask(str(text)):
+                raise UsageError(message("running.restricted-declined", hosts=listed(hosts)))
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        self._new += [
+            _Agreed(host=host, licence=licence, at=now)
+            for host in hosts
+            for licence in self._licences()
+        ]
+        self._store()
+
+    def describe(self, models: Iterable[Model]) -> Message | None:
+        """Describe what will be asked before the first request; None if nothing will be.
+
+        Raises:
+            DataError: the stored permissions are damaged.
+        """
+        hosts, text = self._find_missing(models)
+        return text if hosts else None
+
+    def _find_missing(self, models: Iterable[Model]) -> tuple[list[str], Message | None]:
+        """The hosts without a permission, and what is sent there."""
+        found = {host for model in models for host in capabilities_of(model).destinations}
+        if not found or not self._licences():
+            return [], None
+        stored = {(each.host, each.licence) for each in (*self._stored(), *self._new)}
+        hosts = sorted(
+            host
+            for host in found
+            if any((host, licence) not in stored for licence in self._licences())
+        )
+        return hosts, self._describe(hosts) if hosts else None
+
+    def _describe(self, hosts: list[str]) -> Message:
+        licences = [
+            message("running.restricted-licence", licence=shortened(licence), why=why)
+            for licence, why in self._licences().items()
+        ]
+        count, dataset = self._data.item_count, shortened(self._data.name)
+        named = listed(licences[:_MOST_NAMED])
+        if self._data.images:
+            return message(
+                "running.restricted-images",
+                count=count,
+                dataset=dataset,
+                hosts=listed(hosts),
+                licences=named,
+            )
+        return message(
+            "running.restricted-texts",
+            count=count,
+            dataset=dataset,
+            hosts=listed(hosts),
+            licences=named,
+        )
+
+    def _licences(self) -> dict[str, str]:
+        """The restricted licences, with the reason of each."""
+        if self._restricted is None:
+            self._restricted = dict(list_restricted(self._data.licence, self._data.items()))
+        return self._restricted
+
+    def _stored(self) -> list[_Agreed]:
+        if self._path is None or not self._path.is_file():
+            return []
+        return read_json(self._path, _AgreedFile).agreed
+
+    def _store(self) -> None:
+        """Store what was permitted, once the folder exists: a refused run leaves none."""
+        if self._new and self._path and self._path.parent.is_dir():
+            write_json(self._path, _AgreedFile(agreed=[*self._stored(), *self._new]))
+            self._new = []
