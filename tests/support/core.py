@@ -7,13 +7,16 @@ included. ``python -m tools.choose_core FILE`` then writes the list.
 
 from __future__ import annotations
 
-import resource
+import contextlib
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from tests.support import ROOT
+
+with contextlib.suppress(ImportError):  # not on Windows
+    import resource
 
 LIST = ROOT / "tests" / "slow_tests.txt"
 

@@ -7,7 +7,6 @@ response, so that neither kill -9 nor a power loss loses a submission.
 
 from __future__ import annotations
 
-import os
 import secrets
 import sqlite3
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from threading import Lock
 from typing import Literal, NamedTuple
 
 from keju.errors import DataError
+from keju.files import create_private
 from keju.messages import message
 
 FORMAT = 0x6B656A31
@@ -90,7 +90,7 @@ class EventLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             # It contains the token and what people wrote, so other users of the machine may not
             # read it.
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            create_private(path)
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except (OSError, sqlite3.OperationalError) as error:

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from keju.files import replace_file
+
 _READERS = 8
 
 
@@ -89,7 +91,7 @@ def write_bytes(path: str, content: bytes) -> None:
     partial = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
     try:
         partial.write_bytes(content)
-        partial.replace(target)
+        replace_file(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 

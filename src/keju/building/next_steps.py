@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from keju.building.links import link_target
 from keju.building.releasing import RELEASE
 from keju.datasets.parts import frame_of
 from keju.datasets.store import Dataset
@@ -17,8 +18,9 @@ def describe_next_steps(out: Path) -> Iterator[str]:
     dataset, release = Dataset.open(made), out / RELEASE
     manifest = dataset.manifest
     yield message("steps.build-made", items=manifest.items, dataset=made, hash=manifest.hash[:12])
-    if release.is_symlink():
-        target = release.resolve().relative_to(out.resolve())
+    released = link_target(release)
+    if released:
+        target = released.relative_to(out.resolve()).as_posix()
         yield message("steps.release-in", release=release, target=target)
     table = frame_of(dataset.items_path, columns=["draft", "answer", "boxes"])
     drafts = table.filter(table["draft"])
@@ -31,5 +33,5 @@ def describe_next_steps(out: Path) -> Iterator[str]:
     elif drafts.height:
         yield message("steps.next-drafts", count=drafts.height, command=review)
     else:
-        checked = release if release.is_symlink() else made
+        checked = release if released else made
         yield message("steps.next-command", command=f"keju data validate {checked}")

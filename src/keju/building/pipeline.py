@@ -11,7 +11,6 @@ Parts that exist already are not built again. Everything in the directory belong
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from keju import __version__
 from keju.building.build_record import BuildRecord, PlannedStage, StageRecord
 from keju.building.engine import Engine
 from keju.building.joining import SourcePart, join_sources
+from keju.building.links import link_folder, link_target, remove_link
 from keju.building.notes import translate_note
 from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
@@ -99,7 +99,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
                     )
                 ) from None
             steps.append(_report_stage(step.folder, step.step.stored_name, "steps", done, say))
-        _update_symlink(out / "dataset", last)
+        link_folder(out / "dataset", last)
         _update_release_link(recipe, out)
         record = BuildRecord(
             format=FORMAT,
@@ -333,33 +333,15 @@ def _report_stage(folder: str, name: str, within: str, done: StepResult, say: Sa
     )
 
 
-def _update_symlink(link: Path, target: Path) -> None:
-    """Link BUILD/dataset to the last step's dataset, so that every recipe's result has one name."""
-    fresh = link.with_name(f".{link.name}")
-    fresh.unlink(missing_ok=True)
-    if link.is_dir() and not link.is_symlink():
-        shutil.rmtree(link)
-    try:
-        fresh.symlink_to(os.path.relpath(target, link.parent), target_is_directory=True)
-        fresh.replace(link)
-    except OSError as error:
-        raise DataError(
-            message(
-                "building.no-link", name=target.name, reason=error.strerror or error, target=target
-            ),
-            file=link,
-        ) from None
-
-
 def _update_release_link(recipe: Recipe, out: Path) -> None:
     """Link BUILD/release to the last release that the recipe writes; keep a directory there."""
     link = out / RELEASE
     made = [out / "steps" / each.folder / RELEASE for each in recipe.steps]
     made = [folder for folder in made if folder.is_dir()]
-    if made and not (link.is_dir() and not link.is_symlink()):
-        _update_symlink(link, made[-1])
-    elif link.is_symlink():
-        link.unlink()
+    if not made:
+        remove_link(link)
+    elif not link.is_dir() or link_target(link):
+        link_folder(link, made[-1])
 
 
 @contextmanager

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.building.columns import make_schema, make_table
-from keju.files import cell_text, write_atomic
+from keju.files import cell_text, replace_file, write_atomic
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +72,7 @@ def write_rows(path: Path, rows: Iterable[Struct], shape: type[Struct]) -> None:
                            write_statistics=False) as table:  # fmt: skip
             for batch in chain((first, second), batches):
                 table.write_table(make_table(batch, shape))
-        partial.replace(path)
+        replace_file(partial, path)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -16,7 +16,7 @@ import polars as pl
 from keju.datasets.parts import BATCH_ROWS
 from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
-from keju.files import write_atomic
+from keju.files import replace_file, write_atomic
 from keju.local_paths import check_local
 from keju.messages import message
 
@@ -134,7 +134,7 @@ class FrameWriter:
             self._writer.close()
             with self._partial.open("rb+") as stream:
                 os.fsync(stream.fileno())
-            self._partial.replace(self.path)
+            replace_file(self._partial, self.path)
         except OSError as error:
             self._partial.unlink(missing_ok=True)
             raise _not_writable(self.path, error) from None

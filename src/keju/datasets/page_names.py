@@ -6,23 +6,19 @@ items.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from keju.files import sha256_bytes
+from keju.files import is_reserved, sha256_bytes
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item
 
 MOST_BYTES = 150
 """The maximum length in UTF-8 bytes of a file name without suffix; a longer one is cut and gets a
 hash."""
-
-_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
-"""Names that Windows reserves for devices."""
 
 
 class PageOf(NamedTuple):
@@ -120,7 +116,7 @@ def safe_stem(text: str) -> str:
         plain = f"{cut}-{_hash(text)}"
     if not plain.strip("_"):
         return f"page-{_hash(text)}"
-    return f"_{plain}" if _RESERVED.fullmatch(plain) else plain
+    return f"_{plain}" if is_reserved(plain) else plain
 
 
 def _source(page: PageOf) -> PurePosixPath | None:

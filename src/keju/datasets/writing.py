@@ -26,7 +26,7 @@ from keju.datasets.manifest import (
     altered,
 )
 from keju.errors import DataError, UsageError
-from keju.files import locked_file, sha256_bytes, write_json
+from keju.files import locked_file, replace_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local
@@ -306,7 +306,7 @@ def _store(path: Path, data: bytes) -> None:
     path.parent.mkdir(exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.write_bytes(data)
-    partial.replace(path)
+    replace_file(partial, path)
 
 
 def _linked(target: Path, path: Path) -> bool:

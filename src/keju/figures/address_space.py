@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from keju.errors import UsageError
 from keju.messages import message
 
@@ -17,9 +15,10 @@ def check_address_space() -> None:
     Raises:
         UsageError: the limit of the address space is too low.
     """
-    if sys.platform == "win32":
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
         return
-    import resource  # noqa: PLC0415 - not on Windows
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < _NEEDED:

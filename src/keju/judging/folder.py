@@ -30,7 +30,7 @@ from keju.judging.rubrics import Rubrics
 from keju.messages import message
 from keju.models import Model
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
-from keju.runs import FORMAT_1, RunFolder, current_responses, file_name, setting_of_format_1
+from keju.runs import FORMAT_1, RunFolder, current_responses, path_of_name, setting_of_format_1
 
 FORMAT = "keju-judgements-1"
 
@@ -91,11 +91,11 @@ class JudgementFolder(RunFolder):
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one judge's responses about one task."""
-        return self.path / file_name(model) / self.rubrics.id / f"{file_name(task)}.jsonl"
+        return path_of_name(path_of_name(self.path, model) / self.rubrics.id, task, ".jsonl")
 
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses under these rubrics, all or one judge's."""
-        folder = file_name(model) if model else "*"
+        folder = path_of_name(self.path, model).name if model else "*"
         return sorted(self.path.glob(f"{folder}/{self.rubrics.id}/*.jsonl"))
 
     def judges(self) -> dict[str, dict[str, str]]:
@@ -126,7 +126,7 @@ class JudgementFolder(RunFolder):
                         path=self.path,
                         name=judge.name,
                         differing="; ".join(differing),
-                        folder=self.path / file_name(judge.name),
+                        folder=path_of_name(self.path, judge.name),
                     )
                 )
         named = {judge.name: judge.identity for judge in judges}

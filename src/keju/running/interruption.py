@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Lock
 
 from rich.console import Console
@@ -60,14 +61,24 @@ class Interruption:
         try:
             yield
         finally:
-            for each in installed:
-                loop.remove_signal_handler(each)
+            for remove in installed:
+                remove()
             with self._lock:
                 self._act = int
 
-    def _install(self, loop: asyncio.AbstractEventLoop) -> Iterator[signal.Signals]:
+    def _install(self, loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[], object]]:
+        """Install handlers of the signals; yields what removes each of them."""
         for each in self._signals:
-            # Not available outside the main thread and on Windows; there Ctrl-C cancels at once.
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(each, self.interrupt)
-                yield each
+            # Not available outside the main thread; there Ctrl-C cancels at once.
+            with suppress(RuntimeError, ValueError):
+                yield self._install_one(loop, each)
+
+    def _install_one(
+        self, loop: asyncio.AbstractEventLoop, number: signal.Signals
+    ) -> Callable[[], object]:
+        try:
+            loop.add_signal_handler(number, self.interrupt)
+        except NotImplementedError:  # on Windows
+            before = signal.signal(number, lambda *_: loop.call_soon_threadsafe(self.interrupt))
+            return partial(signal.signal, number, before)
+        return partial(loop.remove_signal_handler, number)

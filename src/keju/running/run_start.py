@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from keju.running.manifest_check import (
 )
 from keju.running.run_contents import RunContents
 from keju.running.store import ResponseStore
-from keju.runs import RunFolder, RunManifest
+from keju.runs import RunFolder, RunManifest, file_name
 
 
 def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = False) -> list[str]:
@@ -40,12 +40,15 @@ def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = Fal
         What changed since the last session, a line each.
 
     Raises:
-        UsageError: an item has fewer examples than requested, or the run is another one.
+        UsageError: an item has fewer examples than requested, two models or tasks differ only in
+            case, or the run is another one.
     """
     contents.examples.check(contents.items, contents.selection.variants)
     folder, manifest = store.folder, _manifest(contents, store.folder)
+    _check_case(manifest.models, folder.manifest().models if folder.exists() else ())
     chosen = [item.id for item in contents.items]
     if not folder.exists():
+        _check_case(contents.dataset.manifest.tasks)
         _store_items(contents, folder, chosen)
         _store_examples(contents, folder)
         folder.write_manifest(_with_items(manifest, folder))
@@ -87,7 +90,7 @@ def record_not_asked(folder: RunFolder, not_asked: Mapping[str, Mapping[str, int
 def relative_path(dataset: Path, out: Path) -> str:
     """The path from a run directory to its dataset; empty where there is none."""
     try:
-        return os.path.relpath(dataset.resolve(), out.resolve())
+        return Path(os.path.relpath(dataset.resolve(), out.resolve())).as_posix()
     except ValueError:
         return ""
 
@@ -104,6 +107,16 @@ def _check_chosen(
         )
     if len(before) < len(chosen) and shard:
         raise UsageError(message("running.shard-divided-otherwise", path=path))
+
+
+def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
+    """Refuse new models or tasks whose files would be the same where case is ignored."""
+    stored = {name: file_name(name).casefold() for name in earlier}
+    spelled = {folded: name for name, folded in stored.items()}
+    for name in names:
+        other = spelled.setdefault(file_name(name).casefold(), name)
+        if other != name and name not in stored:
+            raise UsageError(message("running.names-differ-in-case", name=name, other=other))
 
 
 def _store_items(contents: RunContents, folder: RunFolder, chosen: Sequence[str]) -> None:

@@ -23,7 +23,14 @@ import msgspec
 from filelock import FileLock
 
 from keju.errors import DataError
-from keju.files import encode_stored, locked_file, read_jsonl, repair_torn_line, write_atomic
+from keju.files import (
+    encode_stored,
+    locked_file,
+    open_append,
+    read_jsonl,
+    repair_torn_line,
+    write_atomic,
+)
 from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
 from keju.messages import message
 from keju.runs import RunFolder, superseded
@@ -200,7 +207,7 @@ class ResponseStore:
         file = self._files.get(path)
         if file is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
+            file = open_append(path, _MODE)
             self._files[path] = file
         return file
 

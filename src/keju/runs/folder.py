@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ from keju.datasets.table import iter_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_json, sha256_bytes, sha256_file, write_atomic, write_json
+from keju.files import is_reserved, read_json, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, Response
 from keju.local_paths import check_local
 from keju.messages import message
@@ -36,8 +36,6 @@ from keju.object_stores import is_address
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.runs.manifest import FORMAT, FORMAT_1, RunManifest
 from keju.runs.responses import current_responses
-
-_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
 _BLOCK = 1 << 20
 """Bytes of a file that are in memory while it is copied."""
@@ -47,12 +45,30 @@ def file_name(name: str) -> str:
     """A safe name for a directory or file, made from the name of a model or task.
 
     Characters outside ``[A-Za-z0-9._-]`` become ``_``, and then a short hash distinguishes
-    different names.
+    different names. A name that Windows reserves, such as ``aux.txt``, gets one too.
     """
+    found = _plain_name(name)
+    return f"{found.replace('.', '_')}-{_hash(name)}" if is_reserved(found) else found
+
+
+def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
+    """The path of a model's or task's file or directory in a directory of a run.
+
+    It has the `file_name`, or where an earlier keju stored a name that Windows reserves, that one.
+    """
+    earlier = _plain_name(name)
+    if is_reserved(earlier) and any(each.name == earlier + suffix for each in folder.glob("*")):
+        return folder / f"{earlier}{suffix}"
+    return folder / f"{file_name(name)}{suffix}"
+
+
+def _plain_name(name: str) -> str:
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "_"
-    if plain == name and _PLAIN.fullmatch(name):
-        return name
-    return f"{plain}-{sha256_bytes(name.encode())[:8]}"
+    return name if plain == name else f"{plain}-{_hash(name)}"
+
+
+def _hash(name: str) -> str:
+    return sha256_bytes(name.encode())[:8]
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -257,11 +273,11 @@ class RunFolder:
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses to one task."""
-        return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
+        return path_of_name(path_of_name(self.path / "responses", model), task, ".jsonl")
 
     def batches_dir(self, model: str) -> Path:
         """The directory of the records of unfinished batches of a model's server."""
-        return self.path / "batches" / file_name(model)
+        return path_of_name(self.path / "batches", model)
 
     def has_batches(self) -> bool:
         """Whether a server is working on batches of this run."""
@@ -269,7 +285,7 @@ class RunFolder:
 
     def readings_path(self, reader: str) -> Path:
         """The file of the transcriptions that one model made before answering."""
-        return self.path / "readings" / f"{file_name(reader)}.jsonl"
+        return path_of_name(self.path / "readings", reader, ".jsonl")
 
     def readings(self, reader: str) -> Iterator[Response]:
         """The transcriptions of a model, one response per image (or pages of an item) and round."""
@@ -289,18 +305,18 @@ class RunFolder:
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses, all or one model's, in a fixed order."""
         root = self.path / "responses"
-        folders = [root / file_name(model)] if model else sorted(root.glob("*"))
+        folders = [path_of_name(root, model)] if model else sorted(root.glob("*"))
         return [path for folder in folders for path in sorted(folder.glob("*.jsonl"))]
 
     def responses(
-        self, model: str | None = None, tasks: Iterable[str] | None = None
+        self, model: str | None = None, tasks: Collection[str] | None = None
     ) -> Iterator[Response]:
         """Every stored response, or one model's, file by file in the order of arrival.
 
         Where a failed request was sent again, only the later response is returned. With `tasks`, no
         other task's files are read.
         """
-        wanted = None if tasks is None else {file_name(task) for task in tasks}
+        wanted = None if tasks is None else {*map(_plain_name, tasks), *map(file_name, tasks)}
         for path in self.response_files(model):
             if wanted is None or path.stem in wanted:
                 yield from self._read(path)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import msgspec
+
+from keju.files import read_at
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ class RecordList(Sequence[T], Generic[T]):
         start, end = self._start(place), self._ends[place]
         if end > self._written:
             self._flush()
-        return self._decoder.decode(os.pread(self._file.fileno(), end - start, start))
+        return self._decoder.decode(read_at(self._file, end - start, start))
 
     def __iter__(self) -> Iterator[T]:
         if self._file is None:
@@ -88,7 +89,7 @@ class RecordList(Sequence[T], Generic[T]):
             start, last = self._start(place), place
             while last < total and (last == place or self._ends[last] - start <= _BUFFER):
                 last += 1
-            data = memoryview(os.pread(self._file.fileno(), self._ends[last - 1] - start, start))
+            data = memoryview(read_at(self._file, self._ends[last - 1] - start, start))
             for each in range(place, last):
                 yield self._decoder.decode(
                     data[self._start(each) - start : self._ends[each] - start]

@@ -20,7 +20,7 @@ from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.messages import message
-from keju.runs import FORMAT_1, RunFolder, StoredItems, file_name
+from keju.runs import FORMAT_1, RunFolder, StoredItems, file_name, path_of_name
 from keju.scoring.decisions import Decisions, collect_adjudicated_scores
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
@@ -293,7 +293,7 @@ def _models_in(run: RunFolder) -> list[str]:
         first = next(responses, None)
         if first is None:
             continue
-        if folder.name != file_name(first.model):
+        if folder != path_of_name(folder.parent, first.model):
             raise DataError(
                 message(
                     "scoring.responses-of-other-model",

@@ -13,19 +13,19 @@ from pathlib import Path
 from keju.errors import UsageError, shortened
 from keju.items import Score
 from keju.messages import message
-from keju.runs import RunFolder, file_name
+from keju.runs import RunFolder, path_of_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
 from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint, read_scores
 
 
 def scores_path(run: RunFolder, model: str) -> Path:
     """The file of a model's scores."""
-    return run.scores_dir / f"{file_name(model)}.parquet"
+    return path_of_name(run.scores_dir, model, ".parquet")
 
 
 def reasoned_scores_path(run: RunFolder, model: str) -> Path:
     """The file of a model's scores with reasoning that came in a field of its own."""
-    return run.reasoned_scores_dir / f"{file_name(model)}.parquet"
+    return path_of_name(run.reasoned_scores_dir, model, ".parquet")
 
 
 def stored_scores(

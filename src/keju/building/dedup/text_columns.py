@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from array import array
 from collections.abc import Iterable, Sequence
@@ -19,6 +18,7 @@ from keju.building.dedup.canonical import Canonical, canonicalize
 from keju.building.dedup.groups import rank_item
 from keju.building.dedup.item_subjects import REPEATED, SameImage, get_image_key
 from keju.building.dedup.union_find import Indices
+from keju.files import read_at
 from keju.items import Item
 
 _LATELY_READ = 1024
@@ -128,7 +128,7 @@ class TextColumns:
 
     def _load(self, at: int) -> StoredForm:
         start, end = self._starts[at], self._starts[at + 1]
-        data = os.pread(self._file.fileno(), end - start, start)
+        data = read_at(self._file, end - start, start)
         name, task, form = msgspec.json.decode(data, type=tuple[str, str, Canonical])
         return StoredForm(name, task, form)
 

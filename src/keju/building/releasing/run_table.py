@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from itertools import pairwise
@@ -10,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from keju.files import read_at
 
 Hashes = NDArray[np.uint64]
 Numbers = NDArray[np.uint32]
@@ -106,7 +107,7 @@ class RunTable:
 
     def _array(self, place: int, start: int, end: int, kind: np.dtype[Any]) -> NDArray[Any]:
         size = (end - start) * kind.itemsize
-        data = os.pread(self._file.fileno(), size, place + start * kind.itemsize)
+        data = read_at(self._file, size, place + start * kind.itemsize)
         return np.frombuffer(data, kind)
 
 

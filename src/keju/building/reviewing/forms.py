@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from keju.building.reviewing.verdicts import Verdict
 from keju.datasets.readers.base import source_bytes
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from keju.files import relative_path
 from keju.items import Item
 from keju.messages import Message, message
 
@@ -84,7 +84,7 @@ def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Message]:
         The lines to print.
     """
     if form == "sheet":
-        folder = os.path.relpath(dataset.path.resolve(), out.parent.resolve())
+        folder = relative_path(dataset.path, out.parent)
         if dataset.packed:
             return [message("building.review-images-packed", folder=folder)]
         return [message("building.review-images-beside", folder=folder)]

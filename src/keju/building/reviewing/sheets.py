@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -33,7 +32,7 @@ from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.files import FORMULA, write_atomic
+from keju.files import FORMULA, relative_path, write_atomic
 from keju.items import Item
 from keju.messages import message
 
@@ -91,7 +90,7 @@ def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: Revie
     is escaped with an apostrophe, which `read_sheet` removes.
     """
     heads = [format_mark_head(scale) for scale in form.scale]
-    root = os.path.relpath(dataset.path.resolve(), file.parent.resolve())
+    root = relative_path(dataset.path, file.parent)
     rows = [
         _format_item(item, root)
         | {"seal": format_seal(item)}

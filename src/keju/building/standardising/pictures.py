@@ -22,7 +22,7 @@ from keju.building.image_files import LOCAL_FILES, ImageFiles
 from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising.bands import iter_bands
 from keju.errors import DataError
-from keju.files import sha256_bytes, sha256_file
+from keju.files import replace_file, sha256_bytes, sha256_file
 from keju.images import (
     as_rgb,
     check_sums,
@@ -235,7 +235,7 @@ def _write(folder: Path, data: bytes, origin: str) -> None:
     if not path.is_file():
         partial = path.with_name(f".{path.stem}.{os.getpid()}.{sha256_bytes(origin.encode())[:8]}")
         partial.write_bytes(data)
-        partial.replace(path)
+        replace_file(partial, path)
 
 
 class _Limit(NamedTuple):

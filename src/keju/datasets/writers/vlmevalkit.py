@@ -14,6 +14,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.vlmevalkit import HEADS, build_row
 from keju.datasets.writers.base import ItemFilter, Writer
 from keju.definitions import task
+from keju.files import replace_file
 from keju.items import Item
 from keju.messages import message
 
@@ -64,4 +65,4 @@ def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:
             images = [base64.b64encode(dataset.image_bytes(ref)).decode() for ref in item.images]
             image = images[0] if len(images) == 1 else msgspec.json.encode(images).decode()
             table.writerow({"index": index, "image": image} | build_row(item))
-    partial.replace(path)
+    replace_file(partial, path)

@@ -7,6 +7,7 @@ input, and reads answers from its standard output: a JSON line, and after it the
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import io
 import json
@@ -187,7 +188,8 @@ def _bound_memory() -> None:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    with contextlib.suppress(ValueError, OSError):  # macOS has the constant but no such limit
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
 
 
 def _send(head: dict[str, Any], data: bytes = b"") -> None:

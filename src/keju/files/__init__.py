@@ -1,0 +1,59 @@
+"""File functions: atomic writes, hashes, locks, crash-safe JSON lines, JSON and TOML."""
+
+from __future__ import annotations
+
+from keju.files.atomic import replace_file, write_atomic
+from keju.files.hashes import sha256_bytes, sha256_file
+from keju.files.json_files import (
+    MOST_JSON,
+    bounded_bytes,
+    encode_stored,
+    read_json,
+    read_jsonl,
+    read_jsonl_lines,
+    repair_torn_line,
+    write_json,
+)
+from keju.files.locks import locked_file
+from keju.files.names import FORMULA, cell_text, is_reserved, relative_path, slug
+from keju.files.positions import create_private, open_append, read_at
+from keju.files.toml_files import (
+    MOST_KEY_PARTS,
+    MOST_TOML,
+    parse_toml,
+    read_toml,
+    shipped_file,
+    shipped_toml,
+    toml_text,
+)
+
+__all__ = [
+    "FORMULA",
+    "MOST_JSON",
+    "MOST_KEY_PARTS",
+    "MOST_TOML",
+    "bounded_bytes",
+    "cell_text",
+    "create_private",
+    "encode_stored",
+    "is_reserved",
+    "locked_file",
+    "open_append",
+    "parse_toml",
+    "read_at",
+    "read_json",
+    "read_jsonl",
+    "read_jsonl_lines",
+    "read_toml",
+    "relative_path",
+    "repair_torn_line",
+    "replace_file",
+    "sha256_bytes",
+    "sha256_file",
+    "shipped_file",
+    "shipped_toml",
+    "slug",
+    "toml_text",
+    "write_atomic",
+    "write_json",
+]

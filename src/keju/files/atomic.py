@@ -1,0 +1,86 @@
+"""Atomic writes: `write_atomic` writes a whole file, `replace_file` names a complete one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from keju.errors import DataError
+from keju.local_paths import check_local
+from keju.messages import message
+
+_BUSY = frozenset({5, 32})
+"""Errors of Windows while another program has the file open (access denied, sharing violation)."""
+
+_WAITS = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
+"""Seconds to wait before each further try."""
+
+
+def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
+    """Write a whole file so that a reader sees the old content or the new one, never a part.
+
+    Data may come in pieces, which are written as they come.
+
+    Raises:
+        UsageError: the path is an address.
+        DataError: the path is a directory, a device or a pipe, or the file cannot be written.
+    """
+    check_local(path)
+    try:
+        _write_atomic(path, data)
+    except OSError as error:
+        raise DataError(
+            message("files.not-writable", reason=error.strerror or error), file=path
+        ) from None
+
+
+def _write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "the path exists and is not a file")
+    if isinstance(data, str | bytes):
+        data = [data.encode() if isinstance(data, str) else data]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    partial = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            for piece in data:
+                stream.write(piece)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.chmod(0o666 & ~_umask())
+        replace_file(partial, path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def replace_file(partial: Path, path: Path) -> None:
+    """Give a complete file its name, in place of an older file.
+
+    Windows refuses this while another program has the older file open, as virus scanners and
+    readers do for a moment, so it is tried for about two seconds there.
+
+    Raises:
+        OSError: it cannot be renamed.
+    """
+    for wait in _WAITS:
+        try:
+            partial.replace(path)
+        except OSError as error:
+            if getattr(error, "winerror", None) not in _BUSY:
+                raise
+            time.sleep(wait)
+        else:
+            return
+    partial.replace(path)

@@ -1,0 +1,170 @@
+"""JSON and JSON-lines files: bounded, with errors that name the file and the line."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from keju.errors import DataError
+from keju.files.atomic import write_atomic
+from keju.local_paths import check_local
+from keju.messages import in_english, message
+
+T = TypeVar("T")
+
+_CHUNK = 1 << 20
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+"""A JSON escape, a surrogate pair as one; the group is a lone surrogate."""
+
+MOST_JSON = 512 << 20
+"""Default maximum size of a JSON file in bytes."""
+
+
+def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
+    """Read a JSON file as `shape`.
+
+    Raises:
+        DataError: the file is missing, has more than `most` bytes, is not JSON, or does not have
+            the shape.
+        UsageError: the path is an address.
+    """
+    check_local(path)
+    if path.exists() and not path.is_file():
+        # A pipe would block.
+        raise DataError(message("files.not-a-regular-file"), file=path)
+    try:
+        if (size := path.stat().st_size) > most:
+            raise DataError(
+                message("files.too-large-in-mb", size=size >> 20, most=most >> 20), file=path
+            )
+        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    except FileNotFoundError:
+        raise DataError(message("files.missing"), file=path) from None
+    except OSError as error:
+        raise DataError(
+            message("files.not-readable", reason=error.strerror or error), file=path
+        ) from None
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+        lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
+        if lone:
+            raise DataError(
+                message(
+                    "files.half-a-character",
+                    lone=lone[0].decode("ascii", "replace"),
+                    position=lone.start(),
+                ),
+                file=path,
+            ) from None
+        if isinstance(error, msgspec.ValidationError):
+            raise DataError(message("files.other-structure", error=error), file=path) from None
+        raise DataError(message("files.not-json", error=error), file=path) from None
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as indented JSON, atomically; messages in it are stored in English."""
+    data = msgspec.json.encode(value, enc_hook=encode_stored)
+    write_atomic(path, msgspec.json.format(data, indent=2) + b"\n")
+
+
+def encode_stored(value: object) -> str:
+    """The English text of a message, for encoders, which know only plain texts.
+
+    Raises:
+        NotImplementedError: it is not a message.
+    """
+    if isinstance(value, str):
+        return in_english(value)
+    raise NotImplementedError(f"Encoding objects of type {type(value).__name__} is unsupported")
+
+
+def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterator[T]:
+    """Yield the records of a JSON-lines file; blank lines are skipped.
+
+    Args:
+        path: the file.
+        shape: the type of each line.
+        appended: keju appends to this file, so a last line without newline is incomplete and is
+            skipped; otherwise it is a normal record.
+
+    Raises:
+        DataError: a line other than an unfinished last one is not a record of that shape.
+    """
+    for record, _ in read_jsonl_lines(path, shape, appended=appended):
+        yield record
+
+
+def read_jsonl_lines(
+    path: Path, shape: type[T], *, appended: bool = False
+) -> Iterator[tuple[T, bytes]]:
+    """Yield the records that `read_jsonl` yields, each with the bytes of its line.
+
+    Raises:
+        DataError: see `read_jsonl`.
+        UsageError: the path is an address.
+    """
+    check_local(path)
+    decoder = msgspec.json.Decoder(shape)
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if appended and not line.endswith(b"\n"):
+                return
+            if not line.strip():
+                continue
+            try:
+                record = decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise DataError(
+                    message("files.line-not-readable", error=error),
+                    file=path,
+                    item=f"line {number}",
+                ) from None
+            yield record, line
+
+
+def repair_torn_line(path: Path) -> int:
+    """Cut an unfinished last line off a JSON-lines file; returns the number of bytes cut."""
+    if not path.exists():
+        return 0
+    with path.open("rb+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        end = size
+        while end > 0:
+            start = max(0, end - _CHUNK)
+            stream.seek(start)
+            newline = stream.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        if end < size:
+            stream.truncate(end)
+        return size - end
+
+
+def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
+    """The bytes of a user's file.
+
+    Raises:
+        DataError: it is missing, not a file, has more than `most` bytes, or cannot be read.
+    """
+    # Reading a device or a pipe may never end.
+    if path.exists() and not path.is_file():
+        raise DataError(message("files.not-a-file"), file=path)
+    try:
+        if path.stat().st_size > most:
+            raise DataError(message("files.too-large", most=most), file=path)
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(message("files.missing"), file=path) from None
+    except OSError as error:
+        raise DataError(
+            message("files.not-readable", reason=error.strerror or error), file=path
+        ) from None

@@ -1,0 +1,45 @@
+"""Names of files and texts of cells that are safe for other programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+_DEVICES = re.compile(
+    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\..*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""The characters at the beginning of a text that a spreadsheet reads as a formula."""
+
+
+def cell_text(text: str) -> str:
+    """A text for a CSV file, with an apostrophe before it if a spreadsheet would read a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def slug(name: str) -> str:
+    """A name, as of a benchmark or table, as part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def relative_path(path: Path, folder: Path) -> str:
+    """The path from a directory to `path`, with ``/`` on all systems.
+
+    It is absolute if both are on different drives of Windows.
+    """
+    whole = path.resolve()
+    try:
+        return Path(os.path.relpath(whole, folder.resolve())).as_posix()
+    except ValueError:
+        return whole.as_posix()
+
+
+def is_reserved(name: str) -> bool:
+    """Whether Windows reserves a file name for a device, as ``CON``, ``nul.txt`` and ``COM1``.
+
+    Source: Microsoft, "Naming Files, Paths, and Namespaces".
+    """
+    return bool(_DEVICES.fullmatch(name))

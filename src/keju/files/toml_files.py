@@ -1,0 +1,127 @@
+"""TOML files: those of users, and those that keju ships."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from keju.errors import DataError
+from keju.files.json_files import bounded_bytes
+from keju.local_paths import check_local
+from keju.messages import message
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+T = TypeVar("T")
+
+MOST_TOML = 4_000_000
+"""Maximum size of a TOML file in bytes."""
+
+MOST_KEY_PARTS = 40
+"""Maximum parts of a dotted key. The time to parse one grows with the square of its parts."""
+
+_TOML_TEXT = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)'''
+    r"""|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*\'?|\#[^\n]*""",
+    re.DOTALL,
+)
+"""A string, which may be part of a key, or a comment."""
+
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_KEY_PARTS}}}")
+
+
+def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = None) -> T:
+    """Read a TOML file as `shape`.
+
+    Args:
+        path: the file.
+        shape: the type of its table.
+        what: the kind of file for errors, such as "a price file".
+        hint: the hint of errors.
+
+    Raises:
+        DataError: the file is missing, not a file, larger than `MOST_TOML`, not UTF-8, not TOML,
+            has a key of more than `MOST_KEY_PARTS` parts, or does not have the shape.
+        UsageError: the path is an address.
+    """
+    check_local(path)
+    table = _toml_table(path, f"not {what}" if what else "not readable as TOML", hint)
+    try:
+        return msgspec.convert(table, type=shape)
+    except (msgspec.ValidationError, RecursionError) as error:
+        problem = f"not {what}" if what else "not readable"
+        raise DataError(f"{problem}: {error}", file=path, hint=hint) from None
+
+
+def shipped_toml(package: str, name: str, shape: type[T]) -> T:
+    """Read a TOML file that a package of keju contains as `shape`.
+
+    Args:
+        package: the package, e.g. ``keju.models``.
+        name: the path in the package, with ``/``.
+        shape: the type of its table.
+
+    Raises:
+        DataError: the file is not TOML or does not have the shape.
+    """
+    file = resources.files(package).joinpath(*name.split("/"))
+    return shipped_file(file, shape, f"{package}: {name}")
+
+
+def shipped_file(file: Traversable, shape: type[T], place: str = "") -> T:
+    """Read a TOML file of keju as `shape`; `place` is its name in errors.
+
+    Raises:
+        DataError: the file is not TOML or does not have the shape.
+    """
+    try:
+        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=shape)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        where = place or str(file)
+        raise DataError(message("files.not-valid", error=error), file=where) from None
+
+
+def _toml_table(path: Path, problem: str, hint: str | None) -> dict[str, Any]:
+    return parse_toml(toml_text(path, problem), file=path, problem=problem, hint=hint)
+
+
+def toml_text(path: Path, problem: str) -> str:
+    """The text of a TOML file.
+
+    Raises:
+        DataError: the file is missing, not a file, larger than `MOST_TOML` or not UTF-8; `problem`
+            is the error message about a wrong encoding.
+    """
+    try:
+        return bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(message("files.not-utf8", problem=problem), file=path) from None
+
+
+def parse_toml(
+    text: str, *, file: Path | str, problem: str, hint: str | None = None
+) -> dict[str, Any]:
+    """The table in a TOML text.
+
+    Raises:
+        DataError: the text is larger than `MOST_TOML`, not TOML, or has a key of more than
+            `MOST_KEY_PARTS` parts; `problem` is the beginning of the error message.
+    """
+    if len(text) > MOST_TOML:
+        raise DataError(message("files.toml-too-large", most=MOST_TOML), file=file)
+    bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
+    if _LONG_KEY.search(bare):
+        raise DataError(
+            message("files.key-too-deep", problem=problem, most=MOST_KEY_PARTS), file=file
+        )
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        slash = message("files.slashes-in-paths") if "\\" in str(error) else hint
+        raise DataError(f"{problem}: {error}", file=file, hint=slash) from None

@@ -1,0 +1,112 @@
+"""Names of files that every system accepts, and runs whose names an earlier keju wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keju.datasets.mini import path as mini
+from keju.datasets.page_names import safe_stem
+from keju.errors import UsageError
+from keju.files import is_reserved, relative_path
+from keju.running import Selection, run
+from keju.running.run_start import _check_case
+from keju.runs import RunFolder, file_name, path_of_name
+from keju.scoring import score_run
+from tests.support.windows_rules import Rules
+
+_RESERVED = (
+    "CON",
+    "nul",
+    "Aux.txt",
+    "com1",
+    "LPT9.v2",
+    "prn.tar.gz",
+    "COM0",
+    "conin$",
+    "com\u00b9",
+)
+_PLAIN = ("console", "con-1", "auxiliary", "com10", "lpt", "nul-x", "a.con", "gpt-4.1", "T1")
+
+ODD = (
+    *_RESERVED, "a/b", "a\\b", 'a<b>c:d"e|f?g*h', "ends with dot.", " spaces ", "..", ".", "", "-x",
+    "字" * 100, "\U00020000" * 70, "a" * 300, "tab\there", "line\nbreak", "\ud800", "e\u0301", "é",
+    "replay:answers/中文 模型.jsonl", "MODEL", "model", "\x7f", "con ", "NUL .txt", "con.x_",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _RESERVED)
+def test_names_of_devices_are_reserved(name: str) -> None:
+    assert is_reserved(name)
+    assert not is_reserved(file_name(name))
+    assert file_name(name) != name
+
+
+@pytest.mark.parametrize("name", _PLAIN)
+def test_other_names_are_kept_as_stored_runs_have_them(name: str) -> None:
+    assert not is_reserved(name)
+    assert file_name(name) == name
+
+
+def test_names_with_a_hash_do_not_change() -> None:
+    """Stored runs have these names."""
+    assert file_name("baseline:copy") == "baseline_copy-558dbe5b"
+    assert file_name("Qwen/Qwen2.5-VL-7B") == "Qwen_Qwen2.5-VL-7B-07a2b680"
+    assert file_name("a" * 81) == "a" * 80 + "-8c48280d"
+    assert file_name("nul_") == "nul-8dadd741"
+
+
+@pytest.mark.parametrize("make", [lambda name: f"{file_name(name)}.jsonl", safe_stem])
+def test_every_name_becomes_one_that_windows_accepts(tmp_path: Path, make) -> None:
+    rules = Rules(tmp_path)
+    for number, name in enumerate(ODD):
+        if "\ud800" in name and make is not safe_stem:
+            continue
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        rules.audit("os.mkdir", (str(folder / make(name)), 0o777, -1))
+        (folder / make(name)).mkdir()
+    assert rules.broken == []
+
+
+def test_a_run_with_a_reserved_name_is_still_read_and_scored(tmp_path: Path) -> None:
+    task = "vernacular_translation"
+    run(mini(), ["baseline:copy"], tmp_path / "r", selection=Selection(tasks=(task,), limit=2))
+    folder = RunFolder(tmp_path / "r")
+    before = [each.value for each in score_run(folder)]
+    stored = folder.responses_path("baseline:copy", task)
+    old = tmp_path / "r/responses/nul"
+    old.mkdir()
+    text = stored.read_text("utf-8").replace('"baseline:copy"', '"nul"')
+    (old / stored.name).write_text(text, "utf-8")
+    stored.unlink()
+    manifest = json.loads(folder.manifest_path.read_bytes())
+    manifest["models"] = {"nul": manifest["models"].pop("baseline:copy")}
+    folder.manifest_path.write_text(json.dumps(manifest), "utf-8")
+    assert folder.responses_path("nul", task) == old / f"{task}.jsonl"
+    assert len(list(folder.responses("nul", [task]))) == 2
+    assert [each.value for each in score_run(folder)] == before
+
+
+def test_a_new_run_stores_a_reserved_name_with_a_hash(tmp_path: Path) -> None:
+    assert path_of_name(tmp_path, "nul", ".jsonl") == tmp_path / f"{file_name('nul')}.jsonl"
+    (tmp_path / "nul.jsonl").touch()
+    assert path_of_name(tmp_path, "nul", ".jsonl") == tmp_path / "nul.jsonl"
+    assert path_of_name(tmp_path, "nul") == tmp_path / file_name("nul")
+
+
+def test_names_that_differ_only_in_case_are_refused_in_new_runs() -> None:
+    with pytest.raises(UsageError) as refused:
+        _check_case(["GPT", "x", "gpt"])
+    assert refused.value.args[0].startswith("gpt and GPT differ only in case")
+    with pytest.raises(UsageError, match=r"^Gpt and gpt differ"):
+        _check_case(["Gpt"], earlier=["GPT", "gpt"])
+    _check_case(["gpt", "GPT"], earlier=["GPT", "gpt"])
+    _check_case(["m:A", "m:a"])
+
+
+def test_relative_paths_have_slashes(tmp_path: Path) -> None:
+    assert relative_path(tmp_path / "a/b", tmp_path / "c") == "../a/b"
+    assert relative_path(tmp_path, tmp_path) == "."
