@@ -70,6 +70,7 @@ def under_rules(
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_without_functions_of_unix(tmp_path: Path) -> None:
     done = under_rules(tmp_path, "-c", _EVERY_MODULE, first="inspect_ai")
     assert done.returncode == 0, done.stderr
@@ -77,6 +78,7 @@ def test_every_module_is_imported_without_functions_of_unix(tmp_path: Path) -> N
     assert {name: why for name, why in failed.items() if "No module named" not in why} == {}
 
 
+@pytest.mark.slow
 def test_the_usual_commands_keep_the_rules_for_files(tmp_path: Path) -> None:
     make_dataset(tmp_path / "d", pages=2)
     (tmp_path / "recipe.toml").write_text(_RECIPE, "utf-8", newline="\r\n")
