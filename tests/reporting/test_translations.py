@@ -47,7 +47,7 @@ def test_numbers_stand_where_they_stood(english, chinese):
 
 
 def test_a_list_of_reasons_is_translated_part_by_part():
-    reasons = "CER is an error, which no mean of scores can take in; no responses"
+    reasons = "CER is an error rate, which is not part of a mean of scores; no responses"
     assert ZH(reasons) == "CER 是错误率，不能计入分数的均值；没有回答"
     assert ZH("no responses; something else") == "no responses; something else"
 

@@ -87,7 +87,7 @@ def test_failed_and_unreadable_answers_rank_last_and_are_said():
     (result,) = aggregate(scores)
     (metric,) = result.tasks[0].metrics
     assert metric.note == (
-        "of 4 pairs 1 have no answer and 1 have one that could not be taken: these rank last"
+        "of 4 pairs 1 have no answer and 1 have one that could not be extracted: these rank last"
     )
 
 

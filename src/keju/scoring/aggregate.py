@@ -269,7 +269,10 @@ def _one_sided(stats: StatsColumn) -> str:
 def one_sided_note(*, yes: bool) -> str:
     """The note on a yes-or-no task of which every item has the same true answer."""
     always = "yes" if yes else "no"
-    return f"one-sided: the true answer is always {always}, so saying {always} earns everything"
+    return (
+        f"one-sided: the true answer is always {always}, "
+        f"so answering {always} always gets the full score"
+    )
 
 
 CUT_NOTE = (
@@ -283,7 +286,7 @@ def _cut_note(stats: StatsColumn) -> str:
     return CUT_NOTE if stats.has(CUT) else ""
 
 
-_SILENT = {"failed": "have no answer", "unparsable": "have one that could not be taken"}
+_SILENT = {"failed": "have no answer", "unparsable": "have one that could not be extracted"}
 
 
 def _silent_pairs(stats: StatsColumn) -> str:
@@ -351,7 +354,7 @@ def _main_value(
         return next(iter(main.unscored), "unscored")
     metric = metric_of(protocol, declared.benchmark, query.form, main.metric)
     if metric is not None and not metric.higher_is_better:
-        return f"{main.metric} is an error, which no mean of scores can take in"
+        return f"{main.metric} is an error rate, which is not part of a mean of scores"
     return main.value
 
 
