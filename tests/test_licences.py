@@ -60,6 +60,15 @@ def test_the_page_lists_what_is_installed(tool):
     assert tool.PAGE.read_text("utf-8") == tool.page()
 
 
+def test_packages_that_only_pip_adds_are_named():
+    needs = make_licences_page.needs()
+    wanted = set().union(*(needs[extra] for extra in needs.keys() - {"dev", "docs"}))
+    added = wanted - set(make_licences_page.locked()) - {"keju"}
+    of_torch = {name for name in added if name.startswith(("nvidia", "cuda", "triton"))}
+    head, _, _ = make_licences_page.PAGE.read_text("utf-8").partition("## Packages")
+    assert [name for name in sorted(added - of_torch) if name not in head] == []
+
+
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 sys.modules["zhconv"] = None  # as if it were not installed

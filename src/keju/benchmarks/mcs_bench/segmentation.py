@@ -182,7 +182,7 @@ def _cutter() -> _Cutter:
             from jieba import finalseg  # noqa: PLC0415
     except ImportError:
         raise PrerequisiteError(
-            message("mcs-bench.bleu-over-words"), "pip install jieba==0.42.1"
+            message("mcs-bench.bleu-over-words"), "pip install 'keju[official]'"
         ) from None
     jieba.setLogLevel(logging.WARNING)
     folder = _cache_folder()
