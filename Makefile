@@ -3,11 +3,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# yes adds zhconv (GPL-2.0-or-later), which only `official` scores of MCS-Bench need.
+# yes adds jieba and zhconv (GPL-2.0-or-later), which only `official` scores of MCS-Bench need.
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench mini dist clean
+.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench mini dist sbom check-packages clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
@@ -20,6 +20,8 @@ help:
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
 	@echo "make install-semantic   adds torch and the encoders, Ray, Inspect and what tests need"
 	@echo "make dist               the sdists and wheels in dist/, each built twice with the same bytes"
+	@echo "make sbom               the software bill of materials (CycloneDX) in dist/"
+	@echo "make check-packages     the wheels of dist/ in fresh environments, one for each extra; needs an index"
 	@echo "make mini               rebuilds the bundled set from its recipe (needs fonts)"
 
 install: $(VENV)/.base $(if $(filter yes,$(OFFICIAL)),$(VENV)/.official)
@@ -35,7 +37,7 @@ $(VENV)/.base: requirements/base.lock pyproject.toml packages/keju-synthetic/pyp
 	@touch $@
 
 $(VENV)/.official: $(VENV)/.base requirements/official.lock
-	@echo "adding zhconv (GPL-2.0-or-later) for official scores of MCS-Bench; without it: make install OFFICIAL=no"
+	@echo "adding jieba and zhconv (GPL-2.0-or-later) for official scores of MCS-Bench; without it: make install OFFICIAL=no"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/official.lock
 	@touch $@
 
@@ -85,6 +87,12 @@ mini: install
 
 dist: install
 	@$(BIN)/python -m tools.build_packages dist
+
+sbom: install
+	@$(BIN)/python -m tools.make_sbom dist
+
+check-packages: install
+	@$(BIN)/python -m tools.check_packages $(CHECK_ARGS)
 
 clean:
 	rm -rf $(VENV) .contracts demo-run build dist
