@@ -1,0 +1,141 @@
+"""`keju weights`: the weights that metrics and engines need, and whether a folder has them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from msgspec.structs import asdict
+
+from keju.cli.app import WITH_FAILURES, app, say
+from keju.cli.options import AsJson
+from keju.messages import message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from keju.models.weights import KnownWeights, WeightsCheck
+
+weights_app = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode="rich",
+    help="List the weights that semantic metrics and engines need: their source, revision and "
+    "SHA-256 as far as these are known. keju downloads none of them.\n\n"
+    "[b]keju weights check DIR[/b] says whether a folder has the right ones, e.g. "
+    "[b]keju weights check models/bert-base-chinese[/b].",
+)
+app.add_typer(weights_app, name="weights")
+
+
+@weights_app.callback()
+def weights(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """Print the list, unless a command follows."""
+    if context.invoked_subcommand is not None:
+        return
+    from keju.cli.output.console import print_json
+    from keju.models.weights import known_weights
+
+    used = _metrics_of_encoders()
+    if as_json:
+        print_json(
+            [{**asdict(each), "metrics": used.get(each.name, [])} for each in known_weights()]
+        )
+        return
+    for each in known_weights():
+        _show(each, used.get(each.name, []))
+
+
+@weights_app.command()
+def check(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DIR",
+            help="Folder of weights. Default: those that are installed with keju's extras.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Compare a folder with every model that keju uses, by hash, architecture and vocabulary.
+
+    Weights are read, not loaded, and a pickle is refused. The exit status is 1 if the folder is
+    none of these models.
+
+    Example: keju weights check models/bert-base-chinese
+    """
+    from keju.cli.output.console import print_json
+    from keju.errors import UsageError
+    from keju.models.weights import check_weights, installed_folders
+
+    if folder is not None and not folder.is_dir():
+        raise UsageError(message("cli.weights-no-folder", folder=folder))
+    folders = installed_folders() if folder is None else [folder]
+    if not folders:
+        raise UsageError(message("cli.no-weights-installed"))
+    found = {str(each): check_weights(each) for each in folders}
+    if as_json:
+        print_json(
+            {
+                place: [{**asdict(each), "reason": str(each.reason)} for each in checks]
+                for place, checks in found.items()
+            }
+        )
+    else:
+        for place, checks in found.items():
+            _show_checks(place, checks)
+    if any(checks[0].outcome == "differs" for checks in found.values()):
+        raise typer.Exit(WITH_FAILURES)
+
+
+def _metrics_of_encoders() -> dict[str, list[str]]:
+    """The names of the metrics that use each encoder."""
+    from keju.scoring.metric import EncoderMetric, keju_metrics
+
+    used: dict[str, list[str]] = {}
+    for each in keju_metrics():
+        if isinstance(each, EncoderMetric) and each.name not in used.setdefault(each.encoder, []):
+            used[each.encoder].append(each.name)
+    return used
+
+
+def _show(known: KnownWeights, metrics: Sequence[str]) -> None:
+    unknown = message("terminal.weights-unknown")
+    say(message("terminal.weights-of", name=known.name, hub=known.hub))
+    if metrics:
+        say(message("terminal.weights-metrics", metrics=", ".join(metrics)))
+    size = message("terminal.weights-megabytes", size=known.megabytes)
+    say(
+        message(
+            "terminal.weights-revision",
+            revision=known.revision or unknown,
+            size=size if known.megabytes else unknown,
+        )
+    )
+    if known.model_type:
+        say(
+            message(
+                "terminal.weights-architecture",
+                kind=known.model_type,
+                layers=known.layers,
+                size=known.hidden_size,
+                vocabulary=known.vocabulary,
+            )
+        )
+    for name, sha256 in known.files.items():
+        say(f"  {name}  {sha256}")
+    if known.model_type and not known.weights_sha256:
+        say(message("terminal.weights-hash-unknown"))
+
+
+def _show_checks(place: str, checks: Sequence[WeightsCheck]) -> None:
+    say(f"{place}:")
+    for each in checks:
+        if each.outcome == "matches":
+            say(message("terminal.weights-match", name=each.model))
+        elif each.outcome == "differs":
+            say(message("terminal.weights-differ", name=each.model, reason=each.reason))
+        else:
+            say(message("terminal.weights-unverified", name=each.model, reason=each.reason))
