@@ -17,7 +17,9 @@ from keju.datasets.table import copy_items, iter_items, write_items
 from keju.errors import DataError, UsageError, english_problem
 from keju.items import ImageRef, Item
 from keju.messages import message
+from keju.running.examples import has_examples
 from keju.running.pair_reducing import reduce_pairs_for_run
+from keju.runs import RunFolder
 
 _CHECK = "items"
 _IMAGES = "images"
@@ -59,6 +61,8 @@ def rebuild_items(
         target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
     elif not _copy(bundle, dataset, target, findings):
         return False
+    elif has_examples(bundle.manifest.wordings):
+        _copy_examples(bundle, dataset, target.parent)
     groups = number_groups(iter_items(target))
     known: dict[str, str] = {}
     whole = True
@@ -127,6 +131,13 @@ def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) ->
             findings.not_verified(message("bundles.part-scores"), reason)
             return False
     return True
+
+
+def _copy_examples(bundle: Bundle, dataset: Dataset, run: Path) -> None:
+    """Write the items of the reference split that can precede questions of the run."""
+    asked = {(item.task, item.query) for item in bundle.items()}
+    items = (item for item in dataset.items() if item.split == "reference")
+    RunFolder(run).write_examples([item for item in items if (item.task, item.query) in asked])
 
 
 def _check_images(
