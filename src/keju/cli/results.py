@@ -151,7 +151,9 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
     from keju.scoring import read_decisions, unused_decisions
 
     run = RunFolder.open(path)
-    lines = [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
+    label = run.manifest().label
+    lines = [message("terminal.run-label", label=label)] if label else []
+    lines += [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
         lines.append(message("terminal.unused-decisions", file=adjudicated, count=unused))
