@@ -57,12 +57,8 @@ def rebuild_items(
     _check_benchmarks(bundle, {each.filters[0] for each in stored.values()}, findings)
     if bundle.about.items != len(stored):
         findings.differs(_CHECK, ABOUT, "items", message("bundles.manifest-differs"))
-    if dataset is None:
-        target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
-    elif not _copy(bundle, dataset, target, findings):
+    if not _write_items(bundle, dataset, target, findings):
         return False
-    elif has_examples(bundle.manifest.wordings):
-        _copy_examples(bundle, dataset, target.parent)
     groups = number_groups(iter_items(target))
     known: dict[str, str] = {}
     whole = True
@@ -117,6 +113,17 @@ def _place(item: BundledItem) -> tuple[str, str, str]:
 def _filters(item: BundledItem) -> tuple[str, ...]:
     """The values by which reports filter."""
     return (item.benchmark, item.domain, *(getattr(item, kind) for kind in FILTERS))
+
+
+def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings: Findings) -> bool:
+    if dataset is None:
+        target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
+        return True
+    if not _copy(bundle, dataset, target, findings):
+        return False
+    if has_examples(bundle.manifest.wordings):
+        _copy_examples(bundle, dataset, target.parent)
+    return True
 
 
 def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) -> bool:
