@@ -152,7 +152,7 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
 
     run = RunFolder.open(path)
     label = run.manifest().label
-    lines = [message("terminal.run-label", label=label)] if label else []
+    lines: list[str] = [message("terminal.run-label", label=label)] if label else []
     lines += [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
