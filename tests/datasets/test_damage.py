@@ -36,7 +36,7 @@ def complaint(damage: Damage, form_name: str, folder: Path, sound: list[object])
     except KejuError as error:
         return wrong_error(error, named) if outcome == "error" else f"refused: {error}"
     if outcome == "error":
-        return "was imported"
+        return f"was imported, without an error that names {named}"
     if outcome == "same":
         return "" if Dataset.open(out).items() == sound else "items differ"
     said = [*notes, *map(str, validate(out))]
@@ -50,7 +50,7 @@ def wrong_error(error: KejuError, named: str) -> str:
     if "\n" in text or not text.isprintable():
         return f"not one printable line: {text!r}"
     if not isinstance(error, DataError) or not (error.file and error.hint):
-        return f"without file or mend: {text}"
+        return f"without file or hint: {text}"
     return ""
 
 
@@ -66,7 +66,7 @@ def sound(tmp_path_factory) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_damage_is_named_with_its_mend_or_harmless_by_rule(
+def test_damage_is_named_with_a_hint_or_harmless_by_rule(
     tmp_path: Path, sound: dict[str, list[object]], kind: str
 ) -> None:
     complaints = {}

@@ -171,7 +171,9 @@ def test_every_message_that_the_code_uses_exists_with_its_fields(calls, packages
         if package not in packages or name not in templates(package, "en"):
             wrong.append(f"{call.place}: no message {call.id}")
         elif call.fields is not None and fields_of(package, name, "en") != call.fields:
-            wrong.append(f"{call.place}: {call.id} has other fields")
+            expected = sorted(fields_of(package, name, "en"))
+            given = sorted(call.fields)
+            wrong.append(f"{call.place}: {call.id} has the fields {expected}, but is given {given}")
     assert not wrong
 
 
