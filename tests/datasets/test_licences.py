@@ -9,6 +9,7 @@ from keju.datasets.licences import (
     explain_conflict,
     find_conflicts,
     format_demands,
+    list_restricted,
 )
 from keju.items import Item, Provenance
 
@@ -101,3 +102,19 @@ def test_a_usual_wording_is_not(licence: str) -> None:
 def test_demands_are_said_in_words() -> None:
     assert format_demands("CC0-1.0") == "nothing"
     assert format_demands("CC-BY-SA-4.0 AND ours") == "attribution, share-alike; not known"
+
+
+def test_restricted_licences_are_listed_once_and_the_whole_one_first() -> None:
+    def item(name: str, *licences: str) -> Item:
+        steps = tuple(Provenance(step="scan", licence=each) for each in licences)
+        return Item(id=name, benchmark="b", task="T1", provenance=steps)
+
+    items = [item("a", "CC0-1.0"), item("b", "ours", "InC-1.0"), item("c", "ours"), item("d")]
+    assert [licence for licence, _ in list_restricted("unknown", items)] == [
+        "unknown", "ours", "InC-1.0"
+    ]  # fmt: skip
+    assert [licence for licence, _ in list_restricted("CC-BY-ND-4.0", items)] == ["ours", "InC-1.0"]
+    assert list(list_restricted("CC0-1.0", [items[0], items[3]])) == []
+    reasons = dict(list_restricted("CC0-1.0", items))
+    assert "not known" in reasons["ours"]
+    assert "leave" in reasons["InC-1.0"]

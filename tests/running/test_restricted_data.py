@@ -9,6 +9,7 @@ import pty
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,10 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Provenance
 from keju.models import ModelOptions, capabilities_of, open_model
+from keju.models.base import ModelBase
 from keju.models.destinations import destination_of, is_this_machine
+from keju.models.plugin_model import PluginModel
+from keju.registry import Plugin, PluginError
 from keju.running import Selection, run
 from keju.running.restricted_data import Permission, permitting
 from keju.runs import RunFolder
@@ -141,6 +145,28 @@ def test_a_proxy_receives_what_is_sent_to_this_machine(monkeypatch: pytest.Monke
 def test_a_model_names_the_hosts_that_receive_data(model: str, url: str, hosts: tuple[str, ...]):
     opened = open_model(model, ModelOptions(base_url=url, asking=False))
     assert capabilities_of(opened).destinations == hosts
+
+
+class _OfPlugin(ModelBase):
+    def __init__(self, destinations: object) -> None:
+        self._given = destinations
+
+    @property
+    def destinations(self) -> Any:
+        return self._given
+
+
+def test_a_plugin_declares_where_it_sends_data(tmp_path: Path):
+    mine = Plugin(name="mine", version="1")
+    sends = PluginModel("sends", _OfPlugin((HOST,)), mine)
+    assert capabilities_of(sends).destinations == (HOST,)
+    assert capabilities_of(PluginModel("plain", ModelBase(), mine)).destinations == ()
+    with pytest.raises(UsageError, match=HOST):
+        run(dataset(tmp_path / "d", "unknown"), [sends], tmp_path / "r")
+    for wrong in (HOST, (1,), None):
+        with pytest.raises(PluginError) as refused:
+            PluginModel("sends", _OfPlugin(wrong), mine)
+        assert refused.value.id == "models.plugin-destinations"
 
 
 @pytest.mark.parametrize(
@@ -392,6 +418,22 @@ base_url = "{ELSEWHERE}"
     assert far.stats()["requests"] == 2
 
 
+def test_a_report_on_scans_is_asked_about(far: Chat, tmp_path: Path):
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / "p1.png").write_bytes(picture(9200))
+    (tmp_path / "scans" / "p1.txt").write_text("天地玄黃\n", "utf-8")
+    service = tmp_path / "own.toml"
+    service.write_text(
+        f'url = "http://{HOST}/ocr"\nimage = "image"\n[reply]\nlines = "lines"\n', "utf-8"
+    )
+    done = command("ocr-report", tmp_path / "scans", "-o", tmp_path / "report.html", "--model",
+                   f"http-ocr:{service}")  # fmt: skip
+    assert done.returncode == 2
+    assert f"go to {HOST}" in done.stderr
+    assert "--send-restricted-data" in done.stderr
+    assert not (tmp_path / "report.html").exists()
+
+
 def plan(data: Path, *more: object) -> str:
     done = command("plan", data, "--model", "openai:m", *more)
     assert done.returncode == 0, done.stderr
@@ -443,6 +485,7 @@ def on_terminal(arguments: Sequence[object], typed: bytes) -> tuple[int, str]:
     return process.wait(timeout=60), said.decode("utf-8", "replace")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", ["y", " YES ", "是"])
 def test_a_yes_on_the_terminal_sends(far: Chat, tmp_path: Path, typed: str):
     data = dataset(tmp_path / "d", "unknown")
@@ -455,6 +498,7 @@ def test_a_yes_on_the_terminal_sends(far: Chat, tmp_path: Path, typed: str):
     assert (status, "Send them?" in again) == (0, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", ["", "no", "yep", "y y", "1", "是吗", "\x04"])
 def test_anything_else_on_the_terminal_does_not(far: Chat, tmp_path: Path, typed: str):
     data = dataset(tmp_path / "d", "unknown")
