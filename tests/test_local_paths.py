@@ -17,6 +17,7 @@ from keju.datasets.writers import export_dataset
 from keju.encoders import parse_semantic
 from keju.errors import UsageError
 from keju.files import read_json, write_atomic
+from keju.local_paths import shell_quoted
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
 from keju.running import run
@@ -101,3 +102,20 @@ def test_a_build_is_not_written_to_an_address(here: Path):
 def test_a_folder_whose_name_looks_like_a_scheme_is_a_path(here: Path):
     made = make_dataset(here / "s3:", pages=1)
     assert len(Dataset.open(made).items()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "posix", "windows"),
+    [
+        ("run", "run", "run"),
+        ("C:\\runs\\a", "'C:\\runs\\a'", "C:\\runs\\a"),
+        ("a b", "'a b'", '"a b"'),
+        ("it's", "'it'\"'\"'s'", '"it\'s"'),
+        ("模型", "'模型'", "模型"),
+        ("a&b", "'a&b'", '"a&b"'),
+        ("", "''", '""'),
+    ],
+)
+def test_a_path_is_one_word_of_the_shell(text: str, posix: str, windows: str) -> None:
+    assert shell_quoted(text, windows=False) == posix
+    assert shell_quoted(text, windows=True) == windows

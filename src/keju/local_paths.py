@@ -7,7 +7,9 @@ only datasets can be at an ``s3://`` address (`keju.object_stores`).
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from pathlib import Path
 
 from keju.errors import UsageError
@@ -21,6 +23,7 @@ _SCHEMES = (
 _ADDRESS = re.compile(
     rf"(?:replay:|got:|[\w-]+=)?(?:(?:{_SCHEMES}):/|[a-z][a-z0-9+.-]+://)", re.IGNORECASE
 )
+_BARE = re.compile(r"[\w.:/\\+-]+")
 _PREFIX = re.compile(r"replay:|got:|[\w-]+=")
 _COMMANDS = {
     "s3": "aws s3 cp --recursive ADDRESS FOLDER",
@@ -41,6 +44,19 @@ def check_local(path: Path | str, name: str = "") -> None:
     """
     if _ADDRESS.match(str(path)):
         raise UsageError(f"{name} {_refusal(str(path))}".strip())
+
+
+def shell_quoted(text: str, *, windows: bool = os.name == "nt") -> str:
+    """A path or another text as one word of a command that users can copy.
+
+    Args:
+        text: the text.
+        windows: whether it is for cmd and PowerShell, in which a single quote or a backslash does
+            not quote.
+    """
+    if not windows:
+        return shlex.quote(text)
+    return text if _BARE.fullmatch(text) else f'"{text}"'
 
 
 def _refusal(value: str) -> str:

@@ -87,7 +87,7 @@ def test_license_is_stored_as_licence(keju: Keju) -> None:
     about = ("--license", "CC0-1.0", "--source", "mine")
     done = keju("data", "import", "pages", "scans", "-o", "dataset", *about)
     assert (done.status, done.err) == (0, "")
-    assert '"licence": "CC0-1.0"' in Path("dataset/dataset.json").read_text()
+    assert '"licence": "CC0-1.0"' in Path("dataset/dataset.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,9 @@ def tsv(path: Path, rows: list[dict[str, str]] = ROWS) -> Path:
 
 
 def json_list(path: Path) -> Path:
-    path.write_text(json.dumps([{**row, "index": int(row["index"])} for row in ROWS]))
+    path.write_text(
+        json.dumps([{**row, "index": int(row["index"])} for row in ROWS]), encoding="utf-8"
+    )
     return path
 
 

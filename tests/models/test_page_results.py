@@ -379,7 +379,7 @@ def test_a_run_whose_key_is_of_the_whole_folder_is_read_again(dataset, tmp_path)
 
 def test_a_path_with_an_equals_sign_is_still_a_file_of_answers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("a=b.jsonl").write_text('{"item": "x", "text": "天"}\n')
+    Path("a=b.jsonl").write_text('{"item": "x", "text": "天"}\n', encoding="utf-8")
     assert open_model("replay:a=b.jsonl", ModelOptions()).name == "replay:a=b.jsonl"
 
 

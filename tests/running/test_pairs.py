@@ -43,7 +43,7 @@ def answers(path: Path, upto: int) -> Path:
         for place in range(1, upto + 1)
         for said in [right if place == 2 else wrong]
     ]
-    path.write_text("\n".join(map(json.dumps, lines)))
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     return path
 
 

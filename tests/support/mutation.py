@@ -234,7 +234,10 @@ def _worker(start: int, stop: int, seed: int) -> None:
 
     signal.signal(signal.SIGALRM, time_up)
     with tempfile.TemporaryDirectory() as home:
-        now = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        now = (
+            int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
+            * resource.getpagesize()
+        )
         limit = now + MEMORY + _RESERVED
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))

@@ -48,7 +48,7 @@ def _build(*options: str) -> None:
     Path("scans").mkdir()
     for number in range(4):
         Image.effect_noise((120, 150 + number), 90).save(f"scans/{number}.png")
-    Path("small.toml").write_text(_RECIPE)
+    Path("small.toml").write_text(_RECIPE, encoding="utf-8")
     _keju("build", "small.toml", "--out", "built", *options)
 
 

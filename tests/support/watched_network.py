@@ -93,7 +93,9 @@ def _main(record: Path, command: list[str]) -> int:
             Path(folder, name).write_text(text, "ascii")
             subprocess.run(["mount", "--bind", f"{folder}/{name}", f"/etc/{name}"], check=True)
         status = subprocess.run(command, check=False).returncode
-    record.write_text(json.dumps({"names": sorted(names), "addresses": sorted(addresses)}))
+    record.write_text(
+        json.dumps({"names": sorted(names), "addresses": sorted(addresses)}), encoding="utf-8"
+    )
     return status
 
 

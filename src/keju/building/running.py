@@ -217,4 +217,4 @@ def _prepare_scratch(out: Path, mark: str) -> None:
         if leftover.name not in {SCRATCH, ".unfinished", "images"}:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
     scratch.mkdir(exist_ok=True)
-    of.write_text(mark, "utf-8")
+    of.write_bytes(mark.encode())

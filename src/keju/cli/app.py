@@ -7,7 +7,6 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from shlex import quote
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -21,7 +20,7 @@ from keju.cli.command_hints import command_hint
 from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help, word
 from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable
-from keju.local_paths import check_local
+from keju.local_paths import check_local, shell_quoted
 from keju.messages import language, message
 from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging
 
@@ -120,7 +119,7 @@ _PLUGINS_GIVEN: list[str] = []
 
 def program() -> str:
     """How commands that keju prints begin: ``keju``, with the plug-in files of this command."""
-    return " ".join(["keju", *(f"--plugin {quote(file)}" for file in _PLUGINS_GIVEN)])
+    return " ".join(["keju", *(f"--plugin {shell_quoted(file)}" for file in _PLUGINS_GIVEN)])
 
 
 def say(line: str) -> None:

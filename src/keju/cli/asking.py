@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -27,6 +26,7 @@ from keju.cli.request_options import (
     ServerOptions,
     run_options,
 )
+from keju.local_paths import shell_quoted
 from keju.messages import message
 
 
@@ -136,7 +136,7 @@ def _run_command(context: typer.Context) -> str:
         flag = [each.opts[0]] if each.opts[0].startswith("-") else []
         values = value if isinstance(value, list | tuple) else [value]
         words += [word for one in values for word in [*flag, str(one)]]
-    return shlex.join(words)
+    return " ".join(map(shell_quoted, words))
 
 
 @app.command()

@@ -13,7 +13,6 @@ last: a directory without it is not a dataset.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -48,7 +47,7 @@ from keju.datasets.writing import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes
 from keju.items import ImageRef, Item
-from keju.local_paths import check_local
+from keju.local_paths import check_local, shell_quoted
 from keju.messages import Message, message
 from keju.notebook import block, facts, folded, table
 from keju.object_stores import is_address
@@ -71,12 +70,12 @@ __all__ = [
 
 def _problem(path: Path) -> Message:
     """Why a path is not a dataset directory, and the command that creates one."""
-    place = shlex.quote(str(path))
+    place = shell_quoted(str(path))
     if (path / UNFINISHED).exists():
         return message("datasets.import-unfinished", path=path, out=place)
     if not path.exists():
         return message("datasets.no-dataset-directory", path=path, out=place)
-    out = shlex.quote(f"{path.resolve().name}-dataset")
+    out = shell_quoted(f"{path.resolve().name}-dataset")
     return message("datasets.not-a-dataset-directory", path=path, source=place, out=out)
 
 

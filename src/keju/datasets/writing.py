@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,7 +28,7 @@ from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
-from keju.local_paths import check_local
+from keju.local_paths import check_local, shell_quoted
 from keju.messages import message
 
 PLUGINS = "plugins"
@@ -296,7 +295,7 @@ def _free(path: Path) -> str:
     names = (f"{whole.name}-{number}" for number in itertools.count(2))
     name = next(each for each in names if not (whole.parent / each).exists())
     parent = whole.parent if path.name in {"", ".."} else path.parent
-    return shlex.quote(str(parent / name))
+    return shell_quoted(str(parent / name))
 
 
 def _store(path: Path, data: bytes) -> None:

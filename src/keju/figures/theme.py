@@ -11,9 +11,11 @@ from keju.figures.figure import AnyChart
 
 FONT = (
     "Noto Sans CJK TC, Noto Sans TC, Source Han Sans TC, PingFang TC, Microsoft JhengHei, "
-    "Heiti TC, sans-serif"
+    "Heiti TC, PingFang SC, Microsoft YaHei, Songti TC, Songti SC, MingLiU, SimSun, MingLiU-ExtB, "
+    "SimSun-ExtB, sans-serif"
 )
-"""Sans-serif fonts with Han glyphs; the first that is installed is used."""
+"""Fonts with Han glyphs of Linux, macOS and Windows; the first that is installed is used. The last
+ones have rare characters only."""
 
 NUMBERS = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
 """The font of many numbers: without Han glyphs, layout is several times as fast."""

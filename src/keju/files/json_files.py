@@ -119,7 +119,7 @@ def read_jsonl_lines(
             if not line.strip():
                 continue
             try:
-                record = decoder.decode(line)
+                record = decoder.decode(line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DataError(
                     message("files.line-not-readable", error=error),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import locale
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,14 +35,17 @@ class Entry(NamedTuple):
 @cache
 def _of_environment() -> str:
     wanted = next(filter(None, map(os.environ.get, _VARIABLES)), "")
-    return "zh" if wanted.casefold().startswith("zh") else "en"
+    if not wanted and sys.platform == "win32":
+        wanted = locale.getlocale()[0] or ""
+    return "zh" if wanted.casefold().startswith(("zh", "chinese")) else "en"
 
 
 def language() -> str:
     """The language of messages: ``zh`` or ``en``.
 
     ``KEJU_LANG`` decides, or else the locale (``LC_ALL``, ``LC_MESSAGES``, ``LANG``): a value that
-    starts with ``zh`` means Chinese, any other means English. The environment is read once.
+    starts with ``zh`` means Chinese, any other means English. On Windows, which does not set
+    these, it is the language of the system. The environment is read once.
     """
     return _chosen.get() or _of_environment()
 

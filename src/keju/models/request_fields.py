@@ -93,7 +93,7 @@ def read_system_prompt(given: str) -> str:
         return given
     path = Path(given[1:])
     try:
-        text = path.read_text("utf-8").removesuffix("\n")
+        text = path.read_text("utf-8-sig").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
         why = (
             message("models.not-utf8") if isinstance(error, UnicodeDecodeError) else error.strerror

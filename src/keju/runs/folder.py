@@ -17,7 +17,6 @@ need except the images.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -30,7 +29,7 @@ from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
 from keju.files import is_reserved, read_json, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, Response
-from keju.local_paths import check_local
+from keju.local_paths import check_local, shell_quoted
 from keju.messages import message
 from keju.object_stores import is_address
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
@@ -101,7 +100,7 @@ class RunFolder:
         """
         folder = cls(path)
         if not folder.exists():
-            raise UsageError(message("runs.not-a-run", path=path, out=shlex.quote(str(path))))
+            raise UsageError(message("runs.not-a-run", path=path, out=shell_quoted(str(path))))
         folder.manifest()
         return folder
 

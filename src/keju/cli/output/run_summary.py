@@ -9,7 +9,6 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from shlex import quote
 from typing import NamedTuple
 
 from rich.table import Table
@@ -19,6 +18,7 @@ from keju.datasets.readers.base import join_names
 from keju.definitions import is_blank
 from keju.errors import shortened
 from keju.items import Failure
+from keju.local_paths import shell_quoted
 from keju.messages import message
 from keju.models import MISSING
 from keju.models.base import ENDPOINTS
@@ -217,15 +217,15 @@ def missing_lines(path: Path, program: str) -> Iterator[str]:
     """
     folder = RunFolder.open(path)
     named = folder.manifest().dataset_path
-    dataset = quote(os.path.normpath(path / named)) if named else "DATASET"
+    dataset = shell_quoted(os.path.normpath(path / named)) if named else "DATASET"
     for each in _unfinished_models(folder):
-        model = f" --model {quote(each.model)}" if each.command == "run" else ""
+        model = f" --model {shell_quoted(each.model)}" if each.command == "run" else ""
         yield message(
             "terminal.report-incomplete",
             model=each.model,
             missing=each.planned - each.there,
             planned=each.planned,
-            command=f"{program} {each.command} {dataset}{model} --out {quote(str(path))}",
+            command=f"{program} {each.command} {dataset}{model} --out {shell_quoted(str(path))}",
         )
 
 

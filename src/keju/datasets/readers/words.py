@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
 from keju.datasets.readers.base import Options
 from keju.errors import printable
+from keju.local_paths import shell_quoted
 
 
 def shell_word(text: str) -> str:
     """A text as one word of a POSIX shell, in printable characters."""
     if printable(text) == text:
-        return shlex.quote(text)
+        return shell_quoted(text)
     parts = (char if char.isprintable() and char not in "\\'" else _escaped(char) for char in text)
     return f"$'{''.join(parts)}'"
 

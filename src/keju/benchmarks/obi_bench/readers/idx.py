@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import shlex
 import struct
 import zlib
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import task
 from keju.errors import DataError
 from keju.items import Item
+from keju.local_paths import shell_quoted
 from keju.messages import message
 from keju.settings import Settings
 
@@ -104,7 +104,7 @@ def detect_idx(listing: Listing) -> Detection | None:
     if without:
         missing = f"the labels of {without[0]}: NAME{_LABELS}-idx1-ubyte[.gz] beside it"
     elif folder.parts:
-        missing = f"its folder as SRC: {shlex.quote(str(listing.root / folder))}"
+        missing = f"its folder as SRC: {shell_quoted(str(listing.root / folder))}"
     what = f"{len(images)} IDX file{'s'[: len(images) > 1]} of crops"
     return Detection(0.4 if folder.parts else 1.0, what, missing=missing)
 
