@@ -15,11 +15,13 @@ import polars as pl
 import pytest
 from msgspec.structs import replace
 
-from keju.bundles import Verification, open_bundle, verify_bundle
+from keju.bundles import Verification, open_bundle, verify_bundle, write_bundle
 from keju.items import Response
+from keju.runs import RunFolder
 from keju.scoring import read_scores, write_scores
 from keju.scoring.scores_parquet import read_fingerprint
 from tests.bundles.bundling import agreeing, altered, members_of, pack
+from tests.bundles.test_cleaning import change_run
 
 ABOUT, RUN, ENVIRONMENT, CRATE = (
     "bundle.json", "run/run.json", "environment.json", "ro-crate-metadata.json",
@@ -285,3 +287,17 @@ def test_a_member_that_nothing_reads_is_named(bundle: Path, data: Path, tmp_path
     members = members_of(bundle) | {"run/notes.txt": b"x"}
     other = pack(tmp_path / "x.zip", agreeing(members, "run/notes.txt").items())
     assert places(verify_bundle(other, data)) == {("run/notes.txt", "")}
+
+
+def test_a_forged_response_that_was_scored_again_is_another_bundle(
+    scored_run: Path, tmp_path: Path
+) -> None:
+    first = write_bundle(scored_run, tmp_path / "first.zip")
+    good = next(iter(RunFolder.open(scored_run).manifest().models))
+    change_run(scored_run, good, text="天地玄黃")
+    second = write_bundle(scored_run, tmp_path / "second.zip")
+    # No file shows who made a response. The statement refers to one bundle by its hash.
+    found = verify_bundle(second.path, scored_run.parent / "set")
+    assert found.result == "verified"
+    assert found.bundle_sha256 == second.sha256 != first.sha256
+    assert "not mean that the named model" in found.meaning

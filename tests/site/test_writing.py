@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
 from lxml import html
+from msgspec.structs import replace
 
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
-from keju.bundles import open_bundle
+from keju.bundles import open_bundle, verify_bundle
 from keju.errors import DataError, UsageError
 from keju.formatting import percent
 from keju.published import published_tables
+from keju.scoring import read_scores, write_scores
+from keju.scoring.scores_parquet import read_fingerprint
 from keju.site import read_model_facts, write_site
+from tests.bundles.bundling import altered, members_of
 from tests.support.scored_runs import HOSTILE
 
 
@@ -190,3 +196,25 @@ def test_other_folders_are_not_overwritten(bundles, tmp_path):
     with pytest.raises(UsageError) as empty:
         write_site([tmp_path], tmp_path / "site")
     assert empty.value.id == "site.no-bundles"
+
+
+@pytest.mark.parametrize("value", [math.inf, math.nan, -1e308])
+def test_a_score_that_is_no_fraction_is_named_and_damages_no_file(bundles, tmp_path, value):
+    source = bundles / "all" / "first.keju.zip"
+    (member, *_) = (name for name in members_of(source) if name.startswith("run/scores/"))
+
+    def change(content: bytes) -> bytes:
+        path = tmp_path / "scores.parquet"
+        path.write_bytes(content)
+        scores = read_scores(path)
+        scores[0] = replace(scores[0], value=value)
+        write_scores(path, scores, read_fingerprint(path))
+        return path.read_bytes()
+
+    other = altered(source, tmp_path / "x.keju.zip", member, change, rehash=True)
+    assert {each.member for each in verify_bundle(other).differences} == {member}
+    write_site([other], tmp_path / "site")
+    for path in tmp_path.glob("site/**/*.json"):
+        json.loads(path.read_text("utf-8"), parse_constant=pytest.fail)
+    for path in tmp_path.glob("site/data/**/*.js"):
+        assert not {"NaN", "Infinity"} & set(re.findall("[A-Za-z]+", path.read_text("utf-8")))
