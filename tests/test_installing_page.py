@@ -1,0 +1,38 @@
+"""docs/installing.md and the check of the wheels name every extra and every package of the base."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "installing.md").read_text("utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"].keys() - {"dev", "docs"}
+
+
+def first_cells(heading: str) -> set[str]:
+    """The words in the first cells of the first table after a heading or line."""
+    _, _, rest = PAGE.partition(heading)
+    table = rest[rest.index("\n| ") :].partition("\n\n")[0]
+    cells = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)[1:]
+    return {word for cell in cells for word in re.split(r", ", cell.replace("`", ""))}
+
+
+def test_the_page_names_every_extra() -> None:
+    assert first_cells("## With pip") == {"none", *EXTRAS}
+
+
+def test_every_extra_is_checked() -> None:
+    text = (ROOT / "tools" / "package_checks.toml").read_text("utf-8")
+    checks = tomllib.loads(text)["check"]
+    assert [each["extra"] for each in checks if not each["commands"]] == []
+    assert {each["extra"] for each in checks} == {"", "keju-synthetic", *EXTRAS}
+
+
+def test_the_page_says_what_needs_each_package_of_the_base() -> None:
+    wanted = {Requirement(each).name for each in PROJECT["dependencies"]}
+    assert first_cells("## What the base needs") == wanted
