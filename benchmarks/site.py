@@ -1,9 +1,10 @@
 """A leaderboard site of many bundles: memory, size, time, first paint and search in a browser.
 
-    python -m benchmarks.site [--bundles 50] [--every 1] [--keep DIR]
+    python -m benchmarks.site [--bundles 50] [--every 1] [--include-data] [--keep DIR]
 
 Five simulated models of different quality answer MCS-Bench's 6,500 items and are scored. Each
-bundle has the answer of one of the five to each item, drawn at random, with different odds.
+bundle has the answer of one of the five to each item, drawn at random, with different odds. With
+``--include-data`` the bundles have the questions, references and images too.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bundles", type=int, default=50)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--include-data", action="store_true", help="Also pack the items.")
     parser.add_argument("--keep", type=Path, help="Leave the bundles and the site here.")
     parser.add_argument("--build", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -54,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = options.keep or Path(place)
         if not (folder / "bundles").exists():
-            make_bundles(folder, options.bundles, options.every)
+            make_bundles(folder, options.bundles, options.every, include_data=options.include_data)
         for name in ("all bundles", "nothing new"):
             print(f"{name}:", end=" ", flush=True)
             command = [sys.executable, "-m", "benchmarks.site", "--build"]
@@ -79,7 +81,7 @@ def build(bundles: Path, site: Path) -> None:
     )
 
 
-def make_bundles(folder: Path, count: int, every: int) -> None:
+def make_bundles(folder: Path, count: int, every: int, *, include_data: bool = False) -> None:
     """Write the dataset, the five scored models, and the bundles drawn from them."""
     draw = random.Random("site")
     with DatasetWriter(
@@ -98,7 +100,8 @@ def make_bundles(folder: Path, count: int, every: int) -> None:
         odds = [draw.random() ** 3 for _ in range(SOURCES)]
         run = _new_run(folder / "run", items, name, f"2026-{1 + number % 12:02}-01T00:00:00")
         _mix(run, name, scored, random.Random(number), odds)
-        write_bundle(run.path, folder / "bundles" / f"model-{number:02}.keju.zip")
+        target = folder / "bundles" / f"model-{number:02}.keju.zip"
+        write_bundle(run.path, target, include_data=include_data)
         shutil.rmtree(run.path)
         facts.append(
             f'["{name}"]\nvendor = "{VENDORS[number % 4]}"\nsize_b = {SIZES[number % 6]}\n'
