@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from keju.definitions import registry, tasks
 from keju.encoders.folder import bundled_minilm, packages_missing
 from keju.text import conversion_missing
 from tests.support.serving import Chat
@@ -47,3 +48,16 @@ def chat() -> Iterator[Chat]:
     server = Chat()
     yield server
     server.stop()
+
+
+@pytest.fixture
+def definitions_of_the_test() -> Iterator[None]:
+    """Definitions that a test registers in this process are removed after it."""
+    before = tasks()
+    known, by_id = dict(registry._known), dict(registry._tasks)
+    yield
+    registry._known.clear()
+    registry._known.update(known)
+    registry._tasks.clear()
+    registry._tasks.update(by_id)
+    assert tasks() == before

@@ -182,6 +182,7 @@ def test_a_run_of_reduced_pairs(place: Path, form: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("definitions_of_the_test")
 def test_an_own_benchmark_from_data_imported_again(place: Path) -> None:
     for name in ("here", "away"):
         shutil.copytree(EXAMPLE, place / name, dirs_exist_ok=True)

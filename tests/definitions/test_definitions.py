@@ -1,6 +1,5 @@
 """A definition file: what is accepted, and what each mistake in it is reported as."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -68,17 +67,7 @@ formats = ["MCQ"]
 """
 
 
-@pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
-    """Definitions that a test makes known are forgotten after it."""
-    before = tasks()
-    known, by_id = dict(registry._known), dict(registry._tasks)
-    yield
-    registry._known.clear()
-    registry._known.update(known)
-    registry._tasks.clear()
-    registry._tasks.update(by_id)
-    assert tasks() == before
+pytestmark = pytest.mark.usefixtures("definitions_of_the_test")
 
 
 def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:

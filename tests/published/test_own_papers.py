@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.definitions import load_benchmark, registry, tasks
+from keju.definitions import load_benchmark
 from keju.errors import DataError
 from keju.published import PaperFunctions, published_models, published_tables
 from keju.published.functions import paper_functions
@@ -24,10 +24,9 @@ Make = Callable[[dict[str, str]], str]
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
-    """Registers a definition with files beside it; it is forgotten after the test."""
-    tasks()
-    known, by_id = dict(registry._known), dict(registry._tasks)
+def make(tmp_path: Path, definitions_of_the_test: None) -> Make:
+    """Registers a definition with files beside it; it is removed after the test."""
+    del definitions_of_the_test
 
     def made(texts: dict[str, str]) -> str:
         name = f"Own-{uuid.uuid4().hex}"
@@ -40,11 +39,7 @@ def make(tmp_path: Path) -> Iterator[Make]:
             (tmp_path / file).write_text(content, "utf-8")
         return load_benchmark(tmp_path / "own.toml").name
 
-    yield made
-    registry._known.clear()
-    registry._known.update(known)
-    registry._tasks.clear()
-    registry._tasks.update(by_id)
+    return made
 
 
 def in_tables(**texts: str) -> dict[str, str]:
