@@ -9,10 +9,11 @@ import pytest
 
 from keju.annotation import AnnotationApp
 from keju.building.review_form import read_review_form
-from keju.building.reviewing import apply_corrections, compute_seal, read_verdicts, select_latest
+from keju.building.reviewing import Verdict, apply_corrections, compute_seal, select_latest
 from keju.building.reviewing.forms import read_review
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
+from keju.files import read_jsonl
 from keju.judging import answers_of, code_of, read_ratings, read_rubrics
 from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, score_models
@@ -92,7 +93,7 @@ def test_review_accepts_corrects_and_rejects_with_a_reason(serving, set_session,
     page.locator("[value=reject]").click()
     page.wait_for_url("**/review/done")
     served.app.collect()
-    said = select_latest(read_verdicts(answered / "people" / "verdicts.jsonl"))
+    said = select_latest([*read_jsonl(answered / "people" / "verdicts.jsonl", Verdict)])
     found = [said[item.id]["Li"] for item in drafts]
     assert [each.decision for each in found] == ["accept", "correct", "reject"]
     assert [each.reason for each in found] == ["", "原文有誤", "Not in the picture"]
@@ -113,7 +114,7 @@ def test_collecting_without_every_keeps_the_verdicts_on_all_items(serving, answe
     served.app.collect()
     file = answered / "people" / "verdicts.jsonl"
     before = file.read_bytes()
-    assert [verdict.item for verdict in read_verdicts(file)] == [subjects[number - 1]]
+    assert [verdict.item for verdict in read_jsonl(file, Verdict)] == [subjects[number - 1]]
     later = serving(answered)
     assert subjects[number - 1] not in later.app.queues["review"].list_subjects("Li")
     later.app.collect()
@@ -311,7 +312,7 @@ def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
     again = serving(answered)
     assert chosen(set_session(again, "Li", "/review/1")) == ["5", "2", "4"], "resumed"
     again.app.collect()
-    found = read_verdicts(answered / "people" / "verdicts.jsonl")
+    found = read_jsonl(answered / "people" / "verdicts.jsonl", Verdict)
     assert [each.marks for each in found] == [marks, {"fit to publish": 1}]
     items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
     read = read_review(answered / "people" / "verdicts.jsonl", items, "")

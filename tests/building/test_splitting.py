@@ -14,9 +14,9 @@ from keju.building.engine import Engine
 from keju.building.releasing.splitting import (
     STEP,
     SplitSettings,
-    SplitUnit,
-    divide_units,
-    list_units,
+    UnitMarks,
+    UnitTasks,
+    divide,
 )
 from keju.building.running import StepCall, StepResult, run_step
 from keju.datasets import mini
@@ -41,19 +41,26 @@ def done(dataset: Path, out: Path, seed: int = 0, share: float = 0.2) -> StepRes
     return run_step(work, out, engine=Engine())
 
 
+def number_units(items: list[Item]) -> list[int]:
+    marks = UnitMarks()
+    for each in items:
+        marks.add(each)
+    return marks.number_units().tolist()
+
+
 def test_groups_that_share_an_image_are_one_unit() -> None:
     items = [item("a", "g", "1"), item("b", "h", "2"), item("c", "h", "1"), item("d", "i", "3")]
-    assert [unit.items for unit in list_units(items)] == [("a", "b", "c"), ("d",)]
+    assert number_units(items) == [0, 0, 0, 1]
 
 
 def test_without_a_group_the_image_is_the_unit_and_without_image_the_item() -> None:
     items = [item("a", "", "1"), item("b", "", "1"), item("c", ""), item("d", "")]
-    assert [unit.items for unit in list_units(items)] == [("a", "b"), ("c",), ("d",)]
+    assert number_units(items) == [0, 0, 1, 2]
 
 
 def test_a_group_with_the_id_of_an_item_without_group_is_its_unit() -> None:
     items = [item("a", ""), item("b", "a"), item("c", "d"), item("d", "")]
-    assert [unit.items for unit in list_units(items)] == [("a", "b"), ("c", "d")]
+    assert number_units(items) == [0, 0, 1, 1]
 
 
 @settings(max_examples=40, deadline=None)
@@ -66,14 +73,17 @@ def test_a_group_with_the_id_of_an_item_without_group_is_its_unit() -> None:
     st.integers(0, 99),
 )  # fmt: skip
 def test_every_task_comes_within_a_groups_size_of_its_share(counts, share, seed) -> None:
-    units = [SplitUnit(tuple(f"{n}-{i}" for i in range(sum(each.values()))), each)
-             for n, each in enumerate(counts)]  # fmt: skip
-    chosen = divide_units(units, share, np.random.default_rng(seed))
+    members = [(n, ["T1", "T2", "T7"].index(task)) for n, each in enumerate(counts)
+               for task in Counter(each).elements()]  # fmt: skip
+    units, tasks = np.array(members, np.int64).T
+    sizes = np.array([sum(each.values()) for each in counts], np.int64)
+    tally = UnitTasks.tally(units, tasks, len(counts))
+    chosen = divide(tally, sizes, share, np.random.default_rng(seed))
     total, have = Counter(), Counter()
-    for place, unit in enumerate(units):
-        total.update(unit.tasks)
+    for place, each in enumerate(counts):
+        total.update(each)
         if place in chosen:
-            have.update(unit.tasks)
+            have.update(each)
     for task, count in total.items():
         assert abs(have[task] - share * count) <= 6
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from keju.building.review_form import read_review_form
 from keju.building.reviewing import (
     Corrections,
     Verdict,
-    add_verdict,
     apply_corrections,
     compute_seal,
-    read_verdicts,
     select_latest,
     unify_texts,
     write_verdicts,
 )
 from keju.building.reviewing.deciding import decide
+from keju.building.reviewing.sheets import read_sheet
 from keju.errors import DataError
 from keju.items import Box, Item, Line
 
@@ -30,27 +31,18 @@ def correct(corrections: Corrections, person: str = "p") -> Verdict:
     return Verdict(item="a", person=person, decision="correct", corrections=corrections)
 
 
-def test_appended_verdicts_are_read_and_the_last_one_counts(tmp_path):
-    path = tmp_path / "deep" / "verdicts.jsonl"
+def read_verdicts(path: Path) -> list[Verdict]:
+    return read_sheet(path, {ITEM.id: ITEM}, "", read_review_form())
+
+
+def test_verdicts_are_read_and_the_last_one_of_a_person_counts(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
     first = Verdict(item="a", person="甲", decision="reject", reason="模糊")
     second = correct(Corrections(answer="地"), person="甲")
-    other = Verdict(item="a", person="乙", decision="accept", marks={"clarity": 4})
-    for verdict in (first, other, second):
-        add_verdict(path, verdict)
+    other = Verdict(item="a", person="乙", decision="accept")
+    write_verdicts(path, [first, other, second])
     assert read_verdicts(path) == [first, other, second]
     assert select_latest(read_verdicts(path)) == {"a": {"甲": second, "乙": other}}
-
-
-def test_a_torn_last_line_loses_only_itself(tmp_path):
-    path = tmp_path / "verdicts.jsonl"
-    kept = Verdict(item="a", person="甲", decision="accept")
-    add_verdict(path, kept)
-    with path.open("ab") as stream:
-        stream.write(b'{"item":"b","per')
-    assert read_verdicts(path, appended=True) == [kept]
-    after = Verdict(item="c", person="甲", decision="accept")
-    add_verdict(path, after)
-    assert read_verdicts(path) == [kept, after]
 
 
 def test_a_file_without_a_final_newline_is_read_completely(tmp_path):
@@ -75,11 +67,11 @@ def test_an_item_may_be_named_by_a_long_path(tmp_path):
             '{"item":"a","person":"p","decision":"accept","mended":{"answer":"b"}}',
             "there are corrections",
         ),
-        ('{"item":"a","person":"p","decision":"maybe"}', "line 1"),
-        ('{"item":"a","person":"","decision":"accept"}', "line 1"),
-        ('{"item":"a","person":"p","decision":"accept","draft":false}', "line 1"),
-        ('{"item":"a","person":"p","decision":"mend","mended":{"id":"b"}}', "line 1"),
-        ("[" * 100_000, "line 1"),
+        ('{"item":"a","person":"p","decision":"maybe"}', "(line|record) 1"),
+        ('{"item":"a","person":"","decision":"accept"}', "(line|record) 1"),
+        ('{"item":"a","person":"p","decision":"accept","draft":false}', "(line|record) 1"),
+        ('{"item":"a","person":"p","decision":"mend","mended":{"id":"b"}}', "(line|record) 1"),
+        ("[" * 100_000, "(line|record) 1"),
     ],
 )
 def test_a_line_that_is_not_a_verdict_is_reported(tmp_path, line, said):

@@ -4,11 +4,12 @@ import msgspec
 import pytest
 
 from keju.errors import DataError
-from keju.published.claims import Claim, decide, numbers_in, unsupported_numbers
+from keju.published.claims import Claim, decide
 from keju.published.claims.quantities import AnyQuantity
 from keju.published.claims.statements import AnyStatement
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import PrintedTable, printed_cell
+from tests.published.claim_numbers import numbers_in, unsupported_numbers
 
 ROWS = ["Claude-3.5-Sonnet", "GPT-4o", "InternVL2-8B", "InternVL2-26B", "Average"]
 COLUMNS = {

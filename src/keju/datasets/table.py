@@ -132,19 +132,6 @@ def iter_items(path: Path) -> Iterator[Item]:
         before += frame.height
 
 
-def items_of_frame(path: Path, frame: pl.DataFrame) -> list[Item]:
-    """The items of a batch of `iter_frames`, or of some of its rows.
-
-    Args:
-        path: the table, for the error.
-        frame: the batch, with all columns.
-
-    Raises:
-        DataError: a row is not an item.
-    """
-    return list(_items_of(frame.iter_rows(named=True, buffer_size=_FEW), path, {}))
-
-
 def _items_of(
     rows: Iterable[dict[str, Any]],
     path: Path,

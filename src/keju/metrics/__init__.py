@@ -19,10 +19,8 @@ from keju.metrics.entities import entities_prf
 from keju.metrics.flexible import FlexibleEdits, flexible_edits
 from keju.metrics.ocr import (
     accurate_rate,
-    aligned_prf,
     character_error_rate,
     correct_rate,
-    multiset_prf,
     normalised_distance,
     position_matches,
     position_prf,
@@ -48,7 +46,6 @@ __all__ = [
     "UndefinedMetricError",
     "accurate_rate",
     "align",
-    "aligned_prf",
     "assign",
     "bag_distance",
     "best_edits",
@@ -64,7 +61,6 @@ __all__ = [
     "f_beta",
     "flexible_edits",
     "mark_class",
-    "multiset_prf",
     "normalised_distance",
     "partial_distance",
     "position_matches",

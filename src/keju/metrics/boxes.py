@@ -37,14 +37,6 @@ class BoxConvention(NamedTuple):
     scale: Scale = "pixels"
 
 
-class BoxFaults(NamedTuple):
-    """How many of some boxes are degenerate, and how."""
-
-    not_finite: int
-    without_area: int
-    outside: int
-
-
 class BoxMatch(NamedTuple):
     """The one-to-one matching of true and predicted boxes with the greatest sum of IoU.
 
@@ -64,11 +56,6 @@ class BoxMatch(NamedTuple):
     def mean(self) -> float:
         """Sum over the larger of the two numbers, so that neither misses nor extras are free."""
         return self.total / max(self.truth, self.predicted)
-
-    @property
-    def mean_over_truth(self) -> float:
-        """Sum over the number of true boxes; a grid of boxes is paid for by it."""
-        return self.total / self.truth
 
 
 class BoxHits(NamedTuple):
@@ -165,22 +152,6 @@ def _pixels_a_unit(scale: Scale, width: float, height: float) -> Boxes:
     if scale == "pixels":
         return np.ones(4)
     return np.array([width, height] * 2) / (1.0 if scale == "unit" else 1000.0)
-
-
-def box_faults(
-    boxes: Sequence[Sequence[float]] | Boxes, *, width: float, height: float
-) -> BoxFaults:
-    """Count boxes that are not finite, that have no area, and that lie wholly off the picture.
-
-    Each box is counted once, under the first of the three that holds.
-    """
-    given = _as_boxes(boxes)
-    finite = np.isfinite(given).all(axis=1)
-    sound = _areas(given) > 0
-    inside = (given[:, 0] < width) & (given[:, 1] < height) & (given[:, 2:] > 0).all(axis=1)
-    return BoxFaults(
-        int((~finite).sum()), int((finite & ~sound).sum()), int((sound & ~inside).sum())
-    )
 
 
 def iou_matrix(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from keju.messages import message
 from keju.metrics.base import PRF, UndefinedMetricError, check_texts, prf
-from keju.metrics.edit import EditCounts, best_edits, distance
+from keju.metrics.edit import EditCounts, distance
 
 
 def accurate_rate(counts: EditCounts) -> float:
@@ -69,17 +67,6 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
     return rates._replace(f1=2 / (1 / rates.precision + 1 / rates.recall))
 
 
-def multiset_prf(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 over characters counted with repeats, wherever they are.
-
-    Raises:
-        TypeError: one of them is not a text.
-    """
-    check_texts(reference, hypothesis)
-    hits = (Counter(reference) & Counter(hypothesis)).total()
-    return prf(hits, len(hypothesis), len(reference))
-
-
 def position_matches(reference: str, hypothesis: str) -> int:
     """How many characters are equal at equal index."""
     return sum(a == b for a, b in zip(reference, hypothesis, strict=False))
@@ -96,14 +83,3 @@ def position_prf(reference: str, hypothesis: str) -> PRF:
     check_texts(reference, hypothesis)
     hits = position_matches(reference, hypothesis)
     return prf(hits, len(hypothesis), len(reference))
-
-
-def aligned_prf(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 of the characters matched by the alignment of `best_edits`.
-
-    Raises:
-        TypeError: one of them is not a text.
-    """
-    check_texts(reference, hypothesis)
-    counts = best_edits(reference, hypothesis)
-    return prf(counts.matches, counts.predicted, counts.expected)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from keju.building.choices.making import (
     ChoiceSet,
     OpenQuestion,
-    is_clash,
     make_choices,
     normalise_option,
     spread_answers,
@@ -32,6 +31,12 @@ def of_pool(number: int, seed: int, *, slope: float = 0.6) -> list[OpenQuestion]
 
 def made_of(asked: list[OpenQuestion], options: int = 4, seed: int = 1) -> ChoiceSet:
     return make_choices(asked, options, np.random.default_rng(seed))
+
+
+def is_clash(one: str, other: str) -> bool:
+    """Whether two options exclude each other: same meaning, or one contains the other."""
+    first, second = normalise_option(one), normalise_option(other)
+    return first in second or second in first
 
 
 def test_letters_are_the_answer_equally_often_not_by_chance():

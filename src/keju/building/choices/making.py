@@ -111,12 +111,6 @@ def normalise_option(text: str) -> str:
     return fold_text(text, simplify=True)
 
 
-def is_clash(one: str, other: str) -> bool:
-    """Return whether two options exclude each other: same meaning, or one contains the other."""
-    first, second = normalise_option(one), normalise_option(other)
-    return first in second or second in first
-
-
 def _count_distinct(pool: Sequence[OpenQuestion]) -> int:
     return len({normalise_option(each.answer) for each in pool})
 

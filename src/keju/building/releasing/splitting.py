@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Annotated, Literal, NamedTuple
 
@@ -36,13 +35,6 @@ class SplitSettings(Settings, frozen=True):
     ] = 0.2
 
 
-class SplitUnit(NamedTuple):
-    """Items that must stay together: of one group, or connected by an image that groups share."""
-
-    items: tuple[str, ...]
-    tasks: Mapping[str, int]
-
-
 class TaskSplit(Struct, frozen=True):
     """The result for a task: its items in each split, and the requested share."""
 
@@ -68,21 +60,6 @@ class ItemSplit(Struct, frozen=True):
 def get_group(item: Item) -> str:
     """Return the unit of independence of an item: its group, else its first image, else itself."""
     return item.group or (item.images[0].sha256 if item.images else item.id)
-
-
-def list_units(items: Iterable[Item]) -> list[SplitUnit]:
-    """List the units: items that share a group or an image, directly or through others."""
-    items = list(items)
-    marks = UnitMarks()
-    for item in items:
-        marks.add(item)
-    members: dict[int, list[Item]] = defaultdict(list)
-    for item, unit in zip(items, marks.number_units().tolist(), strict=True):
-        members[unit].append(item)
-    return [
-        SplitUnit(tuple(item.id for item in some), Counter(item.task for item in some))
-        for some in members.values()
-    ]
 
 
 class UnitMarks:
@@ -137,31 +114,6 @@ class UnitTasks(NamedTuple):
         pairs, counts = np.unique(units * width + tasks, return_counts=True)
         starts = np.searchsorted(pairs, np.arange(size + 1) * width)
         return cls(starts, pairs % width, counts)
-
-
-def divide_units(units: Sequence[SplitUnit], share: float, rng: np.random.Generator) -> set[int]:
-    """Choose the units of the reference split so that each task comes close to its share.
-
-    Args:
-        units: the units.
-        share: of each task's items, between 0 and 1.
-        rng: random generator.
-
-    Returns:
-        Indices in `units`.
-    """
-    names = sorted({name for unit in units for name in unit.tasks})
-    number = {name: at for at, name in enumerate(names)}
-    found = [
-        (at, number[name], count)
-        for at, unit in enumerate(units)
-        for name, count in sorted(unit.tasks.items())
-        if count
-    ]
-    of_unit, tasks, counts = np.array(found, np.int64).reshape(-1, 3).T
-    starts = np.searchsorted(of_unit, np.arange(len(units) + 1))
-    sizes = np.array([len(unit.items) for unit in units], np.int64)
-    return divide(UnitTasks(starts, tasks, counts), sizes, share, rng)
 
 
 def divide(units: UnitTasks, sizes: Indices, share: float, rng: np.random.Generator) -> set[int]:

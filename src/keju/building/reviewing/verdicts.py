@@ -1,12 +1,11 @@
 """`Verdict`: a person's decision about an item, the common format of every reviewing tool.
 
-A file of verdicts is JSON lines, one verdict per line, appended as they are given; a person's later
-verdict about the same item replaces the earlier one.
+A file of verdicts is JSON lines, one verdict per line; a person's later verdict about the same item
+replaces the earlier one.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -15,8 +14,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, field
 
-from keju.errors import DataError
-from keju.files import read_jsonl, repair_torn_line, sha256_bytes, write_atomic
+from keju.files import sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
 from keju.messages import Message, both, message
 
@@ -111,39 +109,6 @@ def compute_seal(item: Item) -> str:
              item.answer, item.also_accepted, item.transcription, item.boxes,
              [ref.sha256 for ref in item.images])  # fmt: skip
     return sha256_bytes(msgspec.json.encode(shown, order="deterministic"))[:16]
-
-
-def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
-    """Read all verdicts of a file, in the file's order.
-
-    Args:
-        path: the file.
-        appended: whether `add_verdict` wrote it; a last line without a newline is then incomplete.
-
-    Raises:
-        DataError: a line is not a verdict, or is not valid.
-    """
-    verdicts = []
-    try:
-        for verdict in read_jsonl(path, Verdict, appended=appended):
-            if fault := verdict.find_fault():
-                raise DataError(fault, file=path, item=verdict.item)
-            verdicts.append(verdict)
-    except OSError as error:
-        raise DataError(
-            message("building.image-not-readable", reason=error.strerror or error), file=path
-        ) from None
-    return verdicts
-
-
-def add_verdict(path: Path, verdict: Verdict) -> None:
-    """Append a verdict to a file in one write; a crash loses none of the earlier verdicts."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    repair_torn_line(path)
-    with path.open("ab") as stream:
-        stream.write(msgspec.json.encode(verdict) + b"\n")
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:

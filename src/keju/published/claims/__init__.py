@@ -5,25 +5,17 @@ claims.toml and the verdicts.
 """
 
 from keju.published.claims.claim import (
-    MOST_QUOTED_WORDS,
-    MOST_SHORT_WORDS,
     Claim,
     ClaimDecision,
     Verdict,
     decide,
     declared_claims,
-    numbers_in,
-    unsupported_numbers,
 )
 
 __all__ = [
-    "MOST_QUOTED_WORDS",
-    "MOST_SHORT_WORDS",
     "Claim",
     "ClaimDecision",
     "Verdict",
     "decide",
     "declared_claims",
-    "numbers_in",
-    "unsupported_numbers",
 ]

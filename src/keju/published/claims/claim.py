@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Literal
 
@@ -15,15 +14,6 @@ from keju.published.papers import paper_file
 from keju.published.printed_tables import PrintedTables
 
 Verdict = Literal["holds", "holds with a qualification", "does not hold", "cannot be checked"]
-
-MOST_QUOTED_WORDS = 12
-MOST_SHORT_WORDS = 14
-
-_NUMBER = re.compile(r"(?<![\w.\-–])[+\-−]?\d[\d,]*(?:\.\d+)?(?![\w]|\.\d)")
-_PLACE = re.compile(
-    r"(?:Sections?|Tables?|Figures?|Appendix|Appendices|equations?|表|图|第|附录|式|Gemini)\s*"
-    r"[A-Z]?[\d.]+(?:(?:\s*(?:,|、|and|和|to|至|–|-)\s*)[A-Z]?[\d.]+)*",
-)
 
 
 class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -106,25 +96,3 @@ def declared_claims(benchmark: str) -> tuple[Claim, ...]:
     """
     path = paper_file(benchmark, "claims.toml")
     return read_toml(path, _Claims, what="a file of claims").claims if path else ()
-
-
-def numbers_in(text: str) -> list[str]:
-    """The numbers of a sentence, without those of tables, sections and names of models."""
-    return [
-        found.replace("−", "-").replace(",", "").removeprefix("+")
-        for found in _NUMBER.findall(_PLACE.sub(" ", text))
-    ]
-
-
-def unsupported_numbers(decided: ClaimDecision, text: str) -> list[str]:
-    """The decimal numbers of a sentence that none of the claim's checks and facts computes."""
-    return [
-        number
-        for number in numbers_in(text)
-        if "." in number and not any(_prints_as(value, number) for value in decided.values)
-    ]
-
-
-def _prints_as(value: float, number: str) -> bool:
-    digits = len(number.partition(".")[2])
-    return abs(abs(value) - abs(float(number))) <= 0.5 * 10.0**-digits + 1e-9

@@ -48,9 +48,8 @@ def register_rankings(
         )
 
 
-RIGHT_FIRST = "1 if a right candidate is first, ties get the expected value"
 among_first = "1 if a right candidate is among the first {}, ties get the expected value".format
-"""The rules of the accuracy at the first rank, and at a later one."""
+"""The rule of the accuracy at a rank after the first."""
 
 _STRICT = {"protocol": "strict", "source": "keju"}
 

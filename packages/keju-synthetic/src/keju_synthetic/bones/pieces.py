@@ -5,7 +5,6 @@ Planes are height × width, 32-bit values in 0..1, as everywhere in this package
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -234,8 +233,3 @@ def erode_mask(mask: Plane, distance: float) -> Plane:
 def count_pixels(mask: Plane) -> int:
     """The number of pixels of a mask that are more than half covered."""
     return int(np.count_nonzero(mask > 0.5))
-
-
-def compute_side(size: tuple[int, int]) -> float:
-    """The side of a square as large as an image of `size`."""
-    return math.sqrt(size[0] * size[1])
