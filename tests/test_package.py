@@ -5,13 +5,24 @@ from __future__ import annotations
 import tomllib
 from email import message_from_bytes
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from keju import __version__
 from tools import build_packages
 
 ROOT = build_packages.ROOT
 NAMES = ("keju", "keju_synthetic")
+
+
+def read_project(name: str) -> dict[str, Any]:
+    """The table `project` of a package's pyproject.toml."""
+    file = build_packages.PACKAGES[name] / "pyproject.toml"
+    return tomllib.loads(file.read_text("utf-8"))["project"]
+
+
+VERSIONS = {"keju": __version__, "keju_synthetic": read_project("keju_synthetic")["version"]}
 
 
 @pytest.fixture(scope="module")
@@ -81,12 +92,17 @@ def test_the_metadata_names_the_version_the_licence_and_every_extra(folder: Path
     (wheel,) = folder.glob(f"{name}-*.whl")
     found = build_packages.contents(wheel)
     (metadata,) = (found[each] for each in found if each.endswith(".dist-info/METADATA"))
-    project_file = build_packages.PACKAGES[name] / "pyproject.toml"
-    project = tomllib.loads(project_file.read_text("utf-8"))["project"]
+    project = read_project(name)
     told = message_from_bytes(metadata)
-    assert (told["Version"], told["License-Expression"]) == (project["version"], "Apache-2.0")
+    assert (told["Version"], told["License-Expression"]) == (VERSIONS[name], "Apache-2.0")
     extras = told.get_all("Provides-Extra") or []
     assert set(extras) == set(project.get("optional-dependencies", {}))
+
+
+def test_both_packages_have_the_same_version():
+    assert VERSIONS["keju"] == VERSIONS["keju_synthetic"]
+    wanted = f"keju[build]>={__version__}"
+    assert wanted in read_project("keju_synthetic")["dependencies"]
 
 
 def test_the_sums_name_every_file(folder: Path):

@@ -20,6 +20,8 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from keju import __version__
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 _ROW = re.compile(r"^\| ([a-z0-9-]+) \| (\d\S*) \| (.+) \| ([^|]+) \|$", re.MULTILINE)
@@ -35,7 +37,7 @@ def bill() -> Json:
     rows = _ROW.findall(PAGE.read_text("utf-8"))
     urls = {name: f"pkg:pypi/{name}@{version}" for name, version, *_ in rows}
     direct = {canonicalize_name(Requirement(each).name) for each in project["dependencies"]}
-    keju = f"pkg:pypi/keju@{project['version']}"
+    keju = f"pkg:pypi/keju@{__version__}"
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -44,7 +46,7 @@ def bill() -> Json:
         "metadata": {
             "component": {
                 "type": "application", "bom-ref": keju, "name": "keju",
-                "version": project["version"], "description": project["description"],
+                "version": __version__, "description": project["description"],
                 "licenses": [_licence(project["license"])], "purl": keju,
             },
         },

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from keju import telemetry
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Before any module of keju imports a library that would contact its vendor.
 telemetry.disable()

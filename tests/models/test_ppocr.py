@@ -226,6 +226,10 @@ def test_what_decides_an_answer_is_in_its_identity():
     assert {key for key in on if on[key] != off[key]} == {"reading_order"}
 
 
+def test_stored_responses_stay_valid_in_later_versions_with_the_same_order():
+    assert PPOCR(ModelOptions()).identity["reading_order"] == "keju 0.1.0"
+
+
 def test_a_missing_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ppocr_runtimes, "find_spec", lambda name: None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'keju\[ocr\]'"):

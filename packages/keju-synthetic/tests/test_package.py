@@ -7,7 +7,7 @@ import sys
 import tomllib
 import zipfile
 from configparser import ConfigParser
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, entry_points, version
 from pathlib import Path
 
 import pytest
@@ -103,7 +103,7 @@ def test_every_entry_point_is_installed(point):
 def test_keju_lists_its_steps_with_the_package():
     assert STEPS["tear"] is STEPS["fragment"]
     assert (STEPS["fragment"].name, STEPS["fragment"].stored_name) == ("fragment", "tear")
-    assert str(STEPS.get_plugin("fragment")) == f"keju-synthetic {PROJECT['version']}"
+    assert str(STEPS.get_plugin("fragment")) == f"keju-synthetic {version('keju-synthetic')}"
 
 
 def test_its_dependencies_are_locked_with_those_of_keju():

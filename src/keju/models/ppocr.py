@@ -11,7 +11,6 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-import keju
 from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
@@ -29,6 +28,13 @@ from keju.models.ppocr_runtimes import (
     workers,
 )
 from keju.models.request_pixels import picture, unsupported_page_reason
+
+_READING_ORDER = "keju 0.1.0"
+"""The order of lines, by the first version that had it.
+
+It is part of the cache keys of responses. Change it only if the order of lines changes: an
+interrupted run is then not continued in another order.
+"""
 
 
 class _Box(NamedTuple):
@@ -87,7 +93,7 @@ class PPOCR:
                 **self._runtime.identity,
                 **hashes,
                 "lines_per_batch": "1",
-                "reading_order": f"keju {keju.__version__}" if self._ordered else "engine",
+                "reading_order": _READING_ORDER if self._ordered else "engine",
             }
         return dict(self._identity)
 
