@@ -7,7 +7,7 @@ import re
 import pytest
 from lxml import html
 
-from keju.analysis.labels import metric_definition, metric_pooling
+from keju.analysis.labels import metric_definition, metric_of_task
 from keju.analysis.run_set import load_runs
 from keju.definitions import tasks
 from keju.reporting import write_report
@@ -30,7 +30,7 @@ def test_every_metric_of_every_task_is_defined_in_both_languages(protocol):
     ]
     assert len(metrics) > 50
     for where in metrics:
-        for sentence in (metric_definition(*where), metric_pooling(*where)):
+        for sentence in (metric_definition(*where), metric_of_task(*where).over.rule):
             assert len(sentence) > 8, where
             assert HAN.search(ZH(sentence)), where
 

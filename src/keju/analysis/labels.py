@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from keju.definitions import task
-from keju.items import AnswerForm, Protocol
-from keju.scoring import counting_rule, metric_of, pooling_rule
+from keju.items import Protocol
+from keju.scoring import Metric, metric_of
 
 _NUMBERED = re.compile(r"[A-Za-z]{0,2}[0-9]+")
 
@@ -26,24 +26,38 @@ def metric_label(name: str, query: str, protocol: Protocol, metric: str) -> str:
     return metric if higher_is_better(name, query, protocol, metric) else f"{metric} ↓"
 
 
+def label_of(metric: Metric) -> str:
+    """The same of a declared metric."""
+    return metric.name if metric.higher_is_better else f"{metric.name} ↓"
+
+
 def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> bool:
     """Whether a higher value of a task's metric is better.
 
     True for metrics that keju does not compute.
     """
-    found = metric_of(protocol, task(name).benchmark, _form(name, query), metric)
+    found = _find(name, query, protocol, metric)
     return found is None or found.higher_is_better
-
-
-def metric_pooling(name: str, query: str, protocol: Protocol, metric: str) -> str:
-    """How a task's value of a metric is computed from its items' values."""
-    return pooling_rule(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def metric_definition(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """The definition of a task's metric, in one sentence."""
-    return counting_rule(protocol, task(name).benchmark, _form(name, query), metric)
+    return metric_of_task(name, query, protocol, metric).rule
 
 
-def _form(name: str, query: str) -> AnswerForm:
-    return next(each.form for each in task(name).queries if each.name == query)
+def metric_of_task(name: str, query: str, protocol: Protocol, metric: str) -> Metric:
+    """A task's metric.
+
+    Raises:
+        KeyError: keju does not compute it.
+    """
+    found = _find(name, query, protocol, metric)
+    if found is None:
+        raise KeyError(metric)
+    return found
+
+
+def _find(name: str, query: str, protocol: Protocol, metric: str) -> Metric | None:
+    known = task(name)
+    form = next(each.form for each in known.queries if each.name == query)
+    return metric_of(protocol, known.benchmark, form, metric)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from keju.analysis.run_set import RunSet
 from keju.items import Item
@@ -45,9 +44,8 @@ def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
             yield line
 
 
-def own_draft_lines(path: Path) -> Iterator[str]:
+def own_draft_lines(folder: RunFolder) -> Iterator[str]:
     """The same for each model of a run, for the terminal."""
-    folder = RunFolder.open(path)
     models = list(folder.manifest().models)
     drafted = {model for item in folder.iter_items() for model in models if drafted_by(item, model)}
     for model in models:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from keju.analysis.intervals import MetricValue, intervals_of_mains
-from keju.analysis.labels import higher_is_better, metric_label, metric_pooling
+from keju.analysis.labels import higher_is_better, label_of, metric_label, metric_of_task
 from keju.analysis.leaderboard import Results
 from keju.analysis.marks import marks
 from keju.analysis.run_set import ModelResponses, RunSet
@@ -70,12 +70,13 @@ def task_tables(run_set: RunSet, results: Results) -> list[TaskTable]:
     sure = intervals_of_mains(run_set.mains.values(), metrics=_main_metrics(results))
     tables: dict[str, list[TaskRow]] = {}
     asked = [(each, query) for each in tasks() for query in each.queries]
+    models = run_set.models
     for each, query in asked:
         rows = []
         for protocol in PROTOCOLS:
             of_models = {
                 model: found.main
-                for model in run_set.models
+                for model in models
                 if (found := _find(results.get((model, protocol)), each.id, query.name))
                 and found.main
             }
@@ -158,13 +159,14 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
         for each in result.tasks:
             for metric in each.metrics:
                 unscored = "; ".join(metric.unscored)
+                declared = metric_of_task(each.task, each.query, protocol, metric.metric)
                 yield MetricRow(
                     model=model,
                     task=each.name,
                     protocol=protocol,
-                    metric=metric_label(each.task, each.query, protocol, metric.metric),
+                    metric=label_of(declared),
                     value=metric.value,
-                    pooling=metric_pooling(each.task, each.query, protocol, metric.metric),
+                    pooling=declared.over.rule,
                     scored=metric.scored,
                     items=metric.items,
                     signature=metric.signature or unscored,

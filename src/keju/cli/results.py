@@ -25,6 +25,7 @@ from keju.messages import language as terminal_language
 from keju.messages import message
 
 if TYPE_CHECKING:
+    from keju.runs import RunFolder
     from keju.scoring import Summary
 
 MOST_PICTURES = 1000.0
@@ -99,11 +100,12 @@ def score(
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     sum_up = summarise if json_out is None else summarise_with_json
     found: Iterable[Summary]
+    run: RunFolder | None = None
     if what.is_dir():
-        if protocol == "official" and (why := without_official(RunFolder.open(what).iter_items())):
+        run, cores = RunFolder.open(what), os.cpu_count() or 1
+        if protocol == "official" and (why := without_official(run.iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError(f"{what}: {why}")
-        run, cores = RunFolder.open(what), os.cpu_count() or 1
         settled = read_decisions(adjudicated) if adjudicated else None
         found = score_models(
             run, sum_up, protocols, encoders, variants=variants, decisions=settled, workers=cores
@@ -113,7 +115,7 @@ def score(
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
     summaries: list[Summary] = []
-    blank = invented_in(RunFolder.open(what)) if json_out is not None and what.is_dir() else {}
+    blank = invented_in(run) if json_out is not None and run else {}
 
     def parts() -> Iterator[dict[str, bytes]]:
         for summary in found:
@@ -130,8 +132,8 @@ def score(
     for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
         out.print(table)
     out.print(*more_tables(summaries, variants=variants or adjudicated is not None))
-    of_run = _lines_of_run(what, adjudicated) if what.is_dir() else []
-    readings = reading_lines(results, RunFolder.open(what) if what.is_dir() else None)
+    of_run = _lines_of_run(run, adjudicated) if run else []
+    readings = reading_lines(results, run)
     for line in [*readings, *of_run, *summary_lines(summaries)]:
         say(translate(line))
     if json_out is not None:
@@ -140,20 +142,18 @@ def score(
         raise typer.Exit(WITH_FAILURES)
 
 
-def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
+def _lines_of_run(run: RunFolder, adjudicated: Path | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
     from keju.analysis.blank_pages import invented_lines
     from keju.analysis.own_drafts import own_draft_lines
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.analysis.unpublished_settings import otherwise_lines
     from keju.cli.output.run_summary import unfinished_lines
-    from keju.runs import RunFolder
     from keju.scoring import read_decisions, unused_decisions
 
-    run = RunFolder.open(path)
     label = run.manifest().label
     lines: list[str] = [message("terminal.run-label", label=label)] if label else []
-    lines += [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
+    lines += [*unfinished_lines(run), *own_draft_lines(run), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
         lines.append(message("terminal.unused-decisions", file=adjudicated, count=unused))

@@ -5,20 +5,15 @@ from keju.definitions.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
     TaskRow,
-    benchmark,
     benchmark_title,
-    has_task,
     is_task_word,
     means_of,
     name_in_chinese,
     official_number,
-    official_source,
     paper_tasks,
     printed_metrics,
     reading_task,
-    task,
     task_row,
-    tasks,
     tasks_named,
 )
 from keju.definitions.definition import Definition, Mean, parse_definition
@@ -34,14 +29,19 @@ from keju.definitions.prompt_files import read_prompts
 from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
 from keju.definitions.references import NO_REFERENCE, has_reference, missing_reference
 from keju.definitions.registry import (
+    benchmark,
     definition_texts,
     definitions,
     file_of,
     folder_of,
+    has_task,
     is_shipped,
     load_benchmark,
+    official_source,
     register_all_installed,
     register_definition,
+    task,
+    tasks,
 )
 from keju.definitions.tasks import Candidates, CountKind, Query, Task
 from keju.definitions.undeciphered import is_undeciphered

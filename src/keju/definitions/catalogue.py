@@ -10,13 +10,19 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypedDict
 
-from keju.definitions import registry
-from keju.definitions.definition import Definition, Mean
+from keju.definitions.definition import Mean
+from keju.definitions.registry import (
+    benchmark,
+    definition,
+    definitions,
+    has_task,
+    is_shipped,
+    task,
+    tasks,
+)
 from keju.definitions.tasks import CountKind, Task
-from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.files import read_toml
 from keju.items import Protocol
-from keju.messages import message
 from keju.metrics.boxes import box_convention
 
 OWN_PAGE = "page_ocr"
@@ -40,36 +46,9 @@ class TaskRow(TypedDict):
     count_kind: CountKind
 
 
-def tasks() -> tuple[Task, ...]:
-    """The tasks of all benchmarks that are registered in this process, in their order.
-
-    First those of the bundled benchmarks: those of papers, in their order, and that of own pages.
-    After them those of other benchmarks, as they were loaded.
-    """
-    return registry.tasks()
-
-
 def paper_tasks() -> tuple[Task, ...]:
     """The tasks of the bundled benchmarks that papers define, in their order."""
     return tuple(each for each in tasks() if each.from_paper)
-
-
-def task(task_id: str) -> Task:
-    """The task with that id, of a registered or installed benchmark.
-
-    Raises:
-        UsageError: there is none; the message names the ids nearest to it.
-    """
-    found = registry.task(task_id)
-    if found is None:
-        hint = did_you_mean(_nearest_tasks(task_id))
-        raise UsageError(message("definitions.no-task", task_id=task_id, hint=hint))
-    return found
-
-
-def has_task(task_id: str) -> bool:
-    """Whether there is a task with that id, of a registered or installed benchmark."""
-    return registry.task(task_id) is not None
 
 
 def tasks_named(name: str, domain: str = "") -> list[Task]:
@@ -100,8 +79,7 @@ def official_number(task_id: str) -> str:
 
     See `Definition.number_prefix`.
     """
-    found = registry.task(task_id)
-    prefix = benchmark(found.benchmark).number_prefix if found else ""
+    prefix = benchmark(task(task_id).benchmark).number_prefix if has_task(task_id) else ""
     number = task_id.removeprefix(prefix)
     return number if prefix and number.isdecimal() else task_id
 
@@ -124,19 +102,6 @@ def task_row(task: Task) -> TaskRow:
     )
 
 
-def benchmark(name: str) -> Definition:
-    """The definition of the benchmark of that name.
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
-    found = registry.definition(name)
-    if found is None:
-        known = ", ".join(each.name for each in registry.definitions())
-        raise UsageError(message("definitions.no-benchmark", name=name, known=known))
-    return found
-
-
 def reading_task(name: str) -> Task:
     """The task by whose prompt a model transcribes the images of a benchmark before it answers.
 
@@ -146,8 +111,8 @@ def reading_task(name: str) -> Task:
     Raises:
         UsageError: no definition has one.
     """
-    own = registry.definition(name)
-    every = (each.reading_task for each in (*([own] if own else ()), *registry.definitions()))
+    own = definition(name)
+    every = (each.reading_task for each in (*([own] if own else ()), *definitions()))
     return task(next(filter(None, every), ""))
 
 
@@ -172,12 +137,6 @@ def means_of(name: str) -> Mapping[str, Mean]:
     return MappingProxyType(benchmark(name).means)
 
 
-def official_source(name: str) -> str:
-    """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
-    found = registry.definition(name)
-    return (found.official_as or name) if found else name
-
-
 def benchmark_title(name: str) -> str:
     """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
 
@@ -189,7 +148,7 @@ def benchmark_title(name: str) -> str:
 
 def name_in_chinese(text: str) -> str:
     """Chinese name of a title or domain of a benchmark that is not bundled, or an empty string."""
-    own = [each for each in registry.definitions() if not registry.is_shipped(each.name)]
+    own = [each for each in definitions() if not is_shipped(each.name)]
     names = {each.domain: each.domain_zh for known in own for each in known.tasks}
     names |= {each.title or each.name: each.title_zh for each in own}
     return names.get(text, "")
@@ -210,12 +169,3 @@ def box_format(convention: str) -> str:
 def _box_formats() -> dict[Literal["axes", "scale"], dict[str, str]]:
     file = files("keju.definitions").joinpath("data", "box_formats.toml")
     return read_toml(Path(str(file)), dict[Literal["axes", "scale"], dict[str, str]])
-
-
-def _nearest_tasks(name: str) -> list[str]:
-    """The ids of the tasks whose id or name is most similar."""
-    ids = {task.id: task.id for task in tasks()}
-    for task in tasks():
-        ids.setdefault(task.name_en, task.id)
-        ids.setdefault(task.name_zh, task.id)
-    return list(dict.fromkeys(ids[near] for near in nearest_names(name, ids, most=3, cutoff=0.6)))

@@ -40,9 +40,11 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     formats: tuple[str, ...]
     without: tuple[str, ...] = ()
 
-    def takes(self, task: Task) -> bool:
-        """Whether a task is included in this mean."""
-        return task.format in self.formats and task.id not in self.without
+    def tasks_of(self, tasks: Iterable[Task]) -> list[Task]:
+        """Those of some tasks that this mean includes."""
+        return [
+            each for each in tasks if each.format in self.formats and each.id not in self.without
+        ]
 
 
 class Drafts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

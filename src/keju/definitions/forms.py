@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from keju.definitions.catalogue import task
+from keju.definitions.registry import task
 from keju.errors import UsageError
 from keju.items import Item
 from keju.messages import message

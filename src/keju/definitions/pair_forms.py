@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from keju.definitions.catalogue import tasks
+from keju.definitions.registry import tasks
 from keju.definitions.tasks import Candidates
 from keju.errors import UsageError
 from keju.items import Item, Provenance, Record

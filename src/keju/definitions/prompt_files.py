@@ -10,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions.catalogue import task
 from keju.definitions.prompts import BLANK
+from keju.definitions.registry import task
 from keju.definitions.tasks import Query, Task
 from keju.definitions.wordings import WordedPrompt, Wording, register_wordings
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, unknown_name

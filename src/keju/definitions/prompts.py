@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from string import ascii_uppercase
 
-from keju.definitions.catalogue import box_format, task
+from keju.definitions.catalogue import box_format
 from keju.definitions.options import MAX_OPTIONS, options_in
+from keju.definitions.registry import task
 from keju.definitions.tasks import Query
 from keju.definitions.wordings import RELEASED, prompt_in_wording
 from keju.errors import DataError, UsageError

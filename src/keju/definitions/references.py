@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.definitions.blank import is_blank
-from keju.definitions.catalogue import task
 from keju.definitions.prompts import query_of
+from keju.definitions.registry import task
 from keju.definitions.undeciphered import REASON, is_undeciphered
 from keju.items import Item
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from keju.definitions.definition import Definition, parse_definition
 from keju.definitions.tasks import Task
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
 from keju.messages import message
 from keju.registry import Claim, PluginError, has_plugin_file, list_installed, list_shipped_folders
@@ -64,17 +64,31 @@ def definitions() -> tuple[Definition, ...]:
 
 
 def tasks() -> tuple[Task, ...]:
-    """The tasks of all registered definitions, in their order."""
+    """The tasks of all benchmarks that are registered in this process, in their order.
+
+    First those of the bundled benchmarks: those of papers, in their order, and that of own pages.
+    After them those of other benchmarks, as they were loaded.
+    """
     _all()
     return tuple(_tasks.values())
 
 
-def task(task_id: str) -> Task | None:
-    """The task with that id, of a registered or installed benchmark."""
-    _all()
-    if task_id not in _tasks:
-        _register_installed(lambda each: any(own.id == task_id for own in each.tasks))
-    return _tasks.get(task_id)
+def task(task_id: str) -> Task:
+    """The task with that id, of a registered or installed benchmark.
+
+    Raises:
+        UsageError: there is none; the message names the ids nearest to it.
+    """
+    found = _find_task(task_id)
+    if found is None:
+        hint = did_you_mean(_nearest_tasks(task_id))
+        raise UsageError(message("definitions.no-task", task_id=task_id, hint=hint))
+    return found
+
+
+def has_task(task_id: str) -> bool:
+    """Whether there is a task with that id, of a registered or installed benchmark."""
+    return _find_task(task_id) is not None
 
 
 def definition(name: str) -> Definition | None:
@@ -83,6 +97,25 @@ def definition(name: str) -> Definition | None:
         _register_installed(lambda each: each.name == name)
     found = _known.get(name)
     return found.definition if found else None
+
+
+def benchmark(name: str) -> Definition:
+    """The definition of the benchmark of that name.
+
+    Raises:
+        UsageError: no benchmark has that name.
+    """
+    found = definition(name)
+    if found is None:
+        known = ", ".join(each.name for each in definitions())
+        raise UsageError(message("definitions.no-benchmark", name=name, known=known))
+    return found
+
+
+def official_source(name: str) -> str:
+    """The benchmark that provides the `official` metrics of a benchmark: usually itself."""
+    found = definition(name)
+    return (found.official_as or name) if found else name
 
 
 def load_benchmark(path: Path) -> Definition:
@@ -186,6 +219,22 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 def definition_text(name: str) -> str:
     """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
     return _known[name].text if definition(name) is not None else ""
+
+
+def _find_task(task_id: str) -> Task | None:
+    _all()
+    if task_id not in _tasks:
+        _register_installed(lambda each: any(own.id == task_id for own in each.tasks))
+    return _tasks.get(task_id)
+
+
+def _nearest_tasks(name: str) -> list[str]:
+    """The ids of the tasks whose id or name is most similar."""
+    ids = {task.id: task.id for task in tasks()}
+    for task in tasks():
+        ids.setdefault(task.name_en, task.id)
+        ids.setdefault(task.name_zh, task.id)
+    return list(dict.fromkeys(ids[near] for near in nearest_names(name, ids, most=3, cutoff=0.6)))
 
 
 def _all() -> dict[str, RegisteredDefinition]:

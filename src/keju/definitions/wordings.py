@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.definitions.catalogue import task
 from keju.definitions.forms import question_form
+from keju.definitions.registry import task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, shipped_file
 from keju.items import Item

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import Definition, Query, is_shipped, tasks
+from keju.definitions import Definition, Query, definitions, is_shipped
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.messages import message
@@ -111,15 +111,10 @@ def check_rubrics(definition: Definition, place: str) -> None:
 
 def _queries(*, shipped: bool) -> Iterator[tuple[str, Query]]:
     """The queries of keju's own benchmarks, or of all others, as ``ID`` or ``ID/QUERY``."""
-    for task in tasks():
-        for query in task.queries if is_shipped(task.benchmark) == shipped else ():
-            yield f"{task.id}/{query.name}" if query.name else task.id, query
-
-
-def _with_tasks(name: str, rubric: Rubric) -> Rubric:
-    """The rubric with the queries that it is for."""
-    named = tuple(query for query, each in _queries(shipped=True) if each.rubric == name)
-    return rubric if rubric.tasks else replace(rubric, tasks=named)
+    for each in definitions():
+        for task in each.tasks if is_shipped(each.name) == shipped else ():
+            for query in task.queries:
+                yield f"{task.id}/{query.name}" if query.name else task.id, query
 
 
 def read_rubrics(path: Path | None = None) -> Rubrics:
@@ -139,9 +134,15 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         found = shipped_toml("keju.judging", _SHIPPED, Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
         raise DataError(message("judging.template-lacks-blank", blank=lacking[0]), file=name)
-    filled = {each: _with_tasks(each, rubric) for each, rubric in found.rubrics.items()}
+    shipped = list(_queries(shipped=True))
+    filled = {
+        each: rubric
+        if rubric.tasks
+        else replace(rubric, tasks=tuple(query for query, its in shipped if its.rubric == each))
+        for each, rubric in found.rubrics.items()
+    }
     found = replace(found, rubrics=filled)
-    known = {name for shipped in (True, False) for name, _ in _queries(shipped=shipped)}
+    known = {query for query, _ in (*shipped, *_queries(shipped=False))}
     named = [name for each in found.rubrics.values() for name in each.tasks]
     if unknown := sorted(set(named) - known):
         raise DataError(message("judging.no-such-query", names=", ".join(unknown)), file=name)

@@ -235,9 +235,10 @@ def _chosen(known: Kinds, spec: str) -> ModelDeclaration:
     rest = spec.partition(":")[2]
     name, equals, _ = rest.partition("=")
     gives_name = bool(equals) and not _SEPARATOR.search(name) and not _exists(rest)
-    named = [each for each in known if each.spelling == spec]
+    if named := [each for each in known if each.spelling == spec]:
+        return named[0]
     taking = [each for each in known if each.takes and ("=" in each.spelling) == gives_name]
-    return (named or taking or known)[0]
+    return (taking or known)[0]
 
 
 def _exists(path: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from keju.analysis.labels import metric_definition, metric_pooling, task_name
+from keju.analysis.labels import metric_of_task, task_name
 from keju.analysis.leaderboard import Results
 from keju.definitions import task
 from keju.files import shipped_toml
@@ -118,12 +118,12 @@ def glossary(results: Results) -> Glossary:
             label = task_name(each.task, each.query)
             for metric in (found.metric for found in each.metrics):
                 where = (each.task, each.query, protocol, metric)
-                definition = metric_definition(*where)
-                sense = (protocol, definition, metric_pooling(*where))
+                declared = metric_of_task(*where)
+                sense = (protocol, declared.rule, declared.over.rule)
                 named = senses.setdefault(metric, {}).setdefault(sense, [])
                 if label not in named:
                     named.append(label)
-                places[protocol, label, metric] = definition
+                places[protocol, label, metric] = declared.rule
     return Glossary(
         terms(),
         _terms_of(_entries().layers),

@@ -129,7 +129,7 @@ def _declared(benchmark: str, table: PrintedTable, column: Column) -> list[Task]
     domains = {known[each.task].domain for each in table.columns.values() if each.task in known}
     scope = [each for each in known.values() if not domains or each.domain in domains]
     if mean := _mean_of_column(benchmark, column):
-        return [each for each in scope if mean.takes(each)]
+        return mean.tasks_of(scope)
     if any(each.domain == column.task for each in scope):
         return [each for each in scope if each.domain == column.task]
     return scope

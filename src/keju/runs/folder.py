@@ -55,9 +55,9 @@ def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
 
     It has the `file_name`, or where an earlier keju stored a name that Windows reserves, that one.
     """
-    earlier = _plain_name(name)
-    if is_reserved(earlier) and any(each.name == earlier + suffix for each in folder.glob("*")):
-        return folder / f"{earlier}{suffix}"
+    plain = _plain_name(name)
+    if not is_reserved(plain) or any(each.name == plain + suffix for each in folder.glob("*")):
+        return folder / f"{plain}{suffix}"
     return folder / f"{file_name(name)}{suffix}"
 
 
@@ -77,6 +77,18 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield data
 
 
+_Stamp = tuple[int, int, int] | None
+"""Inode, size in bytes and time of the last change in nanoseconds; None without the file."""
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class RunFolder:
     """One run directory.
 
@@ -87,6 +99,8 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         check_local(path)
         self.path = path
+        self._manifest: tuple[_Stamp, RunManifest] | None = None
+        self._items_hash: tuple[_Stamp, str] | None = None
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -134,11 +148,19 @@ class RunFolder:
         return self.manifest_path.is_file()
 
     def manifest(self) -> RunManifest:
-        """Read run.json, and register the benchmarks and wordings that it defines.
+        """The content of run.json, which is read again only if the file has changed.
+
+        Reading it registers the benchmarks and wordings that it defines.
 
         Raises:
             DataError: it is damaged, or of another format.
         """
+        stamp = _stamp(self.manifest_path)
+        if self._manifest is None or self._manifest[0] != stamp:
+            self._manifest = stamp, self._read_manifest()
+        return self._manifest[1]
+
+    def _read_manifest(self) -> RunManifest:
         manifest = read_json(self.manifest_path, RunManifest)
         for name, text in manifest.benchmarks.items():
             register_definition(text, f"{self.manifest_path}: {shortened(name)}")
@@ -167,6 +189,7 @@ class RunFolder:
     def write_manifest(self, manifest: RunManifest) -> None:
         """Write run.json, atomically."""
         write_json(self.manifest_path, manifest)
+        self._manifest = None
 
     @property
     def items_path(self) -> Path:
@@ -206,14 +229,17 @@ class RunFolder:
         return not stored or self.items_hash() == stored
 
     def items_hash(self) -> str:
-        """The SHA-256 of the file items.parquet.
+        """The SHA-256 of the file items.parquet, computed again only if the file has changed.
 
         Raises:
             DataError: the file does not exist.
         """
         if not self.items_path.is_file():
             raise DataError(message("runs.items-missing"), file=self.items_path)
-        return sha256_file(self.items_path)
+        stamp = _stamp(self.items_path)
+        if self._items_hash is None or self._items_hash[0] != stamp:
+            self._items_hash = stamp, sha256_file(self.items_path)
+        return self._items_hash[1]
 
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""

@@ -49,7 +49,7 @@ from keju.scoring.protocol_differences import (
     differing_steps,
     list_task_differences,
 )
-from keju.scoring.rules import counting_rule, pooling_rule
+from keju.scoring.rules import counting_rule
 from keju.scoring.run import (
     ModelScores,
     score_answers,
@@ -139,7 +139,6 @@ __all__ = [
     "models_of",
     "open_text_of",
     "passage_of",
-    "pooling_rule",
     "read_decisions",
     "read_fingerprint",
     "read_scores",

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from msgspec import field
 
-from keju.definitions import Query, Task, means_of, task, tasks
+from keju.definitions import Query, Task, benchmark, task, tasks
 from keju.items import (
     PromptScript,
     PromptVariant,
@@ -193,22 +193,24 @@ def _task_result(
 def _metric_result(metric: str, columns: MetricColumns) -> MetricResult:
     first, stats, answered = columns.first_scored, columns.stats, columns.answered
     declared = metric_of_score(first) if first else None
+    value = pooled_value(declared, stats) if first else None
+    notes = (_one_sided(stats), _silent_pairs(stats), _cut_note(stats))
     return MetricResult(
         metric=metric,
-        value=pooled_value(declared, stats) if stats else None,
-        without_failures=pooled_value(declared, answered) if answered else None,
-        item_mean=fmean(columns.values) if columns.values else None,
+        value=value,
+        without_failures=value if answered is stats else _value_of_some(declared, answered),
+        item_mean=fmean(columns.values) if first else None,
         items=columns.count,
         scored=len(columns.values),
         unscored=dict(columns.unscored),
-        layers=_layers(stats),
-        signature=columns.signature,
-        note="; ".join(
-            filter(
-                None, (_one_sided(stats), _silent_pairs(stats), CUT_NOTE if stats.has(CUT) else "")
-            )
-        ),
+        layers=_layers(stats) if first else {},
+        signature=first.signature if first else "",
+        note="; ".join(filter(None, notes)),
     )
+
+
+def _value_of_some(metric: Metric | None, scored: StatsColumn) -> float | None:
+    return pooled_value(metric, scored) if scored else None
 
 
 def task_value(scored: Sequence[Score]) -> float | None:
@@ -222,8 +224,11 @@ def pooled_value(metric: Metric | None, scored: Sequence[Stats]) -> float:
     """The value of a metric, from the statistics of the items."""
     if metric and metric.over.value:
         return metric.over.value(scored)
-    numerator = sum(stats["numerator"] for stats in scored)
-    denominator = sum(stats["denominator"] for stats in scored)
+    if isinstance(scored, StatsColumn):
+        numerator, denominator = scored.total("numerator"), scored.total("denominator")
+    else:
+        numerator = sum(stats["numerator"] for stats in scored)
+        denominator = sum(stats["denominator"] for stats in scored)
     return numerator / denominator if denominator else 0.0
 
 
@@ -258,7 +263,7 @@ def _is_of_plugin(score: Score) -> bool:
 
 
 def _one_sided(stats: StatsColumn) -> str:
-    if not stats.has("positive"):
+    if "positive" not in stats.names:
         return ""
     classes = {each["positive"] for each in stats if "positive" in each}
     if len(classes) != 1:
@@ -283,7 +288,7 @@ CUT_NOTE = (
 
 def _cut_note(stats: StatsColumn) -> str:
     """A note on official scores of a run of keju 0.1.0; empty if no response was cut."""
-    return CUT_NOTE if stats.has(CUT) else ""
+    return CUT_NOTE if CUT in stats.names else ""
 
 
 _SILENT = {"failed": "have no answer", "unparsable": "have one that could not be extracted"}
@@ -291,34 +296,36 @@ _SILENT = {"failed": "have no answer", "unparsable": "have one that could not be
 
 def _silent_pairs(stats: StatsColumn) -> str:
     counts = {
-        name: sum(each.get(name, 0) for each in stats) if stats.has(name) else 0 for name in _SILENT
+        name: sum(each.get(name, 0) for each in stats) if name in stats.names else 0
+        for name in _SILENT
     }
     said = [f"{count:,.0f} {_SILENT[name]}" for name, count in counts.items() if count]
     if not said:
         return ""
-    pairs = sum(each["pairs"] for each in stats)
+    pairs = stats.total("pairs")
     return f"of {pairs:,.0f} pairs {' and '.join(said)}: these rank last"
 
 
 def _layers(stats: StatsColumn) -> dict[str, float]:
-    if not stats or "edits_exact" not in stats[0]:
+    if "edits_exact" not in stats.names or "edits_exact" not in stats[0]:
         return {}
     rates: dict[str, float] = {}
     for layer in LAYERS:
-        length = sum(each[f"length_{layer}"] for each in stats)
-        edits = sum(each[f"edits_{layer}"] for each in stats)
+        length = stats.total(f"length_{layer}")
+        edits = stats.total(f"edits_{layer}")
         rates[layer] = edits / length if length else 0.0
     return rates
 
 
 def _benchmark(name: str, protocol: Protocol, found: Sequence[TaskResult]) -> BenchmarkResult:
-    declared = [each for each in tasks() if each.benchmark == name]
+    definition = benchmark(name)
+    declared = definition.tasks
     results = {(result.task, result.query): result for result in found}
     domains = domain_means(declared, protocol, results)
     formats = {}
-    for title, mean in means_of(name).items():
-        counted = [each for each in declared if mean.takes(each)]
-        formats[title] = mean_over_domains(domain_means(counted, protocol, results))
+    for title, mean in definition.means.items():
+        means = domain_means(mean.tasks_of(declared), protocol, results)
+        formats[title] = mean_over_domains(means)
     return BenchmarkResult(
         benchmark=name, domains=domains, overall=mean_over_domains(domains), formats=formats
     )

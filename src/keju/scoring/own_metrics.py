@@ -245,7 +245,6 @@ def own_metrics() -> Mapping[Key, Metric]:
     Raises:
         PluginError: two plug-ins declare the same metric.
     """
-    load_plugin_files()
     return _collected(os.environ.get(PLUGIN_FILES, ""))
 
 
@@ -256,6 +255,7 @@ def broken_plugins() -> list[str]:
 
 @lru_cache(maxsize=1)
 def _collected(_files: str) -> Mapping[Key, Metric]:
+    load_plugin_files()
     known: dict[int, tuple[OwnMetric, Plugin | None]] = {}
     for entry in _REGISTRY.iter_entries():
         if len(list_claims(GROUP, entry.name)) > 1:

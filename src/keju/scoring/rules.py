@@ -37,11 +37,6 @@ def counting_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: 
     return _declared(protocol, benchmark, form, metric).rule
 
 
-def pooling_rule(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
-    """How a task's value comes of its items' values, in a few words."""
-    return _declared(protocol, benchmark, form, metric).over.rule
-
-
 def list_steps(protocol: Protocol, task: Task, query: Query, metric: str) -> list[Step]:
     """The steps from a response to a task's value: taken, prepared, counted, summed, failures.
 

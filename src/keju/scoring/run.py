@@ -111,7 +111,7 @@ def score_models(
         yield from _share_out(task, models, reduce, min(workers, len(models)))
     else:
         for model in models:
-            yield reduce(_score_model(task, model, items, encoders))
+            yield reduce(_score_model(task, run, model, items, encoders))
 
 
 def score_responses(
@@ -191,7 +191,8 @@ def _share_out(
 
 
 def _reduced(task: _Task, model: str, reduce: Callable[[ModelScores], T]) -> T:
-    return reduce(_score_model(task, model, _items_here(task.path), Encoders(task.weights)))
+    run, items = RunFolder(task.path), _items_here(task.path)
+    return reduce(_score_model(task, run, model, items, Encoders(task.weights)))
 
 
 @lru_cache(maxsize=1)
@@ -200,9 +201,10 @@ def _items_here(path: Path) -> StoredItems:
     return StoredItems(RunFolder(path).iter_items())
 
 
-def _score_model(task: _Task, model: str, items: StoredItems, encoders: Encoders) -> ModelScores:
+def _score_model(
+    task: _Task, run: RunFolder, model: str, items: StoredItems, encoders: Encoders
+) -> ModelScores:
     """One model's scores, written to the run."""
-    run = RunFolder(task.path)
     fingerprint = fingerprint_of(run, model)
     strays: dict[str, int] = {}
     variants: list[Score] = []

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from keju.definitions import missing_reference
 from keju.encoders import Encoders
 from keju.errors import PrerequisiteError, english_problem
 from keju.items import Item, Protocol, Response, Score
@@ -179,7 +178,7 @@ def _without_reference(sample: ScoringSample, protocol: Protocol) -> str:
     """
     if sample.defect.in_file and protocol == "official":
         return ""
-    return missing_reference(sample.item)
+    return sample.missing_reference
 
 
 def _not_text_reason(sample: ScoringSample, protocol: Protocol) -> str:

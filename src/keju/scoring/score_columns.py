@@ -13,9 +13,13 @@ Stats = Mapping[str, float]
 
 
 class StatsColumn(Sequence[Stats]):
-    """The statistics of scores, 8 bytes per number; each access makes a new dict."""
+    """The statistics of scores, 8 bytes per number; each access makes a new dict.
+
+    `names` are the statistics that any score has.
+    """
 
     def __init__(self) -> None:
+        self.names: set[str] = set()
         self._names: list[tuple[str, ...]] = []
         self._numbers: dict[tuple[str, ...], int] = {}
         self._kinds = array("H")
@@ -28,13 +32,22 @@ class StatsColumn(Sequence[Stats]):
         kind = self._numbers.setdefault(names, len(self._numbers))
         if kind == len(self._names):
             self._names.append(names)
+            self.names.update(names)
         self._kinds.append(kind)
         self._values.extend(stats.values())
         self._ends.append(len(self._values))
 
-    def has(self, name: str) -> bool:
-        """Whether any score has a statistic of that name."""
-        return any(name in names for names in self._names)
+    def total(self, name: str) -> float:
+        """The sum of one statistic over all scores, which have it.
+
+        Raises:
+            KeyError: a score does not have it.
+        """
+        if any(name not in names for names in self._names):
+            raise KeyError(name)
+        before = [names.index(name) - len(names) for names in self._names]
+        places = zip(self._kinds, self._ends, strict=True)
+        return sum(self._values[end + before[kind]] for kind, end in places)
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -92,11 +105,6 @@ class MetricColumns:
             if answered:
                 kept.append(stats)
         return kept
-
-    @property
-    def signature(self) -> str:
-        """The signature of the first score with a value; empty without one."""
-        return self.first_scored.signature if self.first_scored else ""
 
     def add(self, score: Score) -> None:
         """Add one score."""

@@ -6,7 +6,13 @@ from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, TypeVar
 
-from keju.definitions import NO_REFERENCE, choices_of, options_of, query_of
+from keju.definitions import (
+    NO_REFERENCE,
+    choices_of,
+    missing_reference,
+    options_of,
+    query_of,
+)
 from keju.items import AnswerForm, Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import BoxConvention, box_convention
@@ -48,19 +54,18 @@ class Defect(NamedTuple):
 
 
 class ScoringSample:
-    """An item and its response; what several metrics need of them is computed once."""
+    """An item and its response; what several metrics need of them is computed once.
+
+    `form` is the form of answer that the query asks for.
+    """
 
     def __init__(self, item: Item, response: Response, defect: Defect = Defect()) -> None:  # noqa: B008
         self.item = item
         self.response = response
         self.defect = defect
         self.query = query_of(item)
+        self.form: AnswerForm = self.query.form
         self.prepared: dict[Callable[[ScoringSample], Any], Any] = {}
-
-    @property
-    def form(self) -> AnswerForm:
-        """The form of answer that the query asks for."""
-        return self.query.form
 
     @property
     def text(self) -> str:
@@ -78,6 +83,11 @@ class ScoringSample:
         if not truth:
             raise UndefinedMetricError(NO_REFERENCE)
         return truth
+
+    @cached_property
+    def missing_reference(self) -> str:
+        """Why the item has no reference; empty if it has one."""
+        return missing_reference(self.item)
 
     @cached_property
     def transcription(self) -> Extracted:

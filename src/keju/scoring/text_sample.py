@@ -19,11 +19,6 @@ class TextSample(ScoringSample):
         )
         self.defect = Defect()
         self.prepared = {}
-        self._form = form
+        self.form = form
         self.extracted = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)
         self.options = ()
-
-    @property
-    def form(self) -> AnswerForm:
-        """The form of answer that the texts have."""
-        return self._form

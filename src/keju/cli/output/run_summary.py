@@ -198,9 +198,9 @@ def trouble_lines(summary: RunSummary) -> Iterator[str]:
             )
 
 
-def unfinished_lines(path: Path) -> Iterator[str]:
+def unfinished_lines(run: RunFolder) -> Iterator[str]:
     """For each model of an incomplete run, its progress."""
-    for each in _unfinished_models(RunFolder.open(path)):
+    for each in _unfinished_models(run):
         yield message(
             "terminal.unfinished",
             model=each.model,
