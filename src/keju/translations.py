@@ -17,7 +17,7 @@ from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
 from keju.messages import JoinedText, Message, Translatable, message, templates
-from keju.messages._template import Template
+from keju.messages._catalogues import Entry, Template
 from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
@@ -57,6 +57,7 @@ class Words:
         self.language = language
         self._own_pages = own_pages and language == "zh"
         self._templates: dict[str, Template] = {}
+        self._packages: dict[str, Mapping[str, Entry]] = {}
         self._known: dict[str, str] = {}
         self.table: dict[str, str] = {}
         if language == "en":
@@ -73,19 +74,22 @@ class Words:
         Raises:
             KeyError: there is no such text, or a field has no value.
         """
+        template = self._template(name)
+        if template.plain is not None:
+            return template.plain
         values = {field: self._value(value) for field, value in fields.items()}
-        return self._template(name).fill(values, self.language)
+        return template.fill(values, self.language)
 
-    def source(self, name: str) -> str:
-        """The text with an id before its fields are filled, for scripts that fill them."""
-        return self._template(name).source
+    def sources(self, names: Iterable[str]) -> dict[str, str]:
+        """The texts with these ids before their fields are filled, for scripts that fill them."""
+        return {name: self._template(name).source for name in names}
 
     def __call__(self, text: str) -> str:
         """A message, or an English text that files store, in this language, line by line."""
         if isinstance(text, Message):
             return self.text(text.id, **text.fields)
         if isinstance(text, JoinedText):
-            separator = self._template(text.separator).fill({}, self.language)
+            separator = self.text(text.separator)
             return separator.join(str(self._value(each)) for each in text.parts)
         if text not in self._known:
             self._known[text] = "\n".join(map(self._line, text.split("\n")))
@@ -104,7 +108,9 @@ class Words:
     def _template(self, name: str) -> Template:
         if name not in self._templates:
             package, _, short = name.partition(".")
-            entry = templates(package, self.language)[short]
+            if package not in self._packages:
+                self._packages[package] = templates(package, self.language)
+            entry = self._packages[package][short]
             self._templates[name] = entry.text
             if self._own_pages:
                 own = entry.own_pages.source or _without_exam_words(entry.text.source)
@@ -125,7 +131,7 @@ class Words:
 
     def _of_catalogues(self, catalogues: Iterable[str]) -> dict[str, str]:
         return {
-            entry.text.source: self.source(f"{package}.{name}")
+            entry.text.source: self._template(f"{package}.{name}").source
             for package in catalogues
             for name, entry in templates(package, "en").items()
         }

@@ -28,7 +28,7 @@ from keju.messages import (
     register,
     using,
 )
-from keju.messages._template import Template
+from keju.messages._catalogues import Template
 from keju.translations import Words
 
 CATALOGUES = {

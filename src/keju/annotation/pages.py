@@ -89,7 +89,7 @@ def load_words(language: str) -> Words:
 
 def _collect_script_texts(words: Words) -> dict[str, str]:
     script = _read(_PACKAGE, "queue.js").decode()
-    return {name: words.source(name) for name in _TEXT_OF_SCRIPT.findall(script)}
+    return words.sources(_TEXT_OF_SCRIPT.findall(script))
 
 
 def read_asset(name: str) -> tuple[bytes, str] | None:

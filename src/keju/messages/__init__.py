@@ -27,7 +27,15 @@ A benchmark and a plug-in keep their own catalogues beside their code, ``message
     register("my-benchmark", Path(__file__).parent / "messages")
 """
 
-from keju.messages._catalogues import LANGUAGES, language, register, registered, templates, using
+from keju.messages._catalogues import (
+    LANGUAGES,
+    Translatable,
+    language,
+    register,
+    registered,
+    templates,
+    using,
+)
 from keju.messages._message import (
     JoinedText,
     Message,
@@ -45,7 +53,6 @@ from keju.messages._message import (
     noun,
     recognised,
 )
-from keju.messages._template import Translatable
 
 __all__ = [
     "LANGUAGES",

@@ -1,4 +1,4 @@
-"""Catalogues: the text and the hint of each message id, in each language."""
+"""Catalogues: the text and the hint of each message id, in each language, with fields in braces."""
 
 from __future__ import annotations
 
@@ -10,15 +10,90 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import NamedTuple
 
-from keju.messages._template import Template
-
 LANGUAGES = ("en", "zh")
+_EITHER = "|"
 _VARIABLES = ("KEJU_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
 
 _chosen: ContextVar[str | None] = ContextVar("keju_language", default=None)
 _registered: dict[str, Path] = {}
+
+
+class Translatable:
+    """A value that has a text in each language."""
+
+    __slots__ = ()
+
+    def render(self, chosen: str) -> str:
+        """The text in a language, ``en`` or ``zh``."""
+        raise NotImplementedError
+
+
+class _Part(NamedTuple):
+    before: str
+    field: str
+    conversion: str
+    form: str
+
+
+class Template:
+    """A text with fields, such as ``{name!r}``, ``{count:,}`` or ``{count:item|items}``.
+
+    Attributes:
+        source: the text with its fields in braces.
+        plain: the text if it has no fields, else None.
+
+    Raises:
+        ValueError: the text is not a template, or a field is not a plain name.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.source = text
+        self._parts = [
+            _Part(before, field or "", conversion or "", form or "")
+            for before, field, form, conversion in Formatter().parse(text)
+        ]
+        for part, (_, field, _, _) in zip(self._parts, Formatter().parse(text), strict=True):
+            if field is not None and not field.isidentifier():
+                raise ValueError(f"{text!r}: {part.field!r} is not the name of a field")
+            if part.conversion not in {"", "r"} or "{" in part.form:
+                raise ValueError(f"{text!r}: use {{name}}, {{name!r}} or {{name:form}}")
+        plain = "".join(part.before for part in self._parts)
+        self.plain = None if any(part.field for part in self._parts) else plain
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """The names of the fields."""
+        return frozenset(part.field for part in self._parts if part.field)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no text."""
+        return not self._parts
+
+    def fill(self, values: Mapping[str, object], language: str) -> str:
+        """The text with its fields; messages among them are shown in the same language.
+
+        Raises:
+            KeyError: a field has no value.
+        """
+        if self.plain is not None:
+            return self.plain
+        return "".join(
+            part.before + (_show(values[part.field], part, language) if part.field else "")
+            for part in self._parts
+        )
+
+
+def _show(value: object, part: _Part, language: str) -> str:
+    if isinstance(value, Translatable):
+        value = value.render(language)
+    if _EITHER in part.form:
+        one, _, many = part.form.partition(_EITHER)
+        return f"{value:,} {one if value == 1 else many}"
+    return format(repr(value) if part.conversion else value, part.form)
 
 
 class Entry(NamedTuple):
@@ -108,11 +183,13 @@ def templates(package: str, chosen: str) -> Mapping[str, Entry]:
     return _read(_file(package, chosen))
 
 
-def entry(name: str, chosen: str) -> Entry:
-    """The message with an id.
+def fill(name: str, fields: Mapping[str, object], chosen: str = "") -> tuple[str, str]:
+    """The text and the hint of the message with an id, by default in the current language.
 
     Raises:
-        KeyError: no message has this id.
+        KeyError: no message has this id, or a field has no value.
     """
+    chosen = chosen or language()
     package, _, short = name.partition(".")
-    return templates(package, chosen)[short]
+    found = templates(package, chosen)[short]
+    return found.text.fill(fields, chosen), found.hint.fill(fields, chosen)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Self
 
-from keju.messages._catalogues import entry, language, templates
-from keju.messages._template import Translatable
+from keju.messages._catalogues import Translatable, fill, templates
 
 
 class Message(str, Translatable):
@@ -30,20 +29,20 @@ class Message(str, Translatable):
 
     def __new__(cls, name: str, fields: Mapping[str, object]) -> Self:
         """The message with an id and the values of its fields."""
-        found, chosen = entry(name, language()), language()
-        made = super().__new__(cls, found.text.fill(fields, chosen))
+        text, hint = fill(name, fields)
+        made = super().__new__(cls, text)
         made.id = name
         made.fields = fields
-        made.hint = found.hint.fill(fields, chosen)
+        made.hint = hint
         return made
 
     def render(self, chosen: str) -> str:
         """The text in a language, ``en`` or ``zh``."""
-        return entry(self.id, chosen).text.fill(self.fields, chosen)
+        return fill(self.id, self.fields, chosen)[0]
 
     def render_hint(self, chosen: str) -> str:
         """The hint in a language, or ""."""
-        return entry(self.id, chosen).hint.fill(self.fields, chosen)
+        return fill(self.id, self.fields, chosen)[1]
 
     def __reduce__(self) -> tuple[type[Message], tuple[str, dict[str, object]]]:
         return type(self), (self.id, {key: _plain(value) for key, value in self.fields.items()})
@@ -90,7 +89,7 @@ class JoinedText(str, Translatable):
         shown = (
             each.render(chosen) if isinstance(each, Translatable) else each for each in self.parts
         )
-        return entry(self.separator, chosen).text.fill({}, chosen).join(shown)
+        return fill(self.separator, {}, chosen)[0].join(shown)
 
     def __reduce__(self) -> tuple[type[JoinedText], tuple[str, tuple[str, ...]]]:
         return type(self), (self.separator, self.parts)

@@ -107,7 +107,7 @@ def write_item_pages(out: Path, view: View, browser: Browser, words: Words) -> N
     _write_parts(browser, browser.parts[0], out)
     assets = page_assets(paged=True)
     template = new_environment().get_template("item_page.html.j2")
-    texts = {name: words.source(name) for name in assets.texts}
+    texts = words.sources(assets.texts)
     views = inert({"models": view.names, "breakdowns": [], "options": [], "words": texts})
     for number, part in enumerate(browser.parts[1:], start=1):
         folder = out / f"part-{number + 1}"

@@ -232,7 +232,7 @@ def render(
                 "models": view.names,
                 "breakdowns": [_translate_breakdown(table, words) for table in view.breakdowns],
                 "options": view.options,
-                "words": {name: words.source(name) for name in assets.texts},
+                "words": words.sources(assets.texts),
             }
         ),
         data=inert(page_data(browser, 0, single=single)),

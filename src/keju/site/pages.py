@@ -261,7 +261,7 @@ class _Pages:
         code = "".join(_asset(name).decode() for name in scripts)
         ids = dict.fromkeys(_TEXT_OF_SCRIPT.findall(code))
         labels = {f"label {name}": self._words(name) for name in (*_STATUSES, *VERDICTS)}
-        found = {name: self._words.source(name) for name in ids} | labels
+        found = self._words.sources(ids) | labels
         return inert(found)
 
 
