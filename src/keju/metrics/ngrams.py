@@ -23,7 +23,8 @@ def character_ngrams(text: str, orders: int) -> list[list[str]]:
 
 def shared(left: Mapping[_Gram, int], right: Mapping[_Gram, int]) -> int:
     """How many runs two counts have in common, each as often as the rarer side has it."""
-    return sum(min(left[gram], right[gram]) for gram in left.keys() & right.keys())
+    common = left.keys() & right.keys()
+    return sum(map(min, map(left.__getitem__, common), map(right.__getitem__, common)))
 
 
 def counts_of(text: str, orders: int) -> list[Counter[str]]:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from keju.text import counted, to_half_width
+from keju.text import CharacterTable, counted, to_half_width
 
 FINAL = " Final answer: "
 r"""The replacement of ``\boxed`` in a flattened response."""
@@ -121,7 +121,13 @@ class Mention(NamedTuple):
 
 
 @cache
-def _fold_table() -> dict[int, str]:
+def _plain_characters() -> CharacterTable:
+    """ASCII forms, plain letters, and no invisible characters."""
+    letters = _plain_letters()
+    return CharacterTable(lambda char: to_half_width(char).translate(letters).translate(_INVISIBLE))
+
+
+def _plain_letters() -> dict[int, str]:
     """Circled, bracketed, squared and mathematical letters → plain ones."""
     table = {}
     for code in (*range(0x249C, 0x24EA), *range(0x1D400, 0x1D6A4)):
@@ -136,7 +142,7 @@ def _fold_table() -> dict[int, str]:
 
 def flatten(body: str) -> str:
     """A response in plain notation: ASCII forms, no emphasis, LaTeX, tags, invisible characters."""
-    flat = to_half_width(body).translate(_fold_table()).translate(_INVISIBLE)
+    flat = body.translate(_plain_characters())
     for _ in range(2):
         flat = _LATEX_FONT.sub(r"\1", flat)
     flat = _BOXED.sub(lambda box: f"{FINAL}{box[1] or box[2] or ''} ", flat)
@@ -245,14 +251,14 @@ def _texts(flat: str, options: Sequence[str]) -> Iterator[Mention]:
     clauses = {text for text, _ in wanted}
     wanted += [each for each in _fragments_of(flat, options) if each[0] not in clauses]
     known = [text for text, _ in wanted]
+    letters = {text: ascii_uppercase[at] for text, at in wanted if text and known.count(text) == 1}
+    if not letters:
+        return
     chars, places = [], []
     for place, char in enumerate(flat):
         for one in _folded(char):
             chars.append(one)
             places.append(place)
-    letters = {text: ascii_uppercase[at] for text, at in wanted if text and known.count(text) == 1}
-    if not letters:
-        return
     # The longest first, so that 唐 does not count in 南唐.
     longest_first = sorted(letters, key=lambda each: -len(each))
     for found in re.finditer("|".join(map(re.escape, longest_first)), "".join(chars)):

@@ -50,12 +50,13 @@ def no_answer_reason(  # noqa: PLR0911
     if not core or len(core) > _LONGEST or "\\boxed" in core or json_value(body) is not None:
         return ""
     if form == "letter":
-        if _none_fits(fold(core), options):
+        flat = fold(core)
+        if _none_fits(flat, options):
             return "no option is said to fit"
         wrong = wording("letters", "asks_for_wrong").search(fold(question))
-        if (not wrong and _all_fit(fold(core), options)) or _two_left(fold(core)):
+        if (not wrong and _all_fit(flat, options)) or _two_left(flat):
             return "several options are said to fit"
-        return "breaks off before the answer" if _breaks_off_among_options(core) else ""
+        return "breaks off before the answer" if _breaks_off_among_options(core, flat) else ""
     sentences = sentences_of(core)
     if form in _ONE_VALUE and _breaks_off(core, sentences, question):
         return "breaks off before the answer"
@@ -81,11 +82,12 @@ def only_declines(core: str, *, finished: bool = False) -> bool:
     if len(core) > _LONGEST_REFUSAL:
         return False
     raw = [each[0] for each in _SENTENCE.finditer(core) if each[0].strip(_EDGE)]
-    flat = [fold(each).strip(_EDGE) for each in raw]
-    refused = [bool(wording("discourse", "refusal").search(each)) for each in flat]
-    if not any(refused[:2]) or (finished and not _begins_with_refusal(flat[0])):
+    refusal = wording("discourse", "refusal")
+    if not any(refusal.search(fold(each).strip(_EDGE)) for each in raw[:2]):
         return False
-    if not any(map(_is_refusal, flat)):
+    flat = [fold(each).strip(_EDGE) for each in raw]
+    refused = [bool(refusal.search(each)) for each in flat]
+    if (finished and not _begins_with_refusal(flat[0])) or not any(map(_is_refusal, flat)):
         return False
     for place, each in enumerate(flat):
         if wording("discourse", "although").search(each) and not is_request(each):
@@ -228,10 +230,10 @@ def _shared(flat: str, asked: str) -> bool:
 
 def _all_fit(flat: str, options: Sequence[str]) -> bool:
     """Whether all options are said to fit, none of which says so itself, and none is preferred."""
-    if any(wording("unanswered", "all_of_them").search(fold(each)) for each in options):
-        return False
     found = list(wording("unanswered", "all_fit").finditer(flat))
-    if not found:
+    if not found or any(
+        wording("unanswered", "all_of_them").search(fold(each)) for each in options
+    ):
         return False
     rest = flat[found[-1].end() :]
     return not wording("unanswered", "prefers").search(rest)
@@ -239,10 +241,11 @@ def _all_fit(flat: str, options: Sequence[str]) -> bool:
 
 def _none_fits(flat: str, options: Sequence[str]) -> bool:
     """Whether no option is said to fit, which is not an option itself, and none is preferred."""
-    if any(wording("unanswered", "none_fits").search(fold(each)) for each in options):
+    none_fits = wording("unanswered", "none_fits")
+    found = list(none_fits.finditer(flat))
+    if not found or any(none_fits.search(fold(each)) for each in options):
         return False
-    found = list(wording("unanswered", "none_fits").finditer(flat))
-    return bool(found) and not wording("unanswered", "prefers").search(flat, found[-1].end())
+    return not wording("unanswered", "prefers").search(flat, found[-1].end())
 
 
 def _two_left(flat: str) -> bool:
@@ -251,12 +254,11 @@ def _two_left(flat: str) -> bool:
     return found is not None and not wording("unanswered", "prefers").search(flat, found.end())
 
 
-def _breaks_off_among_options(core: str) -> bool:
+def _breaks_off_among_options(core: str, flat: str) -> bool:
     """Whether a response weighs the options one by one, and ends before it chooses one."""
     first, last = core.splitlines()[0], re.split(r"[\n。]", core)[-1]
     if core[-1] in _ENDS or len(last) < _LEAST_CUT or len(first) <= _BARE_VALUE:
         return False
-    flat = fold(core)
     if wording("short", "answer").search(flat) or wording("unanswered", "chooses").search(flat):
         return False
     return len(set(_OPTION.findall(core))) > 1

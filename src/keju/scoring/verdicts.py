@@ -128,8 +128,7 @@ def reads_out(body: str, transcription: str, answer: str) -> bool:
     At least four fifths of its characters are in the transcription in this order, and fewer of
     them in the reference.
     """
-    said = counted(body)
-    if len(said) < _TRANSCRIBED_LENGTH or not transcription:
+    if not transcription or len(said := counted(body)) < _TRANSCRIBED_LENGTH:
         return False
     from_page = LCSseq.similarity(counted(transcription), said)
     if from_page < _TRANSCRIBED_SHARE * len(said):

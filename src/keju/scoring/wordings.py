@@ -13,23 +13,19 @@ from functools import cache
 from keju.errors import DataError
 from keju.files import shipped_toml
 from keju.messages import message
-from keju.text import normalise
+from keju.text import CharacterTable, normalise
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _REFERENCE = re.compile(r"@([a-z_]+)@")
 
 
-class _Folded(dict[int, str]):
-    """A translation table that fills itself: one plain character for each character."""
-
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
-        plain = normalise(char).lower()
-        self[code] = plain if len(plain) == 1 else char
-        return self[code]
+def _plain(char: str) -> str:
+    """One plain character for a character."""
+    found = normalise(char).lower()
+    return found if len(found) == 1 else char
 
 
-_FOLDED = _Folded()
+_FOLDED = CharacterTable(_plain)
 
 
 def fold(text: str) -> str:

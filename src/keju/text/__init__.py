@@ -29,6 +29,7 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 """
 
 from keju.items import Script
+from keju.text.character_table import CharacterTable
 from keju.text.content import Content, read_content
 from keju.text.conversion import (
     conversion_missing,
@@ -55,6 +56,7 @@ from keju.text.widths import to_half_width
 __all__ = [
     "HAN_RUN",
     "LAYERS",
+    "CharacterTable",
     "Content",
     "Layer",
     "Pair",

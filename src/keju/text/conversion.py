@@ -13,6 +13,7 @@ from types import ModuleType
 
 from keju.errors import PrerequisiteError
 from keju.messages import message
+from keju.text.character_table import CharacterTable
 
 _LOCALE = "zh-cn"
 _INSTALL = "pip install 'keju[official]'"
@@ -75,7 +76,7 @@ class _Converter:
         zhconv = _zhconv()
         self._words: dict[str, str] = zhconv.getdict(_LOCALE)
         self._beginnings: frozenset[str] = zhconv.pfsdict[_LOCALE]
-        self._single = {ord(word): new for word, new in self._words.items() if len(word) == 1}
+        self._single = CharacterTable(lambda char: self._words.get(char, char))
         self._pairs = frozenset(word for word in self._beginnings if len(word) == 2)
 
     def convert(self, text: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from keju.text.character_table import CharacterTable
+
 _HAN = (
     "\u4e00-\u9fff"  # URO
     "\u3400-\u4dbf"  # Extension A
@@ -50,12 +52,4 @@ def han_only(text: str) -> str:
     return text.translate(_KEPT)
 
 
-class _Kept(dict[int, str | None]):
-    """A translation table that is filled on demand: Han characters stay, others are deleted."""
-
-    def __missing__(self, code: int) -> str | None:
-        kept = self[code] = chr(code) if is_han(chr(code)) else None
-        return kept
-
-
-_KEPT = _Kept()
+_KEPT = CharacterTable(lambda char: char if is_han(char) else "")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
+from keju.text.character_table import CharacterTable
 from keju.text.han import is_han
 
 Layer = Literal["exact", "nfc", "compatibility", "variants", "script"]
@@ -32,14 +33,16 @@ def normalise(text: str, layer: Layer = "script") -> str:
     simplified ones with OpenCC's t2s, character by character, never by phrases.
     """
     depth = LAYERS.index(layer)
+    text = _composed(text, depth)
+    return text.translate(_characters(depth)) if depth >= 3 else text
+
+
+def _composed(text: str, depth: int) -> str:
+    """A text in the layers up to ``compatibility``, which look at several characters at once."""
     if depth >= 1:
         text = unicodedata.normalize("NFC", text)
     if depth >= 2:
         text = unicodedata.normalize("NFKC", text.translate(_compatible()))
-    if depth >= 3:
-        text = text.translate(_standard())
-    if depth >= 4:
-        text = text.translate(_simplified())
     return text
 
 
@@ -49,7 +52,8 @@ def counted(text: str, layer: Layer = "script") -> str:
     White space, punctuation, symbols and gap marks (□ ■ 〓 …) are removed; ideographs, letters,
     digits, combining marks and private-use characters stay, and so does ○ for 〇.
     """
-    return normalise(text, layer).translate(_COUNTED)
+    depth = LAYERS.index(layer)
+    return _composed(text, depth).translate(_characters(depth, only_counted=True))
 
 
 class Pair(NamedTuple):
@@ -75,7 +79,7 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     if any(char in text for text in plain for char in _IDEOGRAPHIC_DESCRIPTION):
         known: dict[str, str] = {}
         plain = [_described(text, known) for text in plain]
-    return [text.translate(_COUNTED) for text in plain]
+    return [text.translate(_characters(0, only_counted=True)) for text in plain]
 
 
 def normalisation_signature(layer: Layer) -> str:
@@ -122,57 +126,49 @@ def _description_end(text: str, start: int) -> int:
     return place
 
 
-class _Counted(dict[int, str | None]):
-    """A translation table that is filled on demand: characters that OCR scoring counts stay."""
-
-    def __missing__(self, code: int) -> str | None:
-        char = chr(code)
-        # Python's Unicode data may be older than the newest ideographs, so blocks are checked
-        # first.
-        kept = is_han(char) or char in "○◯" or unicodedata.category(char)[0] in "LNM"
-        kept = kept or unicodedata.category(char) == "Co" or code in _RADICALS
-        self[code] = char if kept else None
-        return self[code]
+@cache
+def _characters(depth: int, *, only_counted: bool = False) -> CharacterTable:
+    """What a character becomes by the layers above ``compatibility``, and by `counted`."""
+    steps = [_standard()] * (depth >= 3) + [_simplified()] * (depth >= 4)
+    steps += [CharacterTable(_counted)] * only_counted
+    return CharacterTable(lambda char: reduce(str.translate, steps, char))
 
 
-class _Simplified(dict[int, str]):
-    """OpenCC's t2s for one character at a time, looked up on first use."""
+def _counted(char: str) -> str:
+    # Python's Unicode data may be older than the newest ideographs, so blocks are checked first.
+    kept = is_han(char) or char in "○◯" or unicodedata.category(char)[0] in "LNM"
+    kept = kept or unicodedata.category(char) == "Co" or ord(char) in _RADICALS
+    return char if kept else ""
 
-    def __init__(self) -> None:
-        import opencc  # noqa: PLC0415
 
-        super().__init__()
-        self._convert = opencc.OpenCC("t2s").convert
+@cache
+def _simplified() -> CharacterTable:
+    """OpenCC's t2s for one character at a time."""
+    import opencc  # noqa: PLC0415
 
-    def __missing__(self, code: int) -> str:
-        char = chr(code)
+    convert = opencc.OpenCC("t2s").convert
+
+    def simplify(char: str) -> str:
         # Repeated until nothing changes, since t2s converts 薴 to 苧 but 苧 to 苎.
-        while is_han(char) and (simple := self._convert(char)) != char:
+        while is_han(char) and (simple := convert(char)) != char:
             char = simple
-        self[code] = char
         return char
 
-
-_COUNTED = _Counted()
-
-
-@cache
-def _simplified() -> _Simplified:
-    return _Simplified()
+    return CharacterTable(simplify)
 
 
 @cache
-def _standard() -> dict[int, str]:
-    return {ord(char): line[0] for line in _table("variants.txt") for char in line[1:]}
+def _standard() -> CharacterTable:
+    known = {char: line[0] for line in _table("variants.txt") for char in line[1:]}
+    return CharacterTable(lambda char: known.get(char, char))
 
 
 @cache
-def _compatible() -> dict[int, str | None]:
-    table: dict[int, str | None] = {ord(line[0]): line[1] for line in _table("radicals.txt")}
-    table |= {ord(char): ideograph for char, ideograph in _LIKE_IDEOGRAPHS.items()}
+def _compatible() -> CharacterTable:
+    known = {line[0]: line[1] for line in _table("radicals.txt")} | _LIKE_IDEOGRAPHS
     for first, last in _SELECTORS:
-        table |= dict.fromkeys(range(first, last + 1))
-    return table
+        known |= dict.fromkeys(map(chr, range(first, last + 1)), "")
+    return CharacterTable(lambda char: known.get(char, char))
 
 
 def _table(name: str) -> list[str]:

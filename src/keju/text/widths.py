@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-_NARROW = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
+from keju.text.character_table import CharacterTable
+
+_WIDE = range(0xFF01, 0xFF5F)
+
+
+def _narrow(char: str) -> str:
+    if char == "\u3000":
+        return " "
+    return chr(ord(char) - 0xFEE0) if ord(char) in _WIDE else char
+
+
+_NARROW = CharacterTable(_narrow)
 
 
 def to_half_width(text: str) -> str:

@@ -83,14 +83,14 @@ class _Cutter:
 
     def _ends(self, block: str) -> list[int]:
         """Where the word that begins at each place ends, on the likeliest path from there on."""
-        counts, size = self._counts, len(block)
+        counts, logs, size = self._counts, self._logs, len(block)
         best, ends = [0.0] * (size + 1), [0] * size
         for start in range(size - 1, -1, -1):
             top, last, end = None, start + 1, start + 1
             count = counts.get(block[start])
             while count is not None:
                 if count:
-                    value = self._log(count) + best[end]
+                    value = (logs[count] if count in logs else self._log(count)) + best[end]
                     if top is None or value >= top:
                         top, last = value, end
                 end += 1

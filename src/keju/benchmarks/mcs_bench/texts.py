@@ -89,6 +89,8 @@ def unspaced(sample: ScoringSample) -> str:
     """
     if sample.response.not_text:
         raise _stopped(sample, "AttributeError")
+    if " " not in sample.text:
+        return converted(sample)
     return _converted(sample.text.replace(" ", ""))
 
 

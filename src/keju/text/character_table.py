@@ -1,0 +1,24 @@
+"""`CharacterTable`: a table for `str.translate` that is filled on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class CharacterTable(dict[int, str]):
+    """What each character becomes, computed on its first use; "" deletes the character.
+
+    A plain dict raises an exception for each character of a text that it does not have, which takes
+    longer than the conversion of the others.
+
+    Args:
+        find: what one character becomes.
+    """
+
+    def __init__(self, find: Callable[[str], str]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = self._find(chr(code))
+        return found
