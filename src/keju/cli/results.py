@@ -15,7 +15,9 @@ from keju.cli.app import WITH_FAILURES, app, err, note, out, program, say
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
+    EngineOption,
     ProtocolName,
+    RayAddress,
     TaskIds,
 )
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
@@ -71,19 +73,26 @@ def score(
             " is shown separately and is not part of any mean.",
         ),
     ] = None,
+    engine: EngineOption = "native",
+    ray_address: RayAddress = "",
 ) -> None:
     """Score the responses of a run. This needs no model, key or network.
 
     You can score a run again at any time; its scores are stored in RUN/scores. RESPONSES.json is
     a response file of the authors' script: a list of objects with ID, Task_ID,
     Answer_Simplified and Response.
+
+    With --engine ray, the encoders of --semantic run on every node of a Ray cluster. The scores are
+    those of one machine.
+
+    Example: keju score RUN --semantic bert-base-chinese=DIR --engine ray
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.console import translate
     from keju.cli.output.reading_lines import reading_lines
     from keju.cli.output.score_tables import more_tables, scores_tables, summary_lines
     from keju.definitions import without_official
-    from keju.encoders import Encoders, default_cache_path, parse_semantic
+    from keju.encoders import default_cache_path, open_encoders, parse_semantic
     from keju.files import write_atomic
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -97,7 +106,9 @@ def score(
     )
 
     protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
-    encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
+    encoders = open_encoders(
+        parse_semantic(semantic or []), default_cache_path(), engine=engine, address=ray_address
+    )
     sum_up = summarise if json_out is None else summarise_with_json
     found: Iterable[Summary]
     run: RunFolder | None = None

@@ -24,6 +24,7 @@ random model of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import VectorCache, default_cache_path
+from keju.encoders.cluster_encoders import ClusterEncoders, open_encoders
 from keju.encoders.encoders import Encoders, reference_pairs
 from keju.encoders.folder import weights_hash
 from keju.encoders.matching import Pair
@@ -33,6 +34,7 @@ from keju.encoders.text import Counts, TextEncoder
 __all__ = [
     "ENCODERS",
     "NAMES",
+    "ClusterEncoders",
     "Counts",
     "EncoderFacts",
     "Encoders",
@@ -40,6 +42,7 @@ __all__ = [
     "TextEncoder",
     "VectorCache",
     "default_cache_path",
+    "open_encoders",
     "parse_semantic",
     "reference_pairs",
     "weights_hash",

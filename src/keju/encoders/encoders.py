@@ -96,8 +96,12 @@ class Encoders:
             raise PrerequisiteError(message("encoders.encoder", name=name), install)
         folder = self.paths[name].resolve()
         if folder not in self._open:
-            self._open[folder] = TextEncoder(folder, device=self.device, precision=self.precision)
+            # As given: a link may lead to another place on another machine.
+            self._open[folder] = self._encoder_at(self.paths[name].absolute())
         return self._open[folder]
+
+    def _encoder_at(self, folder: Path) -> TextEncoder:
+        return TextEncoder(folder, device=self.device, precision=self.precision)
 
     def layer_of(self, name: str, layer: int | None = None) -> int:
         """The layer whose tokens are matched.

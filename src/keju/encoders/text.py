@@ -35,6 +35,8 @@ BLOCK_TOKENS = 512
 SENTENCE_TOKENS = 256
 """Tokens of a sentence that MiniLM uses (its sentence_bert_config.json)."""
 
+_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
 # A CPU is as fast with two texts as with thirty; a GPU needs large batches.
 _BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
 
@@ -92,25 +94,32 @@ class TextEncoder:
             precision = "bfloat16" if self.device == "cuda" else "float32"
         self.precision = precision
         self.counts = Counts()
-        self._tokenizer, self._model = _load(folder, torch.float32)
-        self._model.to(device=self.device, dtype=getattr(torch, precision)).eval()
+        self._tokenizer, self._shape = _load_tokenizer(folder)
+        self._model = self._load()
+
+    def _load(self) -> Any:  # noqa: ANN401 - transformers' type
+        """The model on its device, in its precision."""
+        import torch  # noqa: PLC0415
+
+        model = _load_model(self.folder, torch.float32)
+        return model.to(device=self.device, dtype=getattr(torch, self.precision)).eval()
 
     @property
     def size(self) -> int:
         """The dimension of a vector."""
-        return int(self._model.config.hidden_size)
+        return int(self._shape.hidden_size)
 
     @property
     def layers(self) -> int:
         """Transformer layers; layer 0 is the embedding."""
-        return int(self._model.config.num_hidden_layers)
+        return int(self._shape.num_hidden_layers)
 
     @property
     def max_tokens(self) -> int:
         """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
-        positions = int(self._model.config.max_position_embeddings)
+        positions = int(self._shape.max_position_embeddings)
         if self.config["model_type"] == "roberta":
-            positions -= int(self._model.config.pad_token_id) + 1
+            positions -= int(self._shape.pad_token_id) + 1
         return min(BLOCK_TOKENS, positions)
 
     def tokenise(self, texts: Sequence[str], *, max_tokens: int | None = None) -> list[Tokens]:
@@ -214,14 +223,24 @@ class TextEncoder:
                 message("encoders.no-layer", folder=self.folder, layer=layer, layers=self.layers)
             )
         lengths = [len(sequence) for sequence in sequences]
-        for batch in plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device]):
+        batches = plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device])
+        given = [[sequences[at] for at in batch] for batch in batches]
+        passes = self.passes(given, pooling=pooling, layer=layer or self.layers)
+        for batch in batches:
             begun = time.perf_counter()
-            rows = self._forward([sequences[at] for at in batch], pooling, layer or self.layers)
+            rows = next(passes)
             content = sum(lengths[at] for at in batch)
             self.counts.tokens += content
             self.counts.padding += lengths[batch[0]] * len(batch) - content
             self.counts.seconds += time.perf_counter() - begun
             yield dict(zip(batch, rows, strict=True))
+
+    def passes(
+        self, batches: Sequence[Sequence[Sequence[int]]], *, pooling: Pooling, layer: int
+    ) -> Iterator[list[Vector]]:
+        """Run batches of token sequences through the model, in their order; see `encode`."""
+        for batch in batches:
+            yield self._forward(batch, pooling, layer)
 
     def _forward(
         self, sequences: Sequence[Sequence[int]], pooling: Pooling, layer: int
@@ -260,24 +279,32 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transformers' types
-    """Tokenizer and model, or a DataError if any weight but the pooler's is not in the file."""
+def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
+    """Tokenizer and configuration, or a DataError if they do not belong together."""
+    import transformers  # noqa: PLC0415
+
+    with loading(folder):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **_LOCAL)
+        config = transformers.AutoConfig.from_pretrained(str(folder), **_LOCAL)
+    words, rows = len(tokenizer), int(config.vocab_size)
+    if not rows / 2 <= words <= rows:
+        raise DataError(message("encoders.tokenizer-differs", words=words, rows=rows), file=folder)
+    return tokenizer, config
+
+
+def _load_model(folder: Path, dtype: Any) -> Any:  # noqa: ANN401 - transformers' types
+    """The model, or a DataError if any weight but the pooler's is not in the file."""
     import transformers  # noqa: PLC0415
 
     weight_files(folder)
-    options = {"local_files_only": True, "trust_remote_code": False}
     with loading(folder):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
         model, report = transformers.AutoModel.from_pretrained(
             str(folder),
             use_safetensors=True,
             add_pooling_layer=False,
             output_loading_info=True,
             dtype=dtype,
-            **options,
+            **_LOCAL,
         )
     check_whole(report, folder, "encoder")
-    words, rows = len(tokenizer), int(model.config.vocab_size)
-    if not rows / 2 <= words <= rows:
-        raise DataError(message("encoders.tokenizer-differs", words=words, rows=rows), file=folder)
-    return tokenizer, model
+    return model

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from keju.clusters import start_ray
+from keju.clusters import Node, list_nodes, own_address, start_actor, start_ray
 from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
 from keju.items import Request
 from keju.messages import message
@@ -136,7 +136,7 @@ class ClusterEngine:
         self._alive = {}
         await self._model.close()
 
-    def _check(self) -> dict[str, int]:
+    def _check(self) -> dict[Node, int]:
         """Return how many pages each instance reads at a time.
 
         Raises:
@@ -187,13 +187,13 @@ class ClusterEngine:
 
 
 class _Instance(NamedTuple):
-    """An instance: the node's id, and the handle of its actor."""
+    """An instance: its node, and the handle of its actor."""
 
-    node: str
+    node: Node
     actor: Any
 
 
-_LOST = _Instance("", None)
+_LOST = _Instance(Node("", "", 0, 0), None)
 
 
 class _EngineActor:
@@ -243,36 +243,14 @@ def is_local_engine(spec: str) -> bool:
 
 def _other_hosts() -> tuple[str, ...]:
     """The addresses of the cluster's nodes that are not this machine."""
-    import ray  # noqa: PLC0415 - heavy, optional
-
-    cluster: Any = ray
-    own = cluster.util.get_node_ip_address()
-    found = {str(each["NodeManagerAddress"]) for each in cluster.nodes() if each["Alive"]}
+    own = own_address()
+    found = {node.address for node in list_nodes()}
     return tuple(sorted(host for host in found if host != own and not is_this_machine(host)))
 
 
 def _start_instances(spec: str, options: ModelOptions) -> list[_Instance]:
-    import ray  # noqa: PLC0415 - heavy, optional
-    from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
-        NodeAffinitySchedulingStrategy,
-    )
-
     plain = ModelOptions(reading_order=options.reading_order, timeout=options.timeout)
-    kind = ray.remote(_EngineActor)
-    cluster: Any = ray
-    nodes = [
-        str(each["NodeID"])
-        for each in cluster.nodes()
-        if each["Alive"] and each["Resources"].get("CPU", 0) >= 1
-    ]
     return [
-        _Instance(
-            node,
-            kind.options(
-                num_cpus=1,
-                max_concurrency=_CALLS,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node, soft=False),
-            ).remote(spec, plain),
-        )
-        for node in nodes
+        _Instance(node, start_actor(_EngineActor, node, spec, plain, concurrency=_CALLS))
+        for node in list_nodes()
     ]

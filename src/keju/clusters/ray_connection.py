@@ -1,4 +1,4 @@
-"""Ray clusters: `start_ray` connects to one, `count_cores` counts its cores."""
+"""Connection to a Ray cluster, or to one that is started here."""
 
 from __future__ import annotations
 

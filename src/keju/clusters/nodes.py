@@ -1,0 +1,80 @@
+"""The nodes of a Ray cluster, and actors that run on one of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Node(NamedTuple):
+    """A node: its id, its address, and the resources that Ray knows of it."""
+
+    id: str
+    address: str
+    cores: int
+    gpus: int
+
+    def __str__(self) -> str:
+        """The address with the beginning of the id, since nodes may share an address."""
+        return f"{self.address} ({self.id[:8]})"
+
+
+def list_nodes(*, gpu: bool = False) -> list[Node]:
+    """List the nodes with a core, and with a GPU where one is needed.
+
+    Args:
+        gpu: list only nodes with a GPU.
+    """
+    import ray  # noqa: PLC0415 - heavy, optional
+
+    cluster: Any = ray
+    found = [_node(each) for each in cluster.nodes() if each["Alive"]]
+    return [each for each in found if each.cores and (each.gpus or not gpu)]
+
+
+def own_address() -> str:
+    """The address of this machine in the cluster."""
+    import ray  # noqa: PLC0415 - heavy, optional
+
+    cluster: Any = ray
+    return str(cluster.util.get_node_ip_address())
+
+
+def start_actor(
+    kind: type,
+    node: Node,
+    *arguments: object,
+    gpu: bool = False,
+    concurrency: int | None = None,
+) -> Any:  # noqa: ANN401 - Ray's handle
+    """Start an actor on a node; it ends with the process that started it.
+
+    Args:
+        kind: the class of the actor.
+        node: where it runs.
+        arguments: of the class.
+        gpu: reserve one GPU; without one the actor sees none.
+        concurrency: how many of its calls run at a time, if its methods are coroutines.
+    """
+    import ray  # noqa: PLC0415 - heavy, optional
+    from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
+        NodeAffinitySchedulingStrategy,
+    )
+
+    options: dict[str, Any] = {
+        "num_cpus": 1,
+        "num_gpus": int(gpu),
+        "scheduling_strategy": NodeAffinitySchedulingStrategy(node_id=node.id, soft=False),
+    }
+    if concurrency is not None:
+        options["max_concurrency"] = concurrency
+    return ray.remote(kind).options(**options).remote(*arguments)
+
+
+def _node(found: dict[str, Any]) -> Node:
+    resources = found["Resources"]
+    return Node(
+        str(found["NodeID"]),
+        str(found["NodeManagerAddress"]),
+        int(resources.get("CPU", 0)),
+        int(resources.get("GPU", 0)),
+    )
