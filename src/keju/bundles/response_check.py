@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
 from keju import __version__
 from keju.bundles.manifest import (
     ABOUT,
@@ -16,13 +14,12 @@ from keju.bundles.manifest import (
 from keju.bundles.reading import Bundle
 from keju.bundles.tables import count_rows
 from keju.bundles.verification import Findings
-from keju.definitions import has_task, task
 from keju.errors import DataError
-from keju.items import Response
 from keju.messages import message
 from keju.runs import RunFolder, file_name
 from keju.scoring import read_fingerprint
 from keju.scoring.fingerprints import Fingerprint, changes_since
+from keju.scoring.run import check_response
 
 _CHECK = "responses"
 
@@ -107,21 +104,8 @@ def _count(run: RunFolder, model: str) -> int:
     count = 0
     for response in run.responses(model):
         count += 1
-        if problem := _problem(response):
-            path = run.responses_path(model, response.task)
-            raise DataError(problem, file=path, item=response.item)
+        check_response(response, run)
     return count
-
-
-def _problem(response: Response) -> str:
-    """Why a response cannot be scored; empty where it can."""
-    if response.not_text:
-        try:
-            msgspec.json.decode(response.not_text)
-        except (msgspec.DecodeError, RecursionError) as error:
-            return message("bundles.not-readable", error=error)
-    of_pairs = has_task(response.task) and task(response.task).of_pairs
-    return message("bundles.candidate-of-no-pair") if response.candidate and not of_pairs else ""
 
 
 def _member(bundle: Bundle, model: str, item: str) -> str:

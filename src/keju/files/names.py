@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -10,6 +11,8 @@ _DEVICES = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3]) *(?:\..*)?",
     re.IGNORECASE | re.DOTALL,
 )
+
+_SLUG_BYTES = 80
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The characters at the beginning of a text that a spreadsheet reads as a formula."""
@@ -21,8 +24,17 @@ def cell_text(text: str) -> str:
 
 
 def slug(name: str) -> str:
-    """A name, as of a benchmark or table, as part of a file's name."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    """A name, as of a benchmark or table, as part of a file's name: its letters and digits.
+
+    Of a name with more than 80 bytes the beginning is kept, and a hash distinguishes it from others
+    with the same beginning. A name without letters and digits is its hash.
+    """
+    found = re.sub(r"[\W_]+", "-", name.lower()).strip("-")
+    if found and len(found.encode()) <= _SLUG_BYTES:
+        return found
+    start = found.encode()[: _SLUG_BYTES - 9].decode(errors="ignore").strip("-")
+    hashed = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:8]
+    return f"{start}-{hashed}" if start else hashed
 
 
 def relative_path(path: Path, folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from functools import cache, lru_cache
@@ -13,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from keju.definitions import query_of
+from keju.definitions import has_task, query_of, task
 from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
@@ -260,6 +261,7 @@ def _samples_of(
     shared = SharedAnswers(items)
     for response in run.responses(model):
         item = items.item_of(response)
+        check_response(response, run)
         if item is None:
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
@@ -269,6 +271,25 @@ def _samples_of(
             other = items.item_of(copy)
             assert other is not None
             yield _sample(other, copy, defect)
+
+
+def check_response(response: Response, run: RunFolder) -> None:
+    """Check what only a file that was edited can have wrong.
+
+    Raises:
+        DataError: `not_text` is not JSON, or a task without pairs has a candidate.
+    """
+    problem = ""
+    if response.not_text:
+        try:
+            json.loads(response.not_text)
+        except (ValueError, RecursionError) as error:
+            problem = message("scoring.not-text-is-not-json", error=error)
+    if response.candidate and not (has_task(response.task) and task(response.task).of_pairs):
+        problem = message("scoring.candidate-of-no-pair")
+    if problem:
+        file = run.responses_path(response.model, response.task)
+        raise DataError(problem, file=file, item=response.item)
 
 
 def _sample(item: Item, response: Response, defect: Defect) -> ScoringSample:

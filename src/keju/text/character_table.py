@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class CharacterTable(dict[int, str]):
-    """What each character becomes, computed on its first use; "" deletes the character.
+    """The replacement of each character, computed on its first use; "" deletes the character.
 
     A plain dict raises an exception for each character of a text that it does not have, which takes
     longer than the conversion of the others.

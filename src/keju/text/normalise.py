@@ -128,7 +128,7 @@ def _description_end(text: str, start: int) -> int:
 
 @cache
 def _characters(depth: int, *, only_counted: bool = False) -> CharacterTable:
-    """What a character becomes by the layers above ``compatibility``, and by `counted`."""
+    """The replacement of a character by the layers above ``compatibility``, and by `counted`."""
     steps = [_standard()] * (depth >= 3) + [_simplified()] * (depth >= 4)
     steps += [CharacterTable(_counted)] * only_counted
     return CharacterTable(lambda char: reduce(str.translate, steps, char))
