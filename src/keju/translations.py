@@ -80,6 +80,10 @@ class Words:
         values = {field: self._value(value) for field, value in fields.items()}
         return template.fill(values, self.language)
 
+    def texts(self, names: Iterable[str]) -> dict[str, str]:
+        """The texts with these ids, which have no fields."""
+        return {name: self.text(name) for name in names}
+
     def sources(self, names: Iterable[str]) -> dict[str, str]:
         """The texts with these ids before their fields are filled, for scripts that fill them."""
         return {name: self._template(name).source for name in names}

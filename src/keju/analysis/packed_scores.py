@@ -118,7 +118,8 @@ class ScoreList(Sequence[Score]):
     def append(self, score: Score) -> None:
         """Add a score at the end."""
         slim = msgspec.structs.replace(score, key="", extracted="", extracted_from="")
-        self._packed.extend(self._packer.pack([slim]))
+        for packed in self._packer.pack([slim]):
+            self._packed.append(packed)
 
     def __len__(self) -> int:
         return len(self._packed)

@@ -44,9 +44,9 @@ class PageTexts:
     """
 
     def __init__(self, asked: Iterable[AskedItem]) -> None:
-        self._texts: RecordList[PageText] = RecordList(
-            PageText, map(_page_text, asked), most=_ITEMS_IN_MEMORY
-        )
+        self._texts: RecordList[PageText] = RecordList(PageText, most=_ITEMS_IN_MEMORY)
+        for each in asked:
+            self._texts.append(_page_text(each))
 
     def __getitem__(self, place: int) -> PageText:
         return self._texts[place]

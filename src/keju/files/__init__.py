@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.files.atomic import replace_file, write_atomic
+from keju.files.atomic import copy_atomic, replace_file, write_atomic
 from keju.files.hashes import sha256_bytes, sha256_file
 from keju.files.json_files import (
     MOST_JSON,
@@ -34,6 +34,7 @@ __all__ = [
     "MOST_TOML",
     "bounded_bytes",
     "cell_text",
+    "copy_atomic",
     "create_private",
     "encode_stored",
     "is_reserved",

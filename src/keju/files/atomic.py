@@ -7,11 +7,15 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from keju.errors import DataError
 from keju.local_paths import check_local
 from keju.messages import message
+
+_BLOCK = 1 << 20
+"""Bytes of a file that are in memory while it is copied."""
 
 _BUSY = frozenset({5, 32})
 """Errors of Windows while another program has the file open (access denied, sharing violation)."""
@@ -38,6 +42,17 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         ) from None
 
 
+def copy_atomic(source: Path, path: Path) -> None:
+    """Copy a whole file as `write_atomic` writes one.
+
+    Raises:
+        UsageError: as `write_atomic`.
+        DataError: as `write_atomic`.
+    """
+    with source.open("rb") as stream:
+        write_atomic(path, iter(partial(stream.read, _BLOCK), b""))
+
+
 def _write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "the path exists and is not a file")
@@ -45,17 +60,17 @@ def _write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         data = [data.encode() if isinstance(data, str) else data]
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    partial = Path(name)
+    unfinished = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
             for piece in data:
                 stream.write(piece)
             stream.flush()
             os.fsync(stream.fileno())
-        partial.chmod(0o666 & ~_umask())
-        replace_file(partial, path)
+        unfinished.chmod(0o666 & ~_umask())
+        replace_file(unfinished, path)
     except BaseException:
-        partial.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
 
 
@@ -65,7 +80,7 @@ def _umask() -> int:
     return mask
 
 
-def replace_file(partial: Path, path: Path) -> None:
+def replace_file(unfinished: Path, path: Path) -> None:
     """Give a complete file its name, in place of an older file.
 
     Windows refuses this while another program has the older file open, as virus scanners and
@@ -76,11 +91,11 @@ def replace_file(partial: Path, path: Path) -> None:
     """
     for wait in _WAITS:
         try:
-            partial.replace(path)
+            unfinished.replace(path)
         except OSError as error:
             if getattr(error, "winerror", None) not in _BUSY:
                 raise
             time.sleep(wait)
         else:
             return
-    partial.replace(path)
+    unfinished.replace(path)

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from msgspec import field
+
 from keju.analysis.labels import metric_of_task, task_name
 from keju.analysis.leaderboard import Results
 from keju.definitions import task
@@ -35,18 +37,38 @@ class Sense(NamedTuple):
     tasks: tuple[str, ...]
 
 
-class Term(NamedTuple):
-    """A term and its meaning."""
+class Term(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A term and its meaning, as the ids of their texts."""
 
-    name: Message
-    meaning: Message
+    name_id: str = field(name="name")
+    meaning_id: str = field(name="meaning")
+
+    @property
+    def name(self) -> Message:
+        """The term."""
+        return message(self.name_id)
+
+    @property
+    def meaning(self) -> Message:
+        """Its meaning."""
+        return message(self.meaning_id)
 
 
-class PatternSense(NamedTuple):
-    """The meaning of a reading pattern, and what can be done about it."""
+class PatternSense(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The meaning of a reading pattern, and what can be done about it, as the ids of texts."""
 
-    what: Message
-    do: Message
+    what_id: str = field(name="what")
+    do_id: str = field(name="do")
+
+    @property
+    def what(self) -> Message:
+        """The meaning of the pattern."""
+        return message(self.what_id)
+
+    @property
+    def do(self) -> Message:
+        """What can be done about it."""
+        return message(self.do_id)
 
 
 class Glossary(NamedTuple):
@@ -86,11 +108,14 @@ class Glossary(NamedTuple):
         """
         text = _TAG.sub(" ", page)
         english = words.language == "en"
-        return {
-            words(term.name): words(term.meaning)
+        names = words.texts([term.name_id for term in self.terms.values()])
+        shown = [
+            term
             for key, term in self.terms.items()
-            if key in also or _has(text, words(term.name), english=english)
-        }
+            if key in also or _has(text, names[term.name_id], english=english)
+        ]
+        meanings = words.texts([term.meaning_id for term in shown])
+        return {names[term.name_id]: meanings[term.meaning_id] for term in shown}
 
     def head(self, head: str) -> str:
         """The definition of a column head: a protocol, or ``protocol: metric``."""
@@ -125,9 +150,9 @@ def glossary(results: Results) -> Glossary:
                     named.append(label)
                 places[protocol, label, metric] = declared.rule
     return Glossary(
-        terms(),
-        _terms_of(_entries().layers),
-        pattern_senses(),
+        _entries().terms,
+        _entries().layers,
+        _entries().patterns,
         {
             metric: tuple(Sense(*sense, tuple(labels)) for sense, labels in found.items())
             for metric, found in sorted(senses.items(), key=lambda pair: pair[0].casefold())
@@ -138,29 +163,15 @@ def glossary(results: Results) -> Glossary:
 
 def terms() -> Mapping[str, Term]:
     """The terms that every report defines, with their meanings."""
-    return _terms_of(_entries().terms)
-
-
-def _terms_of(entries: Mapping[str, _TermIds]) -> dict[str, Term]:
-    return {key: Term(message(each.name), message(each.meaning)) for key, each in entries.items()}
-
-
-class _TermIds(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: str
-    meaning: str
-
-
-class _PatternIds(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    what: str
-    do: str
+    return _entries().terms
 
 
 class _Entries(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The ids of the glossary's texts; see assets/glossary.toml."""
 
-    terms: dict[str, _TermIds]
-    layers: dict[str, _TermIds]
-    patterns: dict[ReadingPattern, _PatternIds]
+    terms: dict[str, Term]
+    layers: dict[str, Term]
+    patterns: dict[ReadingPattern, PatternSense]
 
 
 @cache
@@ -170,7 +181,4 @@ def _entries() -> _Entries:
 
 def pattern_senses() -> Mapping[ReadingPattern, PatternSense]:
     """The meaning of each reading pattern, and what can be done about it."""
-    return {
-        name: PatternSense(message(each.what), message(each.do))
-        for name, each in _entries().patterns.items()
-    }
+    return _entries().patterns

@@ -87,7 +87,7 @@ def _overall_cell(mean: Mean | None) -> Cell:
     if mean is None:
         return Cell()
     reasons = Counter(mean.missing.values())
-    title = join_clauses(_count_tasks(count, why) for why, count in reasons.items())
+    title = join_clauses([_count_tasks(count, why) for why, count in reasons.items()])
     return Cell(percent(mean.value), note=_note(mean), title=title)
 
 

@@ -147,7 +147,7 @@ def _manifest(contents: RunContents, folder: RunFolder) -> RunManifest:
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         models={model.name: model.identity for model in contents.models},
         settings=contents.selection.manifest_settings,
-        benchmarks=definition_texts(item.benchmark for item in contents.items),
+        benchmarks=definition_texts({item.benchmark for item in contents.items}),
         prompts=own_wordings(contents.selection.wordings),
         plugins=tuple(dict.fromkeys(each for found in plugins.values() for each in found)),
         roles={name: role_of(name) or "model" for name, found in plugins.items() if found},

@@ -27,7 +27,7 @@ from keju.datasets.table import iter_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
-from keju.files import is_reserved, read_json, sha256_bytes, sha256_file, write_atomic, write_json
+from keju.files import copy_atomic, is_reserved, read_json, sha256_bytes, sha256_file, write_json
 from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.messages import message
@@ -35,9 +35,6 @@ from keju.object_stores import is_address
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.runs.manifest import FORMAT, FORMAT_1, RunManifest
 from keju.runs.responses import current_responses
-
-_BLOCK = 1 << 20
-"""Bytes of a file that are in memory while it is copied."""
 
 
 def file_name(name: str) -> str:
@@ -68,13 +65,6 @@ def _plain_name(name: str) -> str:
 
 def _hash(name: str) -> str:
     return sha256_bytes(name.encode())[:8]
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, a block at a time."""
-    with path.open("rb") as stream:
-        while data := stream.read(_BLOCK):
-            yield data
 
 
 _Stamp = tuple[int, int, int] | None
@@ -281,7 +271,7 @@ class RunFolder:
     def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
         """Copy the items with these ids from a dataset; if they are all, its file byte for byte."""
         if len(ids) == dataset.manifest.items and dataset.items_path.is_file():
-            write_atomic(self.items_path, _blocks(dataset.items_path))
+            copy_atomic(dataset.items_path, self.items_path)
         else:
             copy_items(dataset.items_path, self.items_path, ids)
 

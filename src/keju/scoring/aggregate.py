@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
 from msgspec import field
@@ -16,11 +15,10 @@ from keju.items import (
     Record,
     Score,
     Setting,
-    variant_of,
 )
 from keju.messages import message
 from keju.registry import PluginError
-from keju.scoring.lookup import metric_of
+from keju.scoring.lookup import find_metrics, metric_of
 from keju.scoring.metric import Metric, Stats
 from keju.scoring.metric_value import CUT
 from keju.scoring.score_columns import MetricColumns, StatsColumn
@@ -29,6 +27,12 @@ from keju.text import LAYERS
 
 _ByQuery = dict[tuple[str, str], dict[str, MetricColumns]]
 """The scores of one model, by task and query, then by metric."""
+
+_Find = Callable[[str], Metric | None]
+"""The metric of a name, among those of one protocol, benchmark and form."""
+
+_Values = Mapping[str, float | str]
+"""Main values by task and query; a text is the reason why there is none."""
 
 NO_RESPONSES = "no responses"
 """The reason why a task without requests is missing from a mean."""
@@ -133,16 +137,17 @@ def aggregate(scores: Iterable[Score]) -> list[Result]:
     mean of its tasks' main metrics; a benchmark's the plain mean of its domains. Parts without a
     value are listed as missing, never dropped silently.
     """
-    groups: dict[tuple[str, PromptVariant, Protocol], _ByQuery] = {}
+    groups: dict[tuple[str, Setting, PromptScript, str, Protocol], _ByQuery] = {}
     for score in scores:
-        by_query = groups.setdefault((score.model, variant_of(score), score.protocol), {})
+        group = (score.model, score.setting, score.script, score.wording, score.protocol)
+        by_query = groups.setdefault(group, {})
         by_metric = by_query.setdefault((score.task, score.query), {})
         if score.metric not in by_metric:
             by_metric[score.metric] = MetricColumns(score)
         by_metric[score.metric].add(score)
     return [
-        _result(model, variant, protocol, by_query)
-        for (model, variant, protocol), by_query in groups.items()
+        _result(model, PromptVariant(setting, script, wording), protocol, by_query)
+        for (model, setting, script, wording, protocol), by_query in groups.items()
     ]
 
 
@@ -171,28 +176,30 @@ def _all_queries() -> list[tuple[Task, Query]]:
 def _task_result(
     name: str, query: str, protocol: Protocol, by_metric: Mapping[str, MetricColumns]
 ) -> TaskResult:
-    declared = next(each for each in task(name).queries if each.name == query)
+    whole = task(name)
+    declared = next(each for each in whole.queries if each.name == query)
+    find = find_metrics(protocol, whole.benchmark, declared.form)
     named = getattr(declared, protocol)
     order = [metric for metric in named if metric in by_metric]
     order += [
         metric
         for metric, columns in by_metric.items()
-        if metric not in named and _is_of_plugin(columns.signed)
+        if metric not in named and (own := _declared(columns.signed, find)) and own.origin
     ]
     first = by_metric[order[0]] if order else None
     return TaskResult(
         task=name,
         query=query,
-        metrics=tuple(_metric_result(metric, by_metric[metric]) for metric in order),
+        metrics=tuple(_metric_result(metric, by_metric[metric], find) for metric in order),
         items=first.count if first else 0,
         statuses=dict(first.statuses) if first else {},
         verdicts=dict(first.verdicts) if first else {},
     )
 
 
-def _metric_result(metric: str, columns: MetricColumns) -> MetricResult:
+def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricResult:
     first, stats, answered = columns.first_scored, columns.stats, columns.answered
-    declared = metric_of_score(first) if first else None
+    declared = _declared(first, find) if first else None
     value = pooled_value(declared, stats) if first else None
     notes = (_one_sided(stats), _silent_pairs(stats), _cut_note(stats))
     return MetricResult(
@@ -225,7 +232,7 @@ def pooled_value(metric: Metric | None, scored: Sequence[Stats]) -> float:
     if metric and metric.over.value:
         return metric.over.value(scored)
     if isinstance(scored, StatsColumn):
-        numerator, denominator = scored.total("numerator"), scored.total("denominator")
+        numerator, denominator = scored.totals("numerator", "denominator")
     else:
         numerator = sum(stats["numerator"] for stats in scored)
         denominator = sum(stats["denominator"] for stats in scored)
@@ -248,18 +255,16 @@ def metric_of_score(score: Score) -> Metric | None:
         PluginError: a plug-in declares it, and is missing.
     """
     form = next(each.form for each in task(score.task).queries if each.name == score.query)
-    found = metric_of(score.protocol, score.benchmark, form, score.metric)
+    return _declared(score, find_metrics(score.protocol, score.benchmark, form))
+
+
+def _declared(score: Score, find: _Find) -> Metric | None:
+    found = find(score.metric)
     if found is None and (origin := origin_of(score.signature)):
         raise PluginError(
             message("scoring.metric-of-missing-plugin", metric=score.metric, plugin=origin)
         )
     return found
-
-
-def _is_of_plugin(score: Score) -> bool:
-    """Whether a score is of a metric that a plug-in adds to those of the task."""
-    found = metric_of_score(score)
-    return found is not None and bool(found.origin)
 
 
 def _one_sided(stats: StatsColumn) -> str:
@@ -302,7 +307,7 @@ def _silent_pairs(stats: StatsColumn) -> str:
     said = [f"{count:,.0f} {_SILENT[name]}" for name, count in counts.items() if count]
     if not said:
         return ""
-    pairs = stats.total("pairs")
+    (pairs,) = stats.totals("pairs")
     return f"of {pairs:,.0f} pairs {' and '.join(said)}: these rank last"
 
 
@@ -311,8 +316,7 @@ def _layers(stats: StatsColumn) -> dict[str, float]:
         return {}
     rates: dict[str, float] = {}
     for layer in LAYERS:
-        length = stats.total(f"length_{layer}")
-        edits = stats.total(f"edits_{layer}")
+        length, edits = stats.totals(f"length_{layer}", f"edits_{layer}")
         rates[layer] = edits / length if length else 0.0
     return rates
 
@@ -321,11 +325,12 @@ def _benchmark(name: str, protocol: Protocol, found: Sequence[TaskResult]) -> Be
     definition = benchmark(name)
     declared = definition.tasks
     results = {(result.task, result.query): result for result in found}
-    domains = domain_means(declared, protocol, results)
-    formats = {}
-    for title, mean in definition.means.items():
-        means = domain_means(mean.tasks_of(declared), protocol, results)
-        formats[title] = mean_over_domains(means)
+    mains = {each.id: _main_values(each, protocol, results) for each in declared}
+    domains = _domain_means(declared, mains)
+    formats = {
+        title: mean_over_domains(_domain_means(mean.tasks_of(declared), mains))
+        for title, mean in definition.means.items()
+    }
     return BenchmarkResult(
         benchmark=name, domains=domains, overall=mean_over_domains(domains), formats=formats
     )
@@ -340,14 +345,30 @@ def domain_means(
 
     `results` are by task and query; those that are missing are listed in the mean.
     """
-    parts: dict[str, dict[str, float | str]] = defaultdict(dict)
+    return _domain_means(
+        declared, {each.id: _main_values(each, protocol, results) for each in declared}
+    )
+
+
+def _domain_means(declared: Iterable[Task], mains: Mapping[str, _Values]) -> dict[str, MeanResult]:
+    parts: dict[str, dict[str, float | str]] = {}
     for each in declared:
-        for query in each.queries:
-            if getattr(query, protocol):
-                name = f"{each.id}/{query.name}" if query.name else each.id
-                result = results.get((each.id, query.name))
-                parts[each.domain][name] = _main_value(each, query, protocol, result)
+        if mains[each.id]:
+            parts.setdefault(each.domain, {}).update(mains[each.id])
     return {domain: _mean_result(values) for domain, values in parts.items()}
+
+
+def _main_values(
+    declared: Task, protocol: Protocol, results: Mapping[tuple[str, str], TaskResult]
+) -> _Values:
+    """The main value of each query of a task, or the reason why the mean lacks it, by name."""
+    return {
+        f"{declared.id}/{query.name}" if query.name else declared.id: _main_value(
+            declared, query, protocol, results.get((declared.id, query.name))
+        )
+        for query in declared.queries
+        if getattr(query, protocol)
+    }
 
 
 def _main_value(
@@ -380,7 +401,7 @@ def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
     )
 
 
-def _mean_result(values: Mapping[str, float | str]) -> MeanResult:
+def _mean_result(values: _Values) -> MeanResult:
     present = [value for value in values.values() if not isinstance(value, str)]
     return MeanResult(
         value=sum(present) / len(present) if present else None,

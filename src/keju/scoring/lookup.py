@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TypedDict
 
 from keju import __version__
-from keju.definitions import Query
+from keju.definitions import Query, official_source
 from keju.items import AnswerForm, Protocol
-from keju.scoring.metric import Metric, keju_metric, keju_metrics
+from keju.scoring.metric import Metric, keju_metrics, metrics_by_key
 from keju.scoring.own_metrics import broken_plugins, own_metrics
 
 
@@ -19,9 +19,25 @@ def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -
     Raises:
         PluginError: two plug-ins declare the same metric.
     """
-    own = own_metrics()
-    found = own.get((protocol, benchmark, form, name)) or own.get((protocol, "", form, name))
-    return found or keju_metric(protocol, benchmark, form, name)
+    return find_metrics(protocol, benchmark, form)(name)
+
+
+def find_metrics(
+    protocol: Protocol, benchmark: str, form: AnswerForm
+) -> Callable[[str], Metric | None]:
+    """A function like `metric_of` for the metrics of one protocol, benchmark and form, by name.
+
+    Raises:
+        PluginError: two plug-ins declare the same metric.
+    """
+    own, ours, source = own_metrics(), metrics_by_key(), official_source(benchmark)
+
+    def find(name: str) -> Metric | None:
+        general = (protocol, "", form, name)
+        found = own.get((protocol, benchmark, form, name)) or own.get(general)
+        return found or ours.get((protocol, source, form, name)) or ours.get(general)
+
+    return find
 
 
 def metrics() -> Iterator[Metric]:

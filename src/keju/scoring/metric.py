@@ -171,10 +171,15 @@ def keju_metric(protocol: Protocol, benchmark: str, form: AnswerForm, name: str)
     return _METRICS.get((protocol, source, form, name)) or _METRICS.get((protocol, "", form, name))
 
 
-def keju_metrics() -> Iterator[Metric]:
+def metrics_by_key() -> Mapping[Key, Metric]:
     """Every metric of keju, in the order of the declarations."""
     load_declared()
-    return iter(_METRICS.values())
+    return _METRICS
+
+
+def keju_metrics() -> Iterator[Metric]:
+    """Every metric of keju, in the order of the declarations."""
+    return iter(metrics_by_key().values())
 
 
 @cache

@@ -12,7 +12,7 @@ from keju.errors import PrerequisiteError, english_problem
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
-from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
+from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
 from keju.scoring.metric import EncoderMetric, Metric
 from keju.scoring.metric_value import CUT, MetricValue, mean
 from keju.scoring.rankings import Galleries
@@ -116,10 +116,9 @@ class _MetricLookup:
     ) -> list[tuple[str, Metric | None]]:
         benchmark, query = sample.item.benchmark, (sample.item.task, sample.item.query, protocol)
         if query not in self._metrics:
-            self._metrics[query] = [
-                (name, metric_of(protocol, benchmark, sample.form, name))
-                for name in metric_names(sample.query, protocol, benchmark)
-            ]
+            find = find_metrics(protocol, benchmark, sample.form)
+            names = metric_names(sample.query, protocol, benchmark)
+            self._metrics[query] = [(name, find(name)) for name in names]
         return self._metrics[query]
 
 

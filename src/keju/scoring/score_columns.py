@@ -37,12 +37,15 @@ class StatsColumn(Sequence[Stats]):
         self._values.extend(stats.values())
         self._ends.append(len(self._values))
 
-    def total(self, name: str) -> float:
-        """The sum of one statistic over all scores, which have it.
+    def totals(self, *names: str) -> list[float]:
+        """The sums of some statistics over all scores, which have them.
 
         Raises:
-            KeyError: a score does not have it.
+            KeyError: a score does not have one.
         """
+        return [self._total(name) for name in names]
+
+    def _total(self, name: str) -> float:
         if any(name not in names for names in self._names):
             raise KeyError(name)
         before = [names.index(name) - len(names) for names in self._names]

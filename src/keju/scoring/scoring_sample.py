@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, wraps
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from keju.definitions import (
     NO_REFERENCE,
@@ -28,8 +28,6 @@ from keju.scoring.phrases import extract_short
 from keju.scoring.unanswered import no_answer_reason
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
-
-T = TypeVar("T")
 
 LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
@@ -56,7 +54,8 @@ class Defect(NamedTuple):
 class ScoringSample:
     """An item and its response; what several metrics need of them is computed once.
 
-    `form` is the form of answer that the query asks for.
+    `form` is the form of answer that the query asks for. `text` is the content as it was returned;
+    nothing where the response is a failure.
     """
 
     def __init__(self, item: Item, response: Response, defect: Defect = Defect()) -> None:  # noqa: B008
@@ -65,12 +64,7 @@ class ScoringSample:
         self.defect = defect
         self.query = query_of(item)
         self.form: AnswerForm = self.query.form
-        self.prepared: dict[Callable[[ScoringSample], Any], Any] = {}
-
-    @property
-    def text(self) -> str:
-        """The content as it was returned; nothing where the response is a failure."""
-        return "" if self.response.status in {"failed", "filtered"} else self.response.text
+        self.text = "" if response.status in {"failed", "filtered"} else response.text
 
     @cached_property
     def reference(self) -> str:
@@ -176,17 +170,8 @@ class ScoringSample:
         )
 
 
-def computed_once(prepare: Callable[[ScoringSample], T]) -> Callable[[ScoringSample], T]:
-    """A function of a case that is computed once for each case."""
-
-    @wraps(prepare)
-    def prepared(sample: ScoringSample) -> T:
-        if prepare not in sample.prepared:
-            sample.prepared[prepare] = prepare(sample)
-        found: T = sample.prepared[prepare]
-        return found
-
-    return prepared
+computed_once = lru_cache(maxsize=4)
+"""Decorator of a function that several metrics call with the same sample, one after the other."""
 
 
 def json_kind(value: object) -> str:

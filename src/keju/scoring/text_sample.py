@@ -18,7 +18,7 @@ class TextSample(ScoringSample):
             key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
         )
         self.defect = Defect()
-        self.prepared = {}
+        self.text = hypothesis
         self.form = form
         self.extracted = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)
         self.options = ()

@@ -22,7 +22,7 @@ from keju.scoring.reasoned_scores import FORM
 
 def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
     """Unscored responses with reasons, the number of failures, and responses without an item."""
-    for each in merge_unscored(part for summary in summaries for part in summary.unscored):
+    for each in merge_unscored([part for summary in summaries for part in summary.unscored]):
         reason, item = translate(each.reason), shortened(each.item)
         if each.reason in (NO_REFERENCE, BLANK_PAGE):
             yield message(
