@@ -67,7 +67,7 @@ class PatternSense(Record, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     @property
     def do(self) -> Message:
-        """What can be done about it."""
+        """The advice on the pattern."""
         return message(self.do_id)
 
 

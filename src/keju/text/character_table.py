@@ -12,7 +12,7 @@ class CharacterTable(dict[int, str]):
     longer than the conversion of the others.
 
     Args:
-        find: what one character becomes.
+        find: the replacement of one character.
     """
 
     def __init__(self, find: Callable[[str], str]) -> None:
