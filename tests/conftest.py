@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from keju.definitions import registry, tasks
 from keju.encoders.folder import bundled_minilm, packages_missing
@@ -18,6 +19,9 @@ __all__ = ["shared"]
 # pytest-xdist tells its workers the width of its own terminal; what keju prints shall not depend
 # on that.
 os.environ.pop("COLUMNS", None)
+# No test fails because the machine was slow for a moment.
+settings.register_profile("keju", deadline=None)
+settings.load_profile("keju")
 # The tests assert English texts, whatever the locale of the machine.
 os.environ["KEJU_LANG"] = "en"
 

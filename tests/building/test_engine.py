@@ -190,7 +190,7 @@ def test_a_type_that_has_no_column_is_refused():
         Engine().map("say", [Word("a")], say, Odd)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.builds(

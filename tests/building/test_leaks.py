@@ -86,7 +86,7 @@ def test_the_splits_of_one_set_are_held_against_each_other() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text("天地玄黃宇宙洪荒", min_size=13, max_size=80), st.integers(0, 40))
 def test_the_share_is_that_of_runs_as_counted_one_by_one(text: str, cut: int) -> None:
     theirs = text[cut : cut + 30]

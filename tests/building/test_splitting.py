@@ -63,7 +63,7 @@ def test_a_group_with_the_id_of_an_item_without_group_is_its_unit() -> None:
     assert number_units(items) == [0, 0, 1, 1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.dictionaries(st.sampled_from(["T1", "T2", "T7"]), st.integers(1, 6), min_size=1),

@@ -66,7 +66,7 @@ def most_pairs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     return request.param
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(ours=ITEMS, theirs=ITEMS)
 def test_leaks_are_those_of_sets_of_strings(ours, theirs):
     mine, others = items_of(ours, "a"), items_of(theirs, "b")

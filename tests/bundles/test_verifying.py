@@ -28,6 +28,7 @@ from keju.items import Response
 from keju.scoring import read_scores, write_scores
 from keju.scoring.scores_parquet import read_fingerprint
 from tests.bundles.bundling import altered, members_of
+from tests.support.scored_runs import make_scored_run
 
 Change = Callable[[bytes], bytes]
 
@@ -45,6 +46,24 @@ def member_of(bundle: Path, start: str, end: str = "") -> str:
     return next(
         name for name in members_of(bundle) if name.startswith(start) and name.endswith(end)
     )
+
+
+def test_scores_of_a_protocol_that_the_bundle_lacks_are_listed(tmp_path: Path) -> None:
+    run = make_scored_run(tmp_path)
+    data = run.parent / "set"
+    lacking = 0
+    for path in run.glob("scores/**/*.parquet"):
+        scores, fingerprint = list(read_scores(path)), read_fingerprint(path)
+        assert fingerprint is not None
+        strict = [each for each in scores if each.protocol == "strict"]
+        lacking += len(scores) - len(strict)
+        write_scores(path, strict, fingerprint)
+    assert lacking > 0
+    found = verify_bundle(write_bundle(run, tmp_path / "strict.zip").path, data)
+    assert (found.result, found.differences) == ("verified", ())
+    listed = [each for each in found.not_verified if "official" in each.part]
+    assert sum(each.count for each in listed) == lacking
+    assert not any(each.needed for each in listed)
 
 
 def test_scores_follow_from_the_responses_in_another_folder(

@@ -82,7 +82,7 @@ def test_every_field_of_an_item_has_its_column() -> None:
     assert tuple(SCHEMA) == Item.__struct_fields__
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(every_field, max_size=3))
 def test_items_come_back_as_they_were(tmp_path_factory: pytest.TempPathFactory, items) -> None:
     path = tmp_path_factory.getbasetemp() / "items.parquet"

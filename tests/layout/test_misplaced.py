@@ -88,7 +88,7 @@ def test_two_lines_of_one_text_are_two_stretches():
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 5)), max_size=8))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_what_stays_is_sorted_and_nothing_heavier_is(rows):
     places = [place for place, _ in rows]
     weights = [weight for _, weight in rows]

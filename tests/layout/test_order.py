@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 3000.0, 2400.0
 seeds = st.integers(0, 10_000)
 leans = st.floats(-4, 4)
 # Whether boxes can be told apart at all depends on the page drawn, so the pages are fixed.
-made = settings(max_examples=40, deadline=None, derandomize=True)
+made = settings(max_examples=40, derandomize=True)
 
 
 def ordered(lines: list[Line], seed: int = 0) -> PageOrder:
@@ -112,14 +112,14 @@ def rough_lines() -> st.SearchStrategy[list[Line]]:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rough_lines())
 def test_no_line_is_ever_lost_or_doubled(lines: list[Line]):
     order = order_lines(lines, width=WIDTH, height=HEIGHT)
     assert Counter(ids(order.reading + order.marginalia)) == Counter(ids(lines))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, seeds)
 def test_the_order_of_the_input_does_not_matter(one: int, other: int):
     maker = Maker(one, jitter=0.05, broken=0.3)
@@ -128,7 +128,7 @@ def test_the_order_of_the_input_does_not_matter(one: int, other: int):
     assert ordered(maker.page.lines, one) == ordered(maker.page.lines, other)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seeds, st.sampled_from([0.125, 0.5, 2.0, 8.0]), st.integers(-9, 9))
 def test_scale_and_place_do_not_matter(seed: int, factor: float, shift: int):
     maker = Maker(seed, jitter=0.03)

@@ -114,7 +114,7 @@ def plain_edits(reference: list[str], hypothesis: list[str]) -> int:
 TEXTS = st.lists(st.text("天地玄黃", max_size=6), min_size=1, max_size=4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(TEXTS.filter(any), TEXTS)
 def test_it_is_what_the_plain_algorithm_finds(reference, hypothesis):
     found = flexible_edits(reference, hypothesis)

@@ -37,7 +37,7 @@ def opened(data: bytes) -> Image.Image:
     return Image.open(io.BytesIO(data))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(1, 70), st.integers(1, 70), st.integers(1, 3000))
 def test_no_picture_is_beyond_its_pixels_and_none_is_enlarged(width: int, height: int, most: int):
     out = io.BytesIO()
@@ -145,7 +145,7 @@ def test_a_run_sends_small_pictures_as_stored_and_large_ones_smaller(chat: Chat,
             selection=Selection(rounds=2))  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(1, 3000))
 def test_the_size_of_what_is_sent_is_known_before(width: int, height: int, most: int):
     image = Image.new("RGB", (width, height))

@@ -33,7 +33,7 @@ def naive(rows):
 
 
 @given(NUMBERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_ties_stand_in_every_order(rows):
     curve = risk_coverage(*zip(*rows, strict=True))
     assert curve.risk == pytest.approx(naive(rows))

@@ -37,7 +37,7 @@ def compare_scores(
 ) -> None:
     """Compare two lists of scores; both are streamed, and usually in the same order.
 
-    Scores of a protocol that the stored ones do not have are ignored.
+    Scores of a protocol that the stored ones do not have are recorded as not verified.
     """
     protocols: set[str] = set()
     left: dict[Place, Score] = {}
@@ -55,6 +55,10 @@ def compare_scores(
         if score.protocol in protocols:
             findings.compared(_CHECK)
             _differs(about, score, message("bundles.score-missing"), findings)
+        else:
+            part = message("bundles.part-protocol", protocol=score.protocol, model=score.model)
+            reason = message("bundles.no-scores-of-it")
+            findings.not_verified(part, reason, count=1, needed=False)
 
 
 def _match(

@@ -62,7 +62,7 @@ ANSWERS = st.text("王獻献之說说大小12A，", min_size=1, max_size=3)
     ),
     st.integers(2, 5),
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_whatever_the_answers_options_keep_their_promises(rows, options):
     asked = [OpenQuestion(f"q{at}", *row) for at, row in enumerate(rows)]
     made = made_of(asked, options)

@@ -54,7 +54,7 @@ def test_groups_are_those_of_all_pairs(seed):
 
 
 @given(st.lists(st.text("天地玄黃宇宙\U00020000", max_size=9), max_size=24))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_short_and_empty_texts_too(texts):
     assert by_bands(texts) == by_all_pairs(texts)
 
