@@ -20,6 +20,7 @@ LIMIT = 0.25
 KEPT = (
     "tests/test_cli.py::",
     "tests/test_make_targets.py::",
+    "tests/cli/test_demo.py::test_it_ends_with_the_report_and_a_summary",
     "tests/test_stale_scores.py::test_scores_of_the_stored_responses_are_shown",
     "tests/annotation/test_auth.py::test_only_this_machine_can_reach_it_by_default",
     "tests/benchmarks/mcs_bench/test_release.py::test_an_exported_dataset_has_the_ids_of_the_release",
@@ -38,9 +39,7 @@ KEPT = (
     "tests/scoring/test_own_metrics.py::"
     "test_a_plugin_file_reaches_scores_leaderboard_report_and_list",
 )
-"""Always in the core, whatever it costs: a test of every command but `demo`, which has a target."""
-LEFT = ("tests/test_cli.py::test_no_encoding_of_the_terminal_stops_a_command",)
-"""Left out although `KEPT` names their file: the same commands once more."""
+"""Always in the core: a test of every command, whatever it costs."""
 HEAD = """\
 # Test functions that `make test` leaves to `make test-all`: all cases of each together need more
 # than {limit} s of the processor. Written by `python -m tools.choose_core`; see there.
@@ -55,7 +54,7 @@ def main(file: Path) -> None:
         seconds[function_of(name)] += float(used)
     slow = {name for name, used in seconds.items() if used > LIMIT}
     slow |= set(listed()) - seconds.keys()
-    slow -= {name for name in slow if name.startswith(KEPT) and name not in LEFT}
+    slow -= {name for name in slow if name.startswith(KEPT)}
     LIST.write_text(
         HEAD.format(limit=LIMIT) + "".join(f"{name}\n" for name in sorted(slow)), "utf-8"
     )
