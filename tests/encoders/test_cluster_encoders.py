@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keju.files import sha256_file
 from keju.items import Item, Score
 from keju.scoring import read_scores
 from tests.support.answered import answered_run
@@ -26,6 +27,8 @@ from tests.support.small_bert import HAN, write_bert
 pytestmark = [pytest.mark.slow, pytest.mark.semantic, pytest.mark.xdist_group("ray cluster")]
 
 ITEMS = 160
+OWN = "/proc/self/cwd/weights"
+"""A folder in the working directory of each process: nodes do not have it."""
 
 
 @pytest.fixture(scope="module")
@@ -99,26 +102,42 @@ def native(weights: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cwd
 
 
-def test_scores_and_vectors_are_those_of_one_machine_to_the_bit(
+def sent_files(cluster: RayCluster, node: str) -> dict[str, int]:
+    """The time of change of each file of weights in the cache of a node, by its SHA-256."""
+    files = (cluster.place(node) / "cache" / "weights").glob("*/*")
+    return {sha256_file(each): each.stat().st_mtime_ns for each in files}
+
+
+def test_scores_and_vectors_are_those_of_one_machine_to_the_bit_and_weights_are_sent_once(
     cluster: RayCluster, weights: Path, native: Path, tmp_path: Path
 ):
-    write_run(tmp_path / "driver", weights)
-    finish(score(tmp_path / "driver", cluster))
-    made = scores(tmp_path / "driver")
+    write_run(tmp_path / "first", weights)
+    finish(score(tmp_path / "first", cluster, weights=OWN))
+    made = scores(tmp_path / "first")
     assert made == scores(native)
     encoded = [each for each in made if each.metric in {"BERTScore", "BERTScore_floor"}]
     assert len(encoded) == 2 * ITEMS
     assert all(each.value is not None for each in encoded)
-    assert vectors(tmp_path / "driver") == vectors(native)
+    assert vectors(tmp_path / "first") == vectors(native)
+    sent = {node: sent_files(cluster, node) for node in cluster.nodes}
+    wanted = {sha256_file(each) for each in weights.iterdir()}
+    assert [files.keys() for files in sent.values()] == [wanted] * 3
+
+    damage(next((cluster.place("one") / "cache").rglob("model.safetensors")))
+    write_run(tmp_path / "second", weights)
+    finish(score(tmp_path / "second", cluster, weights=OWN))
+    assert scores(tmp_path / "second") == made
+    again = {node: sent_files(cluster, node) for node in cluster.nodes}
+    assert {node for node in sent if again[node] != sent[node]} == {"one"}
+    assert again["one"].keys() == wanted
 
 
-def test_a_node_without_the_weights_is_named(cluster: RayCluster, weights: Path, tmp_path: Path):
-    write_run(tmp_path / "driver", weights)
-    driver = score(tmp_path / "driver", cluster, weights="/proc/self/cwd/weights")
-    _, said = driver.communicate(timeout=600)
-    assert driver.returncode == 2
-    assert "cannot use the encoder in /proc/self/cwd/weights" in said
-    assert vectors(tmp_path / "driver") == {}
+def damage(file: Path) -> None:
+    with file.open("r+b") as opened:
+        opened.seek(-1, os.SEEK_END)
+        last = opened.read(1)[0]
+        opened.seek(-1, os.SEEK_END)
+        opened.write(bytes([last ^ 1]))
 
 
 def test_a_killed_command_and_a_killed_node_lose_nothing(

@@ -23,6 +23,7 @@ from tests.support.children import started
 from tests.support.making import page_item
 from tests.support.planted import book_page, jpeg
 from tests.support.ray_cluster import RayCluster, ray_cluster, wait_until
+from tests.support.small_got import write_got
 
 PAGES = 12
 
@@ -30,7 +31,8 @@ PAGES = 12
 def test_only_local_engines_run_on_a_cluster():
     assert is_local_engine("ppocr")
     assert is_local_engine("tesseract")
-    for name in ("openai:gpt-4o", "baseline:copy", "got:weights", "python:x.py:f", "nothing"):
+    assert is_local_engine("got:weights")
+    for name in ("openai:gpt-4o", "baseline:copy", "replay:x", "python:x.py:f", "nothing"):
         assert not is_local_engine(name)
         with pytest.raises(UsageError, match="--engine ray"):
             ClusterEngine(name, ModelOptions())
@@ -56,10 +58,10 @@ def cluster(tmp_path: Path) -> Iterator[RayCluster]:
 
 
 def command(
-    given: Path, cwd: Path, on: RayCluster | None = None, model: str = "ppocr"
+    given: Path, cwd: Path, on: RayCluster | None = None, model: str = "ppocr", *more: str
 ) -> subprocess.Popen[str]:
     cwd.mkdir(exist_ok=True)
-    words = ["--engine", "ray", "--ray-address", on.address] if on else []
+    words = [*more, *(["--engine", "ray", "--ray-address", on.address] if on else [])]
     return started(
         [sys.executable, "-m", "keju", "run", given, "--model", model, "--out", "run", *words],
         cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -109,3 +111,25 @@ def test_responses_are_those_of_one_machine_though_a_node_and_the_command_are_ki
     failed = [row for row in made.values() if row["status"] == "failed"]
     assert [row["error"]["kind"] for row in failed] == ["unreadable-image"]
     assert not (run / "timings.json").exists(), "the time of other machines is not measured"
+
+
+@pytest.mark.slow
+@pytest.mark.semantic
+@pytest.mark.xdist_group("ray cluster")
+def test_an_engine_with_weights_that_the_nodes_lack_gives_the_responses_of_one_machine(
+    cluster: RayCluster, given: Path, tmp_path: Path
+):
+    weights = write_got(tmp_path / "weights")
+    for name, on in (("native", None), ("driver", cluster)):
+        cwd = tmp_path / name
+        cwd.mkdir()
+        (cwd / "weights").symlink_to(weights)
+        finish(command(given, cwd, on, "got:/proc/self/cwd/weights", "--max-tokens", "12"))
+    made = responses(tmp_path / "driver" / "run")
+    assert made == responses(tmp_path / "native" / "run")
+    assert [row["status"] for row in made.values()].count("truncated") == PAGES - 1
+    for node in cluster.nodes:
+        sent = (cluster.place(node) / "cache" / "weights").glob("*/model.safetensors")
+        assert [each.read_bytes() for each in sent] == [
+            (weights / "model.safetensors").read_bytes()
+        ]

@@ -167,7 +167,7 @@ def run(
     Each response is stored in OUT/responses as soon as it arrives. The same command then sends only
     the requests that have no response yet.
 
-    With --engine ray, ppocr and tesseract run on every node of a Ray cluster.
+    With --engine ray, ppocr, tesseract and got:DIR run on every node of a Ray cluster.
     """
     from keju.models.cluster_engine import on_ray
     from keju.running import run as ask

@@ -43,6 +43,7 @@ def start_actor(
     kind: type,
     node: Node,
     *arguments: object,
+    cores: int = 1,
     gpu: bool = False,
     concurrency: int | None = None,
 ) -> Any:  # noqa: ANN401 - Ray's handle
@@ -52,6 +53,7 @@ def start_actor(
         kind: the class of the actor.
         node: where it runs.
         arguments: of the class.
+        cores: reserved for it; it waits until they are free.
         gpu: reserve one GPU; without one the actor sees none.
         concurrency: how many of its calls run at a time, if its methods are coroutines.
     """
@@ -61,13 +63,30 @@ def start_actor(
     )
 
     options: dict[str, Any] = {
-        "num_cpus": 1,
+        "num_cpus": cores,
         "num_gpus": int(gpu),
         "scheduling_strategy": NodeAffinitySchedulingStrategy(node_id=node.id, soft=False),
     }
     if concurrency is not None:
         options["max_concurrency"] = concurrency
     return ray.remote(kind).options(**options).remote(*arguments)
+
+
+def result_of(call: Any) -> Any:  # noqa: ANN401 - of any method
+    """The result of an actor's call, or None if the actor or its node was lost.
+
+    Raises:
+        Exception: the one that the call raised.
+    """
+    import ray  # noqa: PLC0415 - heavy, optional
+    from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415 - as above
+
+    try:
+        return ray.get(call)
+    except RayTaskError as error:
+        raise error.cause from None
+    except RayError:
+        return None
 
 
 def _node(found: dict[str, Any]) -> Node:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from keju.clusters import Node, list_nodes, start_actor, start_ray
+from keju.clusters import Node, list_nodes, result_of, start_actor, start_ray
+from keju.encoders.sent_weights import send_weights
 from keju.encoders.text import Device, Pooling, Precision, TextEncoder, Vector
 from keju.errors import KejuError, UsageError
 from keju.messages import message
@@ -47,7 +48,7 @@ class EncoderNodes:
         self._opened: set[str] = set()
 
     def open(self, encoder: TextEncoder) -> None:
-        """Open an encoder on all nodes, unless it is open there.
+        """Open an encoder on all nodes, unless it is open there; its weights are sent if need be.
 
         Raises:
             UsageError: a node lacks the weights or the packages, or has others; or no node is left.
@@ -55,9 +56,12 @@ class EncoderNodes:
         if encoder.weights_hash in self._opened:
             return
         self._start(gpu=encoder.device == "cuda")
+        folders = send_weights(encoder.folder, list(self._actors))
+        self._actors = {node: each for node, each in self._actors.items() if node in folders}
+        self._check_left()
         calls = {
             node: actor.open.remote(
-                str(encoder.folder), encoder.weights_hash, encoder.device, encoder.precision
+                str(folders[node]), encoder.weights_hash, encoder.device, encoder.precision
             )
             for node, actor in self._actors.items()
         }
@@ -144,18 +148,15 @@ class EncoderNodes:
         Raises:
             UsageError: the call failed, or no node is left.
         """
-        import ray  # noqa: PLC0415 - heavy, optional
-        from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415 - as above
-
         try:
-            return ray.get(call)
-        except RayTaskError as error:
-            words = " ".join(f"{type(error.cause).__name__}: {error.cause}".split())[:300]
+            found = result_of(call)
+        except Exception as error:  # noqa: BLE001 - an encoder may raise anything
+            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise UsageError(message("encoders.node-failed", node=node, error=words)) from None
-        except RayError:
+        if found is None:
             self._actors.pop(node, None)
             self._check_left()
-            return None
+        return found
 
 
 class _Queue:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from keju.clusters import Node, list_nodes, own_address, start_actor, start_ray
+from keju.encoders.loading import best_device
+from keju.encoders.sent_weights import send_weights
 from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.capabilities import Capabilities
-from keju.models.declarations import MODELS
+from keju.models.declarations import MODELS, Kinds
 from keju.models.destinations import is_this_machine
 from keju.models.registry import open_model, role_of
 
@@ -56,7 +59,8 @@ class ClusterEngine:
     """An engine whose instances answer on the nodes of a Ray cluster; its name is the engine's.
 
     The command reads the images and stores the responses, so nodes need neither the dataset nor the
-    run. A request of an instance that is lost is sent to another one.
+    run. Weights that a node lacks are sent to it (`send_weights`). A request of an instance that is
+    lost is sent to another one.
 
     Args:
         spec: the model string of a local engine.
@@ -65,8 +69,9 @@ class ClusterEngine:
 
     Raises:
         UsageError: the model is not a local engine, the cluster does not respond, or a node has
-            another version of the engine.
+            another version of the engine or cannot store its weights.
         PrerequisiteError: the engine or Ray is not installed.
+        DataError: the folder of weights does not contain such a model.
     """
 
     def __init__(self, spec: str, options: ModelOptions, address: str = "") -> None:
@@ -197,14 +202,25 @@ _LOST = _Instance(Node("", "", 0, 0), None)
 
 
 class _EngineActor:
-    """The actor: one engine, which is loaded with its first page."""
+    """The actor: one engine, which is loaded with its first page.
 
-    def __init__(self, spec: str, options: ModelOptions) -> None:
+    Args:
+        spec: the model string.
+        options: as for the engine itself.
+        threads: of torch, since Ray gives an actor with one core one thread; 0 for other engines.
+    """
+
+    def __init__(self, spec: str, options: ModelOptions, threads: int) -> None:
         self._error = ""
         try:
             self._model: Model = open_model(spec, options)
         except KejuError as error:
             self._error = str(error)
+            return
+        if threads:
+            import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+            torch.set_num_threads(threads)
 
     async def describe(self) -> tuple[dict[str, str], int, str]:
         """The engine's identity, its concurrency, and why it cannot be used."""
@@ -231,13 +247,17 @@ class _EngineActor:
 
 
 def is_local_engine(spec: str) -> bool:
-    """Whether a model string names an engine of keju that computes on this machine."""
+    """Whether a model string names an engine of keju that computes on this machine.
+
+    It has no other part to fill in than a folder of weights.
+    """
     kind = spec.partition(":")[0]
     own = kind in MODELS and MODELS.get_plugin(kind) is None
     return (
         own
         and role_of(spec) == "engine"
-        and all(each.local and not each.takes for each in MODELS[kind])
+        and all(each.local for each in MODELS[kind])
+        and (_takes_folder(MODELS[kind]) or not any(each.takes for each in MODELS[kind]))
     )
 
 
@@ -249,8 +269,53 @@ def _other_hosts() -> tuple[str, ...]:
 
 
 def _start_instances(spec: str, options: ModelOptions) -> list[_Instance]:
-    plain = ModelOptions(reading_order=options.reading_order, timeout=options.timeout)
+    """Start an instance on each node, with its weights.
+
+    Raises:
+        UsageError: no node can run the engine, or a node cannot store the weights.
+        DataError: the folder has no weights.
+    """
+    weights = _weights_of(spec)
+    gpu = weights is not None and _on_gpu()
+    nodes = list_nodes(gpu=gpu)
+    if weights is None:
+        specs = dict.fromkeys(nodes, spec)
+    else:
+        kind = spec.partition(":")[0]
+        specs = {node: f"{kind}:{path}" for node, path in send_weights(weights, nodes).items()}
+    if not specs:
+        raise UsageError(message("models.no-node-left", name=spec))
+    plain = ModelOptions(
+        reading_order=options.reading_order, timeout=options.timeout, decoding=options.decoding
+    )
     return [
-        _Instance(node, start_actor(_EngineActor, node, spec, plain, concurrency=_CALLS))
-        for node in list_nodes()
+        _Instance(
+            node,
+            start_actor(
+                _EngineActor,
+                node,
+                own,
+                plain,
+                node.cores if weights else 0,
+                gpu=gpu,
+                concurrency=_CALLS,
+            ),
+        )
+        for node, own in specs.items()
     ]
+
+
+def _weights_of(spec: str) -> Path | None:
+    """The folder of weights that a model string names; None if it names none."""
+    kind, _, folder = spec.partition(":")
+    return Path(folder).absolute() if _takes_folder(MODELS[kind]) else None
+
+
+def _takes_folder(kinds: Kinds) -> bool:
+    return any(each.spelling.endswith(":DIR") for each in kinds)
+
+
+def _on_gpu() -> bool:
+    import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+    return best_device(torch) == "cuda"
