@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -74,6 +75,7 @@ class Extracted(NamedTuple):
 _QUOTE = 60
 
 
+@lru_cache(maxsize=2)
 def body_of(text: str) -> str:
     """The response without its reasoning and without end-of-text tokens that a server let through.
 
@@ -92,6 +94,7 @@ def body_of(text: str) -> str:
     return answer or body
 
 
+@lru_cache(maxsize=2)
 def strict_body(text: str) -> str:
     """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
     if "◁" in text:

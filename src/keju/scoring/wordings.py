@@ -8,7 +8,7 @@ characters are folded too (着 becomes 著).
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from keju.errors import DataError
 from keju.files import shipped_toml
@@ -16,6 +16,7 @@ from keju.messages import message
 from keju.text import CharacterTable, normalise
 
 _HAN = re.compile(r"[\u3400-\u9fff]+")
+_SHORT = 4_000
 _REFERENCE = re.compile(r"@([a-z_]+)@")
 
 
@@ -30,6 +31,12 @@ _FOLDED = CharacterTable(_plain)
 
 def fold(text: str) -> str:
     """A text of the same length in simplified characters, lower case and ASCII forms."""
+    return _fold_short(text) if len(text) < _SHORT else text.translate(_FOLDED)
+
+
+@lru_cache(maxsize=64)
+def _fold_short(text: str) -> str:
+    """The same of a sentence, which several rules look at one after the other."""
     return text.translate(_FOLDED)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from functools import cache
 from importlib.util import find_spec
+from itertools import compress, count
 from operator import add
 from types import ModuleType
 
@@ -83,8 +84,9 @@ class _Converter:
         """Convert one text."""
         out = []
         done = 0
-        for start, pair in enumerate(map(add, text, text[1:])):
-            if pair in self._pairs and start >= done:
+        known = map(self._pairs.__contains__, map(add, text, text[1:]))
+        for start in compress(count(), known):
+            if start >= done:
                 end, new = self._longest(text, start)
                 if end > start + 1:
                     out.append(text[done:start].translate(self._single) + new)

@@ -123,17 +123,13 @@ class _Guesser:
         emits: Mapping[str, Mapping[str, float]],
         apart: Collection[str],
     ) -> None:
-        self._start, self._emits, self._apart = start, emits, apart
-        # Each tag may follow two others; of equals jieba takes the later letter, here the second.
-        self._follows = [
-            (tag, one, moves[one].get(tag, _NEVER), two, moves[two].get(tag, _NEVER))
-            for tag, one, two in (
-                ("B", "E", "S"),
-                ("M", "B", "M"),
-                ("E", "B", "M"),
-                ("S", "E", "S"),
-            )
-        ]
+        self._start, self._apart = start, apart
+        chars = {char for emitted in emits.values() for char in emitted}
+        self._emits = {char: [emits[tag].get(char, _NEVER) for tag in "BMES"] for char in chars}
+        self._moves = {
+            one + two: moves[one].get(two, _NEVER)
+            for one, two in ("EB", "SB", "BM", "MM", "BE", "ME", "ES", "SS")
+        }
 
     def cut(self, text: str) -> list[str]:
         """Cut what the dictionary left over."""
@@ -155,18 +151,30 @@ class _Guesser:
         return [*found, *([block[begin:]] if begin < len(block) else [])]
 
     def _tags(self, block: str) -> list[str]:
-        emits = self._emits
-        value = {tag: self._start[tag] + emits[tag].get(block[0], _NEVER) for tag in "BMES"}
+        emits, never = self._emits, [_NEVER] * 4
+        eb, sb, bm, mm, be, me, es, ss = self._moves.values()
+        begin, middle, end, single = (
+            self._start[tag] + emitted
+            for tag, emitted in zip("BMES", emits.get(block[0], never), strict=True)
+        )
         came: list[dict[str, str]] = []
+        # Each tag may follow two others; of equals jieba takes the later letter, here the second.
         for char in block[1:]:
-            now, origin = {}, {}
-            for tag, one, from_one, two, from_two in self._follows:
-                emitted = emits[tag].get(char, _NEVER)
-                first, second = value[one] + from_one + emitted, value[two] + from_two + emitted
-                now[tag], origin[tag] = (second, two) if second >= first else (first, one)
-            value = now
-            came.append(origin)
-        tags = ["S" if value["S"] >= value["E"] else "E"]
+            to_begin, to_middle, to_end, to_single = emits.get(char, never)
+            begins = end + eb + to_begin, single + sb + to_begin
+            middles = begin + bm + to_middle, middle + mm + to_middle
+            ends = begin + be + to_end, middle + me + to_end
+            singles = end + es + to_single, single + ss + to_single
+            came.append(
+                {
+                    "B": "ES"[begins[1] >= begins[0]],
+                    "M": "BM"[middles[1] >= middles[0]],
+                    "E": "BM"[ends[1] >= ends[0]],
+                    "S": "ES"[singles[1] >= singles[0]],
+                }
+            )
+            begin, middle, end, single = max(begins), max(middles), max(ends), max(singles)
+        tags = ["S" if single >= end else "E"]
         for origin in reversed(came):
             tags.append(origin[tags[-1]])
         return tags[::-1]
