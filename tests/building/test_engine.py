@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +17,7 @@ from msgspec import Struct
 from keju.building.columns import make_table, read_rows
 from keju.building.engine import Engine
 from keju.building.image_files import UnavailableError
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, PrerequisiteError, UsageError
 from tests.support.builds import need_ray
 
 
@@ -214,3 +215,10 @@ def test_a_cluster_that_is_not_there_is_said_at_once(where, said):
     need_ray()
     with pytest.raises(UsageError, match=said):
         Engine("ray", address=where).map("say", [Word("a")], say, Said)
+
+
+@pytest.mark.parametrize(("name", "extra"), [("native", "build"), ("ray", "ray")])
+def test_a_missing_engine_is_installed_by_one_extra(name, extra, monkeypatch):
+    monkeypatch.setitem(sys.modules, "daft", None)
+    with pytest.raises(PrerequisiteError, match=rf"pip install 'keju\[{extra}\]'"):
+        Engine(name).map("say", [Word("字")], say, Said)

@@ -205,7 +205,8 @@ class Engine:
         try:
             import daft  # noqa: PLC0415 - heavy, optional
         except ImportError:
-            raise PrerequisiteError("keju build", "pip install 'keju[build]'") from None
+            extra = "ray" if self.name == "ray" else "build"
+            raise PrerequisiteError("keju build", f"pip install 'keju[{extra}]'") from None
         if self.name == "ray":
             start_ray(self.address)
         try:
