@@ -112,5 +112,5 @@ def test_a_command_names_the_extra_that_it_needs(
     monkeypatch.chdir(tmp_path)
     done = keju(absent, *words)
     assert done.returncode == 2
-    assert f"pip install 'keju[{extra}]'" in done.stderr
+    assert f'pip install "keju[{extra}]"' in done.stderr
     assert "Traceback" not in done.stderr

@@ -122,7 +122,7 @@ def _try(check: Check, environment: Environment, wheels: Path) -> tuple[float, f
     """Check one extra; returns the seconds of all installations, and of the commands."""
     keju, synthetic = _wheel(wheels, "keju-"), _wheel(wheels, "keju_synthetic-")
     wanted = synthetic if check.extra == SYNTHETIC else f"keju[{check.extra}]"
-    hint = "pip install ./packages/keju-synthetic" if check.extra == SYNTHETIC else f"'{wanted}'"
+    hint = "pip install ./packages/keju-synthetic" if check.extra == SYNTHETIC else wanted
     seconds = environment.install(keju)
     spent = 0.0
     if check.extra:

@@ -220,5 +220,5 @@ def test_a_cluster_that_is_not_there_is_said_at_once(where, said):
 @pytest.mark.parametrize(("name", "extra"), [("native", "build"), ("ray", "ray")])
 def test_a_missing_engine_is_installed_by_one_extra(name, extra, monkeypatch):
     monkeypatch.setitem(sys.modules, "daft", None)
-    with pytest.raises(PrerequisiteError, match=rf"pip install 'keju\[{extra}\]'"):
+    with pytest.raises(PrerequisiteError, match=rf'pip install "keju\[{extra}\]"'):
         Engine(name).map("say", [Word("字")], say, Said)

@@ -43,7 +43,7 @@ def test_without_altair_a_report_has_no_figures_and_says_what_to_install(run: Pa
     )
     assert done.returncode == 0, done.stderr
     text = page.read_text("utf-8")
-    assert "pip install &#39;keju[figures]&#39;" in text
+    assert "pip install &#34;keju[figures]&#34;" in text
     assert 'id="figures"' not in text
 
 
@@ -54,5 +54,5 @@ def test_without_altair_the_command_is_refused_in_a_line():
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         "keju: the drawing of figures is not available here. Install it with: "
-        "pip install 'keju[figures]'"
+        'pip install "keju[figures]"'
     ]

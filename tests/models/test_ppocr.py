@@ -232,7 +232,7 @@ def test_stored_responses_stay_valid_in_later_versions_with_the_same_order():
 
 def test_a_missing_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(ppocr_runtimes, "find_spec", lambda name: None)
-    with pytest.raises(PrerequisiteError, match=r"pip install 'keju\[ocr\]'"):
+    with pytest.raises(PrerequisiteError, match=r'pip install "keju\[ocr\]"'):
         PPOCR(ModelOptions())
 
 

@@ -24,8 +24,8 @@ def test_each_kind_says_what_is_missing_here(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(declarations, "find_spec", lambda name: None)
     monkeypatch.setattr(declarations.shutil, "which", lambda name: None)
     missing = {kind.spelling: kind.missing for kind in model_kinds()}
-    assert missing["openai:MODEL"] == "pip install 'keju[api]'"
-    assert missing["ppocr"] == "pip install 'keju[ocr]'"
+    assert missing["openai:MODEL"] == 'pip install "keju[api]"'
+    assert missing["ppocr"] == 'pip install "keju[ocr]"'
     assert "tesseract-ocr-chi-tra-vert" in missing["tesseract"]
     assert missing["baseline:copy"] == missing["replay:FILE"] == ""
     for spec in ("openai:m", "ppocr", "tesseract"):

@@ -13,6 +13,6 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "aiohttp":
         raise
-    raise PrerequisiteError("keju serve", "pip install 'keju[api]'") from None
+    raise PrerequisiteError("keju serve", 'pip install "keju[api]"') from None
 
 __all__ = ["LOOPBACK", "AnnotationApp", "AppOptions", "is_loopback", "serve"]

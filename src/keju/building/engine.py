@@ -206,7 +206,7 @@ class Engine:
             import daft  # noqa: PLC0415 - heavy, optional
         except ImportError:
             extra = "ray" if self.name == "ray" else "build"
-            raise PrerequisiteError("keju build", f"pip install 'keju[{extra}]'") from None
+            raise PrerequisiteError("keju build", f'pip install "keju[{extra}]"') from None
         if self.name == "ray":
             start_ray(self.address)
         try:

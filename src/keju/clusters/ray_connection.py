@@ -25,7 +25,7 @@ def start_ray(address: str) -> None:
     try:
         import ray  # noqa: PLC0415 - heavy, optional
     except ImportError:
-        raise PrerequisiteError(message("building.engine-ray"), "pip install 'keju[ray]'") from None
+        raise PrerequisiteError(message("building.engine-ray"), 'pip install "keju[ray]"') from None
     if ray.is_initialized():
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"

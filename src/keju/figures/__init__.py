@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name not in {"altair", "vl_convert"}:
         raise
-    raise PrerequisiteError(message("figures.drawing"), "pip install 'keju[figures]'") from None
+    raise PrerequisiteError(message("figures.drawing"), 'pip install "keju[figures]"') from None
 
 __all__ = [
     "Drawn",

@@ -225,5 +225,5 @@ def _check_installed() -> None:
         import inspect_ai  # noqa: F401, PLC0415
     except ImportError:
         raise PrerequisiteError(
-            message("interop.log-form"), "pip install 'keju[inspect]'"
+            message("interop.log-form"), 'pip install "keju[inspect]"'
         ) from None

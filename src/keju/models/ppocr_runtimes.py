@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from keju.errors import PrerequisiteError
 from keju.messages import message
 
-INSTALL = "pip install 'keju[ocr]'"
-INSTALL_OPENVINO = "pip install 'keju[openvino]'"
+INSTALL = 'pip install "keju[ocr]"'
+INSTALL_OPENVINO = 'pip install "keju[openvino]"'
 
 MOST_PAGES = 4
 """The maximum number of pages read at once, whatever the number of cores: each may take 0.6 GB."""

@@ -43,7 +43,7 @@ def test_a_family_name_and_a_given_name_are_one_name():
 
 def test_without_the_model_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(udpipe, "find_spec", lambda name: None)
-    with pytest.raises(PrerequisiteError, match=r"pip install 'keju\[udpipe\]'"):
+    with pytest.raises(PrerequisiteError, match=r'pip install "keju\[udpipe\]"'):
         udpipe.UDPipe(ModelOptions())
 
 

@@ -18,7 +18,7 @@ from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.baselines.base import Baseline
 from keju.models.baselines.question import NO_TEXT, has_text
 
-_INSTALL = "pip install 'keju[udpipe]'"
+_INSTALL = 'pip install "keju[udpipe]"'
 _FILE = "ud-kanbun.udpipe"
 _SAYS = ("曰", "云")
 _FAMILY, _GIVEN = "Sur", "Giv"
