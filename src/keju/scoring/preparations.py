@@ -16,7 +16,7 @@ from keju.metrics.base import TooLongError
 from keju.scoring.metric import Preparation
 from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.short_answer import entity_set
-from keju.text import LAYERS, Layer, Pair, counted_alike, counted_pair, normalise
+from keju.text import Layer, Pair, counted_alike, counted_pairs, normalise
 
 MAX_CELLS = 10**10
 """Edit distances between longer texts (product of their lengths) are not computed."""
@@ -46,7 +46,7 @@ def raw_pair(sample: ScoringSample) -> Pair:
 def transcription_pairs(sample: ScoringSample) -> dict[Layer, Pair]:
     """Reference and transcription as OCR scoring counts them, at each layer."""
     read = sample.transcription.answer or ""
-    pairs = {layer: counted_pair(sample.reference, read, layer) for layer in LAYERS}
+    pairs = counted_pairs(sample.reference, read)
     for pair in pairs.values():
         check_length(pair)
     return pairs

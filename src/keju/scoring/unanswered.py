@@ -178,8 +178,9 @@ def _declines(core: str, sentences: Sequence[str], form: AnswerForm) -> bool:
     regrets = form == "transcription" and _regrets(sentences[0])
     if regrets and (is_mostly_latin(core) or is_modern(core)):
         return not any(wording("unanswered", "leads_to_text").search(each) for each in sentences)
-    refused = wording("discourse", "refusal").search(sentences[0])
-    return form == "transcription" and bool(refused) and len(han_only(core)) < _LEAST_TEXT
+    if form != "transcription" or len(han_only(core)) >= _LEAST_TEXT:
+        return False
+    return wording("discourse", "refusal").search(sentences[0]) is not None
 
 
 def _regrets(flat: str) -> bool:
@@ -259,6 +260,8 @@ def _breaks_off_among_options(core: str, flat: str) -> bool:
     first, last = core.splitlines()[0], re.split(r"[\n。]", core)[-1]
     if core[-1] in _ENDS or len(last) < _LEAST_CUT or len(first) <= _BARE_VALUE:
         return False
-    if wording("short", "answer").search(flat) or wording("unanswered", "chooses").search(flat):
+    if len(set(_OPTION.findall(core))) < 2:
         return False
-    return len(set(_OPTION.findall(core))) > 1
+    return not (
+        wording("short", "answer").search(flat) or wording("unanswered", "chooses").search(flat)
+    )

@@ -44,6 +44,7 @@ from keju.text.normalise import (
     counted,
     counted_alike,
     counted_pair,
+    counted_pairs,
     normalisation_signature,
     normalise,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "counted",
     "counted_alike",
     "counted_pair",
+    "counted_pairs",
     "han_only",
     "has_han",
     "in_script",

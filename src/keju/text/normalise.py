@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from functools import cache, reduce
+from collections.abc import Callable, Sequence
+from functools import cache, partial, reduce
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
 
@@ -75,7 +75,32 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     unit: equal only to the same sequence. It becomes a private-use character of plane 16, the same
     in all these texts.
     """
-    plain = [normalise(text, layer) for text in texts]
+    return _count_alike([normalise(text, layer) for text in texts])
+
+
+def counted_pairs(reference: str, hypothesis: str) -> dict[Layer, Pair]:
+    """`counted_pair` at each layer, made of the texts of the layer before."""
+    texts, pairs = [reference, hypothesis], dict[Layer, Pair]()
+    for layer, step in zip(LAYERS, _steps(), strict=True):
+        texts = list(map(step, texts))
+        pairs[layer] = Pair(*_count_alike(texts))
+    return pairs
+
+
+@cache
+def _steps() -> tuple[Callable[[str], str], ...]:
+    """The conversion that each layer adds to the layer before."""
+    compatible, standard, simplified = _compatible(), _standard(), _simplified()
+    return (
+        str,
+        partial(unicodedata.normalize, "NFC"),
+        lambda text: unicodedata.normalize("NFKC", text.translate(compatible)),
+        lambda text: text.translate(standard),
+        lambda text: text.translate(simplified),
+    )
+
+
+def _count_alike(plain: list[str]) -> list[str]:
     if any(char in text for text in plain for char in _IDEOGRAPHIC_DESCRIPTION):
         known: dict[str, str] = {}
         plain = [_described(text, known) for text in plain]
