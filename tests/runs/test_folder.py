@@ -1,0 +1,51 @@
+"""The manifest and the hash of the items in memory follow their files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from keju.errors import DataError
+from keju.files import sha256_bytes
+from keju.items import Item
+from keju.runs import RunFolder, RunManifest
+
+MANIFEST = RunManifest(
+    keju="0.2.0", dataset="d", dataset_version="1", dataset_hash="0" * 64, dataset_path="",
+    created="2026-11-24T00:00:00+00:00", models={}, settings={},
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    folder = RunFolder(tmp_path / "run")
+    folder.write_manifest(MANIFEST)
+    folder.write_items([Item(id="a", benchmark="pages", task="page_ocr", answer="天")])
+    return folder
+
+
+def test_the_manifest_is_read_again_only_after_a_change(folder: RunFolder):
+    first = folder.manifest()
+    assert folder.manifest() is first
+    other = RunFolder(folder.path)
+    other.write_manifest(replace(first, items_sha256="0" * 64))
+    assert [each.manifest().items_sha256 for each in (folder, other)] == ["0" * 64] * 2
+
+
+def test_a_manifest_that_is_gone_is_an_error_also_after_it_was_read(folder: RunFolder):
+    folder.manifest()
+    folder.manifest_path.unlink()
+    with pytest.raises(DataError) as error:
+        folder.manifest()
+    assert error.value.id == "files.missing"
+
+
+def test_the_hash_of_the_items_follows_the_file(folder: RunFolder):
+    before = folder.items_hash()
+    assert before == sha256_bytes(folder.items_path.read_bytes())
+    folder.write_manifest(replace(MANIFEST, items_sha256=before))
+    assert folder.has_its_items()
+    folder.items_path.write_bytes(folder.items_path.read_bytes() + b"\0")
+    assert not folder.has_its_items()
