@@ -55,7 +55,7 @@ $(VENV)/.docs: $(VENV)/.base requirements/docs.lock
 	@touch $@
 
 demo: install
-	@$(BIN)/keju demo --out demo-run
+	@$(BIN)/keju demo --out build/demo
 
 test: install
 	@$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" $(PYTEST_ARGS)
