@@ -35,6 +35,7 @@ from keju.definitions import prompt_of
 from keju.definitions import task as benchmark_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.runs import record_list
 from tests.support.chat_server import asked_for
 from tests.support.children import started
 from tests.support.making import page_item, picture
@@ -261,6 +262,31 @@ def test_a_description_from_the_image_goes_by_what_is_seen_and_keywords(
     assert [(row["page"], row["stage"], row["what"]) for row in unused(tmp_path / "o2")] == [
         ("p1", "keywords", "unparsed")
     ]
+
+
+def test_drafts_are_the_same_where_pages_and_replies_are_on_disk(
+    chat: Chat, source: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def says(page: Page, stage: Stage) -> str:
+        if (page.source.id, stage.name) == ("p1", "keywords"):
+            return "看不清"
+        return {
+            "look": reply({"description": f"江上一舟，如{page.source.id}。"}),
+            "keywords": reply({"keywords": ["江", "舟"]}),
+            "expand": reply({"expanded": "江上有一葉小舟。"}),
+        }[stage.name]
+
+    rules(chat, source, "description-from-image", says)
+    kinds = settings(chat, "description-from-image", answers=str(tmp_path / "asked"))
+    made = {}
+    monkeypatch.setattr(Dataset, "items", lambda _: pytest.fail("all items were read into memory"))
+    for most in (10_000, 1):
+        monkeypatch.setattr(record_list, "MOST_IN_MEMORY", most)
+        out = tmp_path / f"out-{most}"
+        manifest = done(source, out, kinds).manifest
+        made[most] = manifest.items, manifest.hash, (out / "tables/unused.csv").read_bytes()
+    assert made[1] == made[10_000]
+    assert made[1][0] == 5
 
 
 def test_introductions_need_notes_and_go_to_the_task_that_is_named(

@@ -11,6 +11,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.metrics import distance
+from keju.runs import record_list
 from keju.scoring.memorization import altered_places, measure_memorization
 from keju.text import normalise
 from tests.support.builds import bench_over
@@ -160,6 +161,27 @@ def test_a_wrong_page_shows_another_groups_picture(tmp_path):
 def test_what_cannot_be_made_a_control_is_an_error(tmp_path):
     with pytest.raises(DataError, match="before typeset"):
         built(tmp_path, [page_item("a")])
+
+
+def test_controls_are_the_same_with_items_on_disk(tmp_path, monkeypatch):
+    with DatasetWriter(tmp_path / "given", name="n", version="1", licence="CC0-1.0",
+                       source="made by the tests") as writer:  # fmt: skip
+        for number in range(6):
+            ref = writer.add_image(picture(number), "p")
+            writer.add(page(f"p{number}", f"g{number // 2}", images=(ref,)))
+    settings = PerturbSettings(kinds=("other", "swapped", "wrong-page"), items=4)
+    made = {}
+    monkeypatch.setattr(Dataset, "items", lambda _: pytest.fail("all items were read into memory"))
+    for most in (10_000, 1):
+        monkeypatch.setattr(record_list, "MOST_IN_MEMORY", most)
+        out = tmp_path / f"out-{most}"
+        context = bench_over(tmp_path / "given", out, STEP.stored_name)
+        with context.writer:
+            STEP.run(context, settings)
+        tables = (out / "tables/controls.csv").read_bytes()
+        made[most] = Dataset.open(out).manifest.hash, tables, context.notes
+    assert made[1] == made[10_000]
+    assert len(Dataset.open(out)) == 18
 
 
 def test_only_so_many_are_made_by_lot(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from keju.building import retrieval_sets
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from keju.runs import record_list
 from tests.support.builds import built, oracle_crops
 from tests.support.making import make_dataset, page_item
 
@@ -31,6 +32,17 @@ def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path
         assert tuple(found) == item.relevant
         assert len(found) == 2
         assert item.images[0] not in item.images[1:]
+
+
+def test_galleries_are_the_same_with_crops_on_disk(crops, tmp_path, monkeypatch):
+    settings = retrieval_sets.RetrievalSetSettings(classes=3, queries=2, distractors=4)
+    made = {}
+    monkeypatch.setattr(Dataset, "items", lambda _: pytest.fail("all items were read into memory"))
+    for most in (10_000, 1):
+        monkeypatch.setattr(record_list, "MOST_IN_MEMORY", most)
+        dataset, notes = built(retrieval_sets.STEP, crops, tmp_path / str(most), settings)
+        made[most] = dataset.manifest.hash, notes
+    assert made[1] == made[10_000]
 
 
 @pytest.mark.parametrize(

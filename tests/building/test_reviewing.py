@@ -30,8 +30,10 @@ from keju.building.reviewing.sheets import format_mark_head
 from keju.building.reviewing.step import STEP, ReviewSettings
 from keju.building.running import StepCall, run_step
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.writers import export_dataset
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item
+from keju.runs import record_list
 from tests.support.builds import keju
 
 BOXES = (Box(x0=10, y0=20, x1=41.5, y1=77.25), Box(x0=100.3, y0=5, x1=150, y1=60))
@@ -86,6 +88,38 @@ def fill(file: Path, changes: dict[str, dict[str, str]]) -> None:
         writer = csv.DictWriter(stream, rows[0])
         writer.writeheader()
         writer.writerows(rows)
+
+
+@pytest.mark.parametrize("form", ["sheet", "coco"])
+def test_a_review_is_the_same_with_items_on_disk(given, tmp_path, monkeypatch, form):
+    sent = tmp_path / ("sent.csv" if form == "sheet" else "sent")
+    export_review(form, given, given.items(), sent)
+    if form == "sheet":
+        fill(sent, {"mcq": {"decision": "reject"}, "where1": {"decision": "accept"}})
+    monkeypatch.setattr(Dataset, "items", lambda _: pytest.fail("all items were read into memory"))
+    made = {}
+    for most in (10_000, 1):
+        monkeypatch.setattr(record_list, "MOST_IN_MEMORY", most)
+        out = tmp_path / f"out-{most}"
+        review = ReviewSettings(reviewed=(sent,))
+        hash_ = run_step(StepCall(STEP, review, given), out, engine=Engine()).manifest.hash
+        made[most] = hash_, (out / "tables/decided.csv").read_bytes()
+    assert made[1] == made[10_000]
+
+
+@pytest.mark.parametrize("form", ["label-studio", "coco"])
+def test_images_in_tables_are_exported_as_files(given, tmp_path, form):
+    export_dataset("parquet", given.path, tmp_path / "packed")
+    packed = Dataset.open(tmp_path / "packed")
+    assert packed.packed
+    for name, dataset in (("files", given), ("tables", packed)):
+        export_review(form, dataset, dataset.items(), tmp_path / name)
+    files, tables = (
+        {path.name: path.read_bytes() for path in (tmp_path / name / "images").iterdir()}
+        for name in ("files", "tables")
+    )
+    assert files == tables
+    assert len(files) >= 2
 
 
 def test_a_filled_in_sheet_decides_its_items(given, tmp_path):

@@ -13,11 +13,11 @@ from keju.messages import message
 
 
 class Crop(NamedTuple):
-    """A crop of one character: its class, its image and its source item."""
+    """A crop of one character: its class, its image and the position of its source item."""
 
     name: str
     ref: ImageRef
-    item: Item
+    place: int
 
 
 Classes = dict[str, list[Crop]]
@@ -34,7 +34,7 @@ def group_by_class(items: Iterable[Item]) -> Classes:
     """
     found: Classes = {}
     owners: dict[str, str] = {}
-    for item in items:
+    for place, item in enumerate(items):
         name = _get_class(item)
         if not name or not item.images:
             continue
@@ -42,7 +42,7 @@ def group_by_class(items: Iterable[Item]) -> Classes:
         owner = owners.get(ref.sha256)
         if owner is None:
             owners[ref.sha256] = name
-            found.setdefault(name, []).append(Crop(name, ref, item))
+            found.setdefault(name, []).append(Crop(name, ref, place))
         elif owner != name:
             raise DataError(
                 message("building.crop-of-two-classes", name=name, owner=owner), item=item.id

@@ -15,6 +15,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError, unknown_name
+from keju.items import Item
 from keju.messages import message
 
 
@@ -47,7 +48,8 @@ def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) ->
         UsageError: more classes are requested than there are.
         DataError: fewer than two classes have enough crops, or there are too few distractors.
     """
-    every = group_by_class(context.items())
+    items = context.items()
+    every = group_by_class(items)
     task_id = _choose_task(settings.task)
     needed = settings.references + settings.queries
     enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
@@ -63,7 +65,7 @@ def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) ->
     gallery = [gallery[int(place)] for place in order]
     queries = [crop for crops in parts.values() for crop in crops[settings.references : needed]]
     for query in queries:
-        _ask(context, task_id, query, gallery)
+        _ask(context, task_id, query, items[query.place], gallery)
     left = [Dropped(name, f"fewer than {needed} crops") for name in every if name not in enough]
     write_dropped(context.out, left)
     distractors = len(gallery) - len(references)
@@ -116,13 +118,15 @@ def _draw_distractors(
     return _shuffle(context, "distractors", others)[: settings.distractors]
 
 
-def _ask(context: StepContext, task_id: str, query: Crop, gallery: Sequence[Crop]) -> None:
+def _ask(
+    context: StepContext, task_id: str, query: Crop, source: Item, gallery: Sequence[Crop]
+) -> None:
     for item in make_ranking_items(
-        query.item.id,
+        source.id,
         task_id,
         (query.ref, [crop.ref for crop in gallery]),
         [place for place, crop in enumerate(gallery, 1) if crop.name == query.name],
         group=query.name,
-        metadata={"source": "crops", **query.item.metadata, "class": query.name},
+        metadata={"source": "crops", **source.metadata, "class": query.name},
     ):
-        context.keep(replace(item, provenance=query.item.provenance), note=f"of class {query.name}")
+        context.keep(replace(item, provenance=source.provenance), note=f"of class {query.name}")

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from keju.building.engine import Engine
 from keju.building.image_files import ImageFiles
+from keju.building.input_items import InputItems
 from keju.building.tables import write_table
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
@@ -46,8 +47,7 @@ class StepContext:
         self.engine = engine.within(self.out / SCRATCH)
         self.notes: list[str] = []
         self._step = step
-        self._items: list[Item] | None = None
-        self._by_id: dict[str, Item] = {}
+        self._items: InputItems | None = None
         self._current: Item | None = None
 
     def iter_items(self) -> Iterator[Item]:
@@ -59,11 +59,14 @@ class StepContext:
             self._current = item
             yield item
 
-    def items(self) -> list[Item]:
-        """The items of the input, in their order, all in memory; read once."""
+    def items(self) -> InputItems:
+        """The items of the input, in their order, for access by position or by id; read once.
+
+        More than 10,000 items are in a temporary file, and each access reads one from there: keep
+        positions in memory, not items.
+        """
         if self._items is None:
-            self._items = self.dataset.items()
-            self._by_id = {item.id: item for item in self._items}
+            self._items = InputItems(self.dataset)
         return self._items
 
     def rng(self, *names: str) -> np.random.Generator:
@@ -128,8 +131,8 @@ class StepContext:
 
         Its images are linked from `dataset` unless the writer has them already. The step is
         appended to its provenance if note, tool or person is given, or the item differs from the
-        input item. An item that is not the last one of `iter_items` needs all items of the input
-        in memory.
+        input item. An item that is not the last one of `iter_items` is compared with that of
+        `items`, which then reads the input.
 
         Raises:
             DataError: the id is taken, or an image is neither in the input nor added.
@@ -147,8 +150,7 @@ class StepContext:
         """Find the item of the input with that id; None if it has none."""
         if self._current is not None and self._current.id == name:
             return self._current
-        self.items()
-        return self._by_id.get(name)
+        return self.items().by_id.get(name)
 
     def table(self, name: str, rows: Iterable[Struct], shape: type[Struct] | None = None) -> None:
         """Write rows as OUT/tables/NAME.parquet (exact) and .csv (for spreadsheets).

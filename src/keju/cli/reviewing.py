@@ -41,13 +41,14 @@ def export(
     scales: Scales = None,
 ) -> None:
     """Write items for review. Drafts become predictions if the tool supports them."""
+    from keju.building.input_items import InputItems
     from keju.building.review_form import read_review_form
     from keju.building.reviewing.forms import describe_export, export_review
     from keju.datasets.store import Dataset
     from keju.definitions import QuestionForms
 
     given, forms = Dataset.open(dataset), QuestionForms(task)
-    items = [item for item in given.items() if forms.takes(item) and (item.draft or not drafts)]
+    items = InputItems(item for item in given if forms.takes(item) and (item.draft or not drafts))
     export_review(form, given, items, out, read_review_form(scales) if scales else None)
     say(message("terminal.review-exported", count=len(items), file=out))
     for line in describe_export(form, given, out):

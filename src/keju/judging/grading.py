@@ -150,9 +150,9 @@ def judgements_of(
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
         requests = grading_requests(judged, folder, repeats)
-        replies = replies_of(folder, judge, identity, requests).of
+        replies = replies_of(folder, judge, identity, requests)
         by_answer = defaultdict(list)
-        for reply in replies.values():
+        for reply in replies:
             by_answer[reply.item].append(grade_in(reply))
         for each in judged:
             if not each.answered or not each.text:

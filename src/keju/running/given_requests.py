@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from rich.console import Console
 
@@ -30,6 +29,7 @@ from keju.running.request_runner import RequestRunner
 from keju.running.run_summary import RunSummary
 from keju.running.store import RequestId, ResponseStore, StoredResponse
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 
 RequestsOfModel = Callable[[Model], Iterable[Request]]
 """The requests to a model; called several times, with the same requests in the same order."""
@@ -70,15 +70,30 @@ class GivenRequests:
         return ()
 
 
-class Replies(NamedTuple):
-    """A model's stored responses by request id, where they belong to the requests made now."""
+class Replies:
+    """A model's stored responses where they belong to the requests made now.
 
-    model: str
-    of: dict[RequestId, Response]
+    Args:
+        model: the name of the model.
+        responses: responses, of which a long list is on disk.
+        places: the position of each that belongs to a request, by request id.
+    """
+
+    def __init__(
+        self, model: str, responses: Sequence[Response], places: dict[RequestId, int]
+    ) -> None:
+        self.model = model
+        self._responses = responses
+        self._places = places
+
+    def __iter__(self) -> Iterator[Response]:
+        """The responses, in the order of the requests."""
+        return map(self._responses.__getitem__, self._places.values())
 
     def to(self, request: Request) -> Response | None:
         """The response to a request, or None."""
-        return self.of.get(RequestId.of(request))
+        place = self._places.get(RequestId.of(request))
+        return None if place is None else self._responses[place]
 
 
 def send_requests(
@@ -146,10 +161,14 @@ def replies_of(
     folder: RunFolder, model: str, identity: Mapping[str, str], requests: Iterable[Request]
 ) -> Replies:
     """A model's stored responses to these requests; responses to other prompts are skipped."""
-    stored = {RequestId.of(each): each for each in folder.responses(model)}
+    responses, stored = RecordList(Response), dict[RequestId, tuple[int, str, str]]()
+    for place, each in enumerate(folder.responses(model)):
+        responses.append(each)
+        stored[RequestId.of(each)] = place, each.key, each.source_sha256
     found = {}
     for request in requests:
-        reply = stored.get(RequestId.of(request))
-        if reply is not None and reply.key == request_key(request, identity, reply.source_sha256):
-            found[RequestId.of(request)] = reply
-    return Replies(model, found)
+        request_id = RequestId.of(request)
+        place, key, source = stored.get(request_id, (0, "", ""))
+        if key and key == request_key(request, identity, source):
+            found[request_id] = place
+    return Replies(model, responses, found)

@@ -23,7 +23,7 @@ class CropSettings(Settings, frozen=True, kw_only=True):
 @keju.step("crop-margins", summary="Cut the margins off every image.", settings=CropSettings)
 def crop_margins(context: StepContext, settings: CropSettings) -> None:
     """Store every image without its margins; lines that belonged to the whole image are dropped."""
-    for item in context.items():
+    for item in context.iter_items():
         images = []
         for ref in item.images:
             cropped = crop(context.dataset.image_bytes(ref), settings.share)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
@@ -24,6 +24,7 @@ from keju.running.given_requests import replies_of, send_requests
 from keju.running.prices import read_prices
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 from keju.text import answer_part
 
 UnusedReason = Literal["failed", "unparsed", "refused"]
@@ -149,18 +150,18 @@ class DraftRequester:
     dataset: Dataset
     settings: DraftSettings
     folder: RunFolder
-    unused: list[UnusedReply] = field(default_factory=list)
+    unused: RecordList[UnusedReply] = field(default_factory=lambda: RecordList(UnusedReply))
     sent: int = 0
 
-    def request(self, requests: Sequence[Request]) -> list[Response | None]:
-        """Return the responses to requests; those that are not stored yet are sent.
+    def request(self, requests: Sequence[Request]) -> Iterable[Response | None]:
+        """Send the requests that have no stored response; return the responses to all, in order.
 
         Raises:
             DataError: not every request was answered, so that the step must be run again.
         """
         settings = self.settings
         if not requests:
-            return []
+            return ()
         options = ModelOptions(
             base_url=settings.base_url,
             api_key_env=settings.api_key_env,
@@ -213,7 +214,7 @@ class DraftRequester:
                 or message("building.replies-kept"),
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
-        return [replies.to(request) for request in requests]
+        return map(replies.to, requests)
 
     def _sent_data(self) -> SentData:
         """The data that the requests contain; any item of the dataset may be material."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, overload
+
+import numpy as np
 
 from keju.building.drafting.replies import Value, Values
 from keju.building.drafting.templates import KNOWN, Kind, Stage, Templates
@@ -13,6 +17,8 @@ from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import ImageRef, Item, Request
 from keju.running.prompt_delimiters import seal_of, without_marks
+
+T = TypeVar("T")
 
 DRAFT = "draft"
 """The name of the step in provenance."""
@@ -50,26 +56,67 @@ class Page(NamedTuple):
         return next((need for need in kind.needs if not has.get(need, need in self.known)), "")
 
 
-def list_pages(items: Iterable[Item]) -> list[Page]:
-    """List the pages of items of the test split, in order.
+class LazyList(Sequence[T]):
+    """A list of which an element is made at each access.
+
+    Args:
+        length: the number of elements.
+        make: makes the element at a position from 0.
+    """
+
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._length = length
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        found = range(self._length)[place]
+        return self._make(found) if isinstance(found, int) else [self._make(each) for each in found]
+
+
+def list_pages(items: Sequence[Item]) -> Sequence[Page]:
+    """List the pages of items of the test split, in order; each is made when it is accessed.
 
     Items that show the same images are about one page; a text without an image is a page of its
     own. Galleries are not pages.
     """
-    pages: dict[object, Page] = {}
+    known: dict[bytes | str, int] = {}
+    numbers, places = array("q"), array("q")
+    for place, item in enumerate(items):
+        if item.split == "test" and not item.relevant:
+            hashes = "".join(ref.sha256 for ref in item.images)
+            key = sha256(hashes.encode()).digest() if hashes else item.id
+            numbers.append(known.setdefault(key, len(known)))
+            places.append(place)
+    order = np.argsort(np.asarray(numbers), kind="stable")
+    by_page = np.asarray(places)[order]
+    ends = np.cumsum(np.bincount(np.asarray(numbers), minlength=len(known)))
+
+    def make(number: int) -> Page:
+        first = int(ends[number - 1]) if number else 0
+        return _make_page([items[int(place)] for place in by_page[first : int(ends[number])]])
+
+    return LazyList(len(known), make)
+
+
+def _make_page(items: Sequence[Item]) -> Page:
+    """The page that items are about."""
+    page = Page(items[0], items[0].images, "")
     for item in items:
-        if item.split != "test" or item.relevant:
-            continue
-        place: object = tuple(ref.sha256 for ref in item.images) or item.id
-        page = pages.get(place) or Page(item, item.images, "")
-        pages[place] = page._replace(
+        page = page._replace(
             text=page.text or item.transcription or "",
             known={**_collect_known(item), **page.known},
             drafted=page.drafted | _list_drafted_kinds(item),
             waiting=(*page.waiting, item) if _is_waiting(item) else page.waiting,
             tasks=page.tasks | {item.task},
         )
-    return list(pages.values())
+    return page
 
 
 def list_targets(

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from keju.building.drafting.asking import DraftRequester, DraftSettings, UnusedReply
 from keju.building.drafting.making import make_item, make_transcription_item
-from keju.building.drafting.pages import Page, list_pages, list_targets, make_question, make_request
+from keju.building.drafting.pages import (
+    LazyList,
+    Page,
+    list_pages,
+    list_targets,
+    make_question,
+    make_request,
+)
 from keju.building.drafting.replies import Values, find_failed_check, find_text_fault, parse_reply
 from keju.building.drafting.templates import Kind, Templates, change_material, read_templates
 from keju.building.step import Step
@@ -22,6 +31,7 @@ from keju.items import Item, Request
 from keju.messages import listed, message
 from keju.models import role_of
 from keju.runs import RunFolder
+from keju.runs.record_list import RecordList
 
 OCR = "ocr"
 """The kind that needs no template: a transcription, as the task itself requests it."""
@@ -31,6 +41,16 @@ ASKED = "asked"
 
 _STEPS = "steps"
 """The directory of a build's steps."""
+
+_STAGES = dict[str, dict[str, str | list[str]]]
+"""The type of the values of a page's stages, by the name of the stage."""
+
+
+class Draft(Struct, frozen=True, array_like=True):
+    """A proposed item, and the signature of what proposed it."""
+
+    item: Item
+    signature: str
 
 
 def draft_items(context: StepContext, settings: DraftSettings) -> None:
@@ -49,12 +69,11 @@ def draft_items(context: StepContext, settings: DraftSettings) -> None:
     work = DraftRequester(
         context.dataset, settings, RunFolder(_get_responses_folder(context.out, settings))
     )
-    items = context.items()
-    pages = list_pages(items)
-    drafts: list[tuple[Item, str]] = []
+    pages = list_pages(context.items())
+    drafts = RecordList(Draft)
     if OCR in settings.kinds:
-        drafts += [(item, OCR) for item in _transcribe(work, pages)]
-    filled = {item.id for item, _ in drafts}
+        drafts.extend(Draft(item, OCR) for item in _transcribe(work, pages))
+    filled = {draft.item.id for draft in drafts}
     lacks: list[str] = []
     for kind in kinds:
         fit = _find_targets(kind, pages, templates, settings, lacks)
@@ -66,14 +85,14 @@ def draft_items(context: StepContext, settings: DraftSettings) -> None:
             fills = page.source.id not in filled
             item = make_item(page, kind, stages, number, task=name, rng=rng, fills=fills)
             filled.add(item.id)
-            drafts.append((item, templates.make_signature(kind)))
+            drafts.append(Draft(item, templates.make_signature(kind)))
         lacks += _describe_shortage(kind, made, fit, settings)
     _check_failed(work)
-    for item in items:
+    for item in context.iter_items():
         if item.id not in filled:
             context.keep(item)
-    for item, signature in drafts:
-        context.keep(item, tool=settings.model, note=signature)
+    for draft in drafts:
+        context.keep(draft.item, tool=settings.model, note=draft.signature)
     context.table("unused", work.unused, UnusedReply)
     _report(context, drafts, lacks, work)
 
@@ -154,25 +173,32 @@ def _find_targets(
     templates: Templates,
     settings: DraftSettings,
     lacks: list[str],
-) -> list[Page]:
+) -> Sequence[Page]:
     """Find the pages of a kind's drafts; `lacks` gets a line for the user about the others."""
     completing = [each for each in templates.kinds if each.completes and not settings.task]
     completed = [name for each in completing for name in each.makes]
-    found: list[Page] = []
+    tasks = _list_tasks(kind, settings)
+    numbers, places = array("q"), array("q")
     missing: Counter[str] = Counter()
-    for page in pages:
-        for target in list_targets(page, kind, _list_tasks(kind, settings), completed):
+    complete = 0
+    for number, page in enumerate(pages):
+        complete += bool(page.tasks & set(completed))
+        for place, target in enumerate(list_targets(page, kind, tasks, completed)):
             if lack := _find_lack(target, kind, settings):
                 missing[lack] += 1
             else:
-                found.append(target)
-    complete = sum(bool(page.tasks & set(completed)) for page in pages)
-    if kind.completes and complete and not found and not missing:
+                numbers.append(number)
+                places.append(place)
+    if kind.completes and complete and not numbers and not missing:
         lacks.append(message("steps.no-item-for-kind", kind=kind.name, count=complete))
     for lack, count in missing.items():
         what = _describe_lack(lack, kind, settings)
         lacks.append(message("steps.no-draft-of-kind", count=count, kind=kind.name, lack=what))
-    return found
+
+    def make(place: int) -> Page:
+        return list_targets(pages[numbers[place]], kind, tasks, completed)[places[place]]
+
+    return LazyList(len(numbers), make)
 
 
 def _describe_lack(lack: str, kind: Kind, settings: DraftSettings) -> str:
@@ -207,16 +233,19 @@ def _describe_shortage(
     kind: Kind, made: Mapping[str, int], pages: Sequence[Page], settings: DraftSettings
 ) -> Iterator[str]:
     """Describe pages with fewer drafts than requested, and unchecked quotations, a line each."""
-    short = [page for page in pages if made.get(page.source.id, 0) < settings.per_page]
+    short = unread = 0
+    for page in pages:
+        count = made.get(page.source.id, 0)
+        short += count < settings.per_page
+        unread += 0 if page.text.strip() else count
     if kind.exact and short:
         yield message(
             "steps.fewer-drafts",
-            count=len(short),
+            count=short,
             pages=len(pages),
             least=settings.per_page,
             kind=kind.name,
         )
-    unread = sum(made.get(page.source.id, 0) for page in pages if not page.text.strip())
     if unread and kind.checks:
         yield message("steps.drafts-not-checked", count=unread, kind=kind.name)
 
@@ -226,30 +255,34 @@ def _transcribe(work: DraftRequester, pages: Sequence[Page]) -> Iterator[Item]:
     settings = work.settings
     if role_of(settings.model) == "baseline":
         raise UsageError(message("building.model-reads-nothing", model=settings.model))
-    unread = [
-        _choose_source(page, settings) for page in pages if page.images and not page.text.strip()
-    ]
-    names = [_choose_transcription_task(page, settings) for page in unread]
-    requests = [
-        Request(
-            item=f"{page.source.id}:{OCR}",
-            benchmark=declared(name).benchmark,
-            task=name,
-            form="transcription",
-            prompt=declared(name).queries[0].template,
-            query=OCR,
-            images=page.images,
-        )
-        for page, name in zip(unread, names, strict=True)
-    ]
-    for page, name, reply in zip(unread, names, work.request(requests), strict=True):
+    numbers = array("q")
+    requests = RecordList(Request)
+    for number, page in enumerate(pages):
+        if page.images and not page.text.strip():
+            numbers.append(number)
+            requests.append(_make_reading_request(_choose_source(page, settings), settings))
+    for number, request, reply in zip(numbers, requests, work.request(requests), strict=True):
+        page = _choose_source(pages[number], settings)
         text = work.get_answer(page, OCR, OCR, reply)
         if reply is None or text is None:
             continue
         if why := find_text_fault(text):
             work.list_unused(page, OCR, OCR, "unparsed", f"the text {why}", text)
             continue
-        yield make_transcription_item(page, text, reply.lines, task=name)
+        yield make_transcription_item(page, text, reply.lines, task=request.task)
+
+
+def _make_reading_request(page: Page, settings: DraftSettings) -> Request:
+    task = declared(_choose_transcription_task(page, settings))
+    return Request(
+        item=f"{page.source.id}:{OCR}",
+        benchmark=task.benchmark,
+        task=task.id,
+        form="transcription",
+        prompt=task.queries[0].template,
+        query=OCR,
+        images=page.images,
+    )
 
 
 def _choose_source(page: Page, settings: DraftSettings) -> Page:
@@ -287,24 +320,30 @@ def _propose(
     """Yield proposals: the page, the number of the proposal, and the values of each stage."""
     settings = work.settings
     most = settings.per_page if kind.many else 1
-    earlier: dict[str, dict[str, Values]] = {page.source.id: {} for page in pages}
+    left: array[int] = array("q", range(len(pages)))
+    earlier = RecordList(_STAGES, ({} for _ in left))
     for stage in kind.stage:
         last = stage is kind.stage[-1]
-        asked = [
-            make_request(
-                page,
-                kind,
-                stage,
-                templates,
-                task=_choose_task(kind, settings, page),
-                most=most,
-                earlier=earlier[page.source.id],
-            )
-            for page in pages
-        ]
+        asked = RecordList(
+            Request,
+            (
+                make_request(
+                    page,
+                    kind,
+                    stage,
+                    templates,
+                    task=_choose_task(kind, settings, page),
+                    most=most,
+                    earlier=replied,
+                )
+                for page, replied in zip(map(pages.__getitem__, left), earlier, strict=True)
+            ),
+        )
         replies = work.request(asked)
-        still = []
-        for page, reply in zip(pages, replies, strict=True):
+        still: array[int] = array("q")
+        now = RecordList(_STAGES)
+        for place, replied, reply in zip(left, earlier, replies, strict=True):
+            page = pages[place]
             text = work.get_answer(page, kind.name, stage.name, reply)
             if text is None:
                 continue
@@ -312,34 +351,36 @@ def _propose(
             if found.why:
                 work.list_unused(page, kind.name, stage.name, "unparsed", found.why, text)
                 continue
-            still.append(page)
             if not last:
-                earlier[page.source.id][stage.name] = found.items[0]
+                still.append(place)
+                now.append({**replied, stage.name: dict(found.items[0])})
                 continue
             for number, values in enumerate(found.items, start=1):
                 if why := find_failed_check(kind, values, page.text):
                     work.list_unused(page, kind.name, stage.name, "refused", why, text)
                 else:
-                    yield page, number, {**earlier[page.source.id], stage.name: values}
-        pages = still
+                    yield page, number, {**replied, stage.name: values}
+        left, earlier = still, now
 
 
 def _check_failed(work: DraftRequester) -> None:
-    failed = [each for each in work.unused if each.what == "failed"]
-    if failed and not work.settings.leave_failed:
+    if work.settings.leave_failed:
+        return
+    first = next((each for each in work.unused if each.what == "failed"), None)
+    if first is not None:
+        count = sum(each.what == "failed" for each in work.unused)
         raise DataError(
-            message("building.draft-requests-failed", count=len(failed), why=failed[0].why),
-            item=failed[0].page,
+            message("building.draft-requests-failed", count=count, why=first.why), item=first.page
         )
 
 
 def _report(
     context: StepContext,
-    drafts: Sequence[tuple[Item, str]],
+    drafts: Sequence[Draft],
     lacks: Sequence[str],
     work: DraftRequester,
 ) -> None:
-    counts = Counter(signature.split()[0] for _, signature in drafts)
+    counts = Counter(draft.signature.split()[0] for draft in drafts)
     found = listed(f"{count} {name}" for name, count in counts.items())
     context.note(message("steps.drafts-made", found=found or message("errors.none")))
     for line in lacks:

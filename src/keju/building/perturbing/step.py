@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,6 +21,7 @@ from keju.definitions import query_of
 from keju.errors import DataError, number_of
 from keju.items import Item
 from keju.messages import message
+from keju.runs.record_list import RecordList
 from keju.scoring.memorization import CONTROL, CONTROL_OF, WRONG_PAGE
 
 Kind = Literal["look-alike", "other", "swapped", "blanked", "wrong-page"]
@@ -63,18 +66,26 @@ def make_controls(context: StepContext, settings: PerturbSettings) -> None:
     Raises:
         DataError: no control of one of the kinds can be made from any item.
     """
-    items = context.items()
-    for item in items:
+    for item in context.iter_items():
         context.keep(item)
-    sound = [item for item in items if item.split == "test" and CONTROL not in item.metadata]
-    alphabet = Alphabet(item.answer for item in sound)
-    others = _OtherItems(sound)
-    made: list[Control] = []
+    items = context.items()
+    sound = array(
+        "q",
+        (
+            place
+            for place, item in enumerate(items)
+            if item.split == "test" and CONTROL not in item.metadata
+        ),
+    )
+    alphabet = Alphabet(items[place].answer for place in sound)
+    others = _OtherItems(items, sound if WRONG_PAGE in settings.kinds else ())
+    made = RecordList(Control)
     for kind in settings.kinds:
         count = 0
-        for item in _shuffle(sound, context.rng("lot", kind)):
+        for at in context.rng("lot", kind).permutation(len(sound)):
             if settings.items and count == settings.items:
                 break
+            item = items[sound[int(at)]]
             rng = context.rng(kind, item.id)
             control = (
                 _swap_image(item, others, rng)
@@ -108,10 +119,6 @@ def _describe_need(kind: Kind) -> str:
     if kind == WRONG_PAGE:
         return message("steps.wrong-page-needs")
     return message("steps.alteration-needs")
-
-
-def _shuffle(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
-    return [items[int(place)] for place in rng.permutation(len(items))]
 
 
 def _alter_text(
@@ -156,22 +163,31 @@ def _find_answer_lines(item: Item) -> list[int] | None:
 
 
 class _OtherItems:
-    """Items with images, from which one of another group of the same task is drawn."""
+    """Items with images, from which one of another group of the same task is drawn.
 
-    def __init__(self, items: Sequence[Item]) -> None:
-        self._tasks: defaultdict[str, list[Item]] = defaultdict(list)
-        self._groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        for item in items:
+    Args:
+        items: all items.
+        places: the positions of those that may be drawn.
+    """
+
+    def __init__(self, items: Sequence[Item], places: Iterable[int]) -> None:
+        self._items = items
+        self._tasks: defaultdict[str, array[int]] = defaultdict(partial(array, "q"))
+        self._groups: defaultdict[tuple[str, str], array[int]] = defaultdict(partial(array, "q"))
+        for place in places:
+            item = items[place]
             if item.images:
                 same_task = self._tasks[item.task]
                 self._groups[item.task, item.group].append(len(same_task))
-                same_task.append(item)
+                same_task.append(place)
 
     def draw(self, item: Item, rng: np.random.Generator) -> Item | None:
         """Draw an item at random; None if there is none."""
         same_task, own = self._tasks[item.task], self._groups[item.task, item.group]
         left = len(same_task) - len(own)
-        return same_task[sample_excluding(int(rng.integers(left)), own)] if left else None
+        if not left:
+            return None
+        return self._items[same_task[sample_excluding(int(rng.integers(left)), own)]]
 
 
 def _swap_image(

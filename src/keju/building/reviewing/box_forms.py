@@ -137,7 +137,7 @@ _BoxesByHash = dict[str, list[Drawn]]
 """Boxes by the beginning of the hash of their image."""
 
 
-def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list[Verdict]:
+def read_boxes(form: str, src: Path, items: Mapping[str, Item], person: str) -> list[Verdict]:
     """Read returned boxes as verdicts on the items with boxes that show the image.
 
     The verdict is ``accept`` if no box has changed, otherwise a correction.
@@ -145,21 +145,23 @@ def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list
     Args:
         form: the format.
         src: the returned file or directory.
-        items: the exported items.
+        items: the exported items, by id.
         person: the reviewer.
 
     Raises:
         DataError: an image was not exported or has another size, or a box is not valid.
     """
-    by_hash: dict[str, list[Item]] = {}
-    for item in items:
+    by_hash: dict[str, list[str]] = {}
+    refs: dict[str, ImageRef] = {}
+    for item in items.values():
         if item.boxes and item.images:
-            by_hash.setdefault(item.images[0].sha256[:16], []).append(item)
-    refs = {name: of[0].images[0] for name, of in by_hash.items()}
+            ref = item.images[0]
+            by_hash.setdefault(ref.sha256[:16], []).append(item.id)
+            refs.setdefault(ref.sha256[:16], ref)
     verdicts = []
     for name, drawn in _READERS[form](src, refs).items():
         boxes = keep_valid(drawn, refs[name])
-        for item in by_hash[name]:
+        for item in map(items.__getitem__, by_hash[name]):
             changed = find_box_changes(item, boxes, within=_WITHIN)
             verdicts.append(
                 Verdict(item=item.id, person=person, decision=Decision.ACCEPT)

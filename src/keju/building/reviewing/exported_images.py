@@ -10,6 +10,7 @@ from pathlib import Path
 from keju.datasets.boxes import box_fault
 from keju.datasets.store import Dataset
 from keju.errors import DataError
+from keju.files import write_atomic
 from keju.images import decoding, open_header, orientation_of
 from keju.items import Box, ImageRef, Item
 from keju.local_paths import check_local
@@ -44,16 +45,21 @@ def export_images(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
     for ref in refs:
         if ref.sha256 in names:
             continue
-        source = dataset.image_path(ref)
-        with decoding(source, str(source)):
-            turned = orientation_of(open_header(source, name=str(source))) != 1
+        packed = ref.path in dataset.packed
+        source = dataset.image_bytes(ref) if packed else dataset.image_path(ref)
+        name = str(dataset.path / ref.path if isinstance(source, bytes) else source)
+        with decoding(source, name):
+            turned = orientation_of(open_header(source, name=name)) != 1
         if turned:
-            raise DataError(message("building.turned-by-exif"), file=source)
+            raise DataError(message("building.turned-by-exif"), file=name)
         names[ref.sha256] = name_image(len(names) + 1, ref)
         target = out / IMAGES / names[ref.sha256]
         target.unlink(missing_ok=True)
-        # Not a hard link: a tool that saves the file in place would change the dataset.
-        shutil.copyfile(source, target)
+        if isinstance(source, bytes):
+            write_atomic(target, source)
+        else:
+            # Not a hard link: a tool that saves the file in place would change the dataset.
+            shutil.copyfile(source, target)
     return names
 
 

@@ -67,7 +67,7 @@ def export_review(
             raise UsageError(message("building.review-sheet-name", out=out))
         write_sheet(dataset, items, out, scales)
     elif form == "label-studio":
-        write_tasks(dataset, list(items), out, scales)
+        write_tasks(dataset, items, out, scales)
     else:
         box_forms.write_boxes(form, dataset, items, out)
 
@@ -132,7 +132,7 @@ def read_review(
     form = box_forms.detect_form(src)
     if not form:
         raise DataError(message("building.no-review-found"), file=src)
-    return box_forms.read_boxes(form, src, list(items.values()), person)
+    return box_forms.read_boxes(form, src, items, person)
 
 
 def _is_list(file: Path) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -77,7 +77,7 @@ _XML_MARK = """\
 """
 
 
-def write_tasks(dataset: Dataset, items: list[Item], out: Path, form: ReviewForm) -> None:
+def write_tasks(dataset: Dataset, items: Sequence[Item], out: Path, form: ReviewForm) -> None:
     """Write ``tasks.json``, ``interface.xml`` and the images into a directory."""
     refs = (item.images[0] for item in items if item.images)
     names = export_images(dataset, refs, out)

@@ -35,7 +35,7 @@ class RowMatcher:
 
     def __init__(self, items: Mapping[str, Item]) -> None:
         self._items = items
-        seals = {name: compute_seal(item) for name, item in items.items()}
+        seals = {item.id: compute_seal(item) for item in items.values()}
         counts = Counter(seals.values())
         self._by_seal = {seal: name for name, seal in seals.items() if counts[seal] == 1}
         self._seals = seals

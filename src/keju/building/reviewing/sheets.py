@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -91,22 +91,31 @@ def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: Revie
     """
     heads = [format_mark_head(scale) for scale in form.scale]
     root = relative_path(dataset.path, file.parent)
-    rows = [
+    rows = (
         _format_item(item, root)
         | {"seal": format_seal(item)}
         | dict.fromkeys((*_REVIEW_COLUMNS, *heads), "")
         for item in items
-    ]
+    )
     if file.suffix == ".jsonl":
         write_atomic(file, (msgspec.json.encode(row) + b"\n" for row in rows))
-        return
+    else:
+        write_atomic(file, _format_lines(rows, (*COLUMNS, *heads)))
+
+
+def _format_lines(rows: Iterable[Mapping[str, str]], columns: Sequence[str]) -> Iterator[bytes]:
+    """The lines of a CSV file, the header line first."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, (*COLUMNS, *heads), lineterminator="\r\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\r\n")
+    # Without the byte order mark, spreadsheets do not read the file as UTF-8.
+    text.write("\ufeff")
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _guard_formula(cell) for name, cell in row.items()})
-    # Without the byte order mark, spreadsheets do not read the file as UTF-8.
-    write_atomic(file, "\ufeff" + text.getvalue())
+        yield text.getvalue().encode()
+        text.seek(0)
+        text.truncate()
+    yield text.getvalue().encode()
 
 
 def _format_item(item: Item, root: str = "") -> dict[str, str]:

@@ -95,7 +95,7 @@ def review(context: StepContext, settings: ReviewSettings) -> None:
     """
     form = read_review_form(settings.scales)
     _check_least(settings.least_mark, form)
-    items = {item.id: item for item in context.items()}
+    items = context.items().by_id
     verdicts: list[Verdict] = []
     unnamed: dict[tuple[str, str], tuple[Path, Verdict]] = {}
     for src in settings.reviewed:
@@ -114,7 +114,7 @@ def review(context: StepContext, settings: ReviewSettings) -> None:
     rows: list[DecidedItem] = []
     states: Counter[State] = Counter()
     disputed: list[Disagreement] = []
-    for item in items.values():
+    for item in context.iter_items():
         if item.id not in latest:
             context.keep(item)
             continue

@@ -74,7 +74,7 @@ def _link_dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     licence = settings.licence or given.manifest.licence
     source = settings.source or given.manifest.source
     with writing(site.out, "dataset", licence=licence, source=source) as writer:
-        for item in given.items():
+        for item in given:
             for ref in item.images:
                 if writer.has_image(ref):
                     continue

@@ -214,7 +214,8 @@ class _CropSampler:
     def _is_clear(self, crop: Crop) -> bool:
         known = self._clear.get(crop.ref.sha256)
         if known is None:
-            picture = open_image(self._context.dataset.image_bytes(crop.ref), name=crop.item.id)
+            name = self._context.items()[crop.place].id
+            picture = open_image(self._context.dataset.image_bytes(crop.ref), name=name)
             try:
                 known = not has_patch(extract_strokes(picture))
             except DataError:
@@ -277,12 +278,13 @@ def _keep(
             "classes": " ".join(crop.name for crop in crops),
         },
     )
-    past = tuple(dict.fromkeys(each for crop in crops for each in crop.item.provenance))
+    sources = [context.items()[crop.place] for crop in crops]
+    past = tuple(dict.fromkeys(each for source in sources for each in source.provenance))
     for item in make_recognition_items(shown):
         context.keep(replace(item, provenance=past), note=f"composed of {len(crops)} crops")
     return [
-        CompositePart(plan.name, place, crop.name, crop.ref.sha256, crop.item.id)
-        for place, crop in enumerate(crops, start=1)
+        CompositePart(plan.name, place, crop.name, crop.ref.sha256, source.id)
+        for place, (crop, source) in enumerate(zip(crops, sources, strict=True), start=1)
     ]
 
 

@@ -133,7 +133,7 @@ def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
     dropped: list[Dropped] = []
     unset: list[UnsetText] = []
     pages: list[tuple[Item, PageJob]] = []
-    for item in context.items():
+    for item in context.iter_items():
         job = _make_job(context, settings, item)
         if isinstance(job, str):
             dropped.append(Dropped(item.id, job, item.task))
@@ -281,7 +281,7 @@ def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
 
 
 def _add_notes(context: StepContext, unset: list[UnsetText], kept: int) -> None:
-    context.note(message("synthetic.pages-set", count=kept, dropped=len(context.items()) - kept))
+    context.note(message("synthetic.pages-set", count=kept, dropped=len(context.dataset) - kept))
     counts = Counter(each.why for each in unset if each.line)
     signs = Counter(sign for each in unset if each.why == "no font has it" for sign in each.text)
     if counts:

@@ -121,7 +121,7 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     """
     wholes, items = [], []
     seen: set[str] = set()
-    for item in context.items():
+    for item in context.iter_items():
         if item.images and item.images[0].sha256 not in seen:
             ref = item.images[0]
             seen.add(ref.sha256)
