@@ -97,9 +97,10 @@ def main() -> None:
         make(dataset, given.fragments)
         chat.plan(says="0.5")
         for name in STAGES:
-            command = [sys.executable, __file__, "--child", name, str(dataset), str(out), chat.url]
+            command = ["-m", "benchmarks.pairs", "--child", name, str(dataset), str(out), chat.url]
             done = subprocess.run(
-                [*command, str(given.at_once)], capture_output=True, text=True, check=True,
+                [sys.executable, *command, str(given.at_once)],
+                capture_output=True, text=True, check=True,
                 env={**os.environ, "OPENAI_API_KEY": ""},
             )  # fmt: skip
             found = json.loads(done.stdout)

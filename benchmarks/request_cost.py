@@ -193,8 +193,8 @@ def measure(arguments: argparse.Namespace) -> None:
             images = label.rpartition(" ")[2]
             chat.plan(delay=arguments.latency)
             done = subprocess.run(
-                [sys.executable, __file__, "--part", kind, "--dataset", folder / images,
-                 "--out", folder / f"out{number}", "--url", chat.url,
+                [sys.executable, "-m", "benchmarks.request_cost", "--part", kind,
+                 "--dataset", folder / images, "--out", folder / f"out{number}", "--url", chat.url,
                  "--at-once", str(arguments.at_once)],
                 stdout=subprocess.PIPE, text=True, check=True,
             )  # fmt: skip
