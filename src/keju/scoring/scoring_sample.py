@@ -26,7 +26,7 @@ from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.unanswered import no_answer_reason
-from keju.scoring.verdicts import Verdict, verdict_of
+from keju.scoring.verdicts import Verdict, verdict_of_answer, verdict_without_answer
 from keju.scoring.yes_no import extract_yes_no
 
 LONGEST = 1_000_000
@@ -158,12 +158,17 @@ class ScoringSample:
 
     @cached_property
     def verdict(self) -> Verdict:
-        """The verdict on the response."""
-        return verdict_of(
+        """The verdict on the response.
+
+        An answer is extracted only where the verdict depends on it: of a loop, a long response,
+        extraction takes longer than everything else.
+        """
+        answer = self.item.answer or self.item.answer_simplified
+        return verdict_without_answer(
+            self.response, self.form, transcription=self.item.transcription, answer=answer
+        ) or verdict_of_answer(
             self.response,
-            self.form,
-            transcription=self.item.transcription,
-            answer=self.item.answer or self.item.answer_simplified,
+            answer=answer,
             extracted=self.extracted.answer is not None,
             wrapped=self.form == "transcription" and self.extracted.rule == "JSON text",
             in_english=self.form == "text" and self.query.answer_language == "en",

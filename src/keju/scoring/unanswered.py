@@ -7,7 +7,8 @@ label, a box, JSON, a conclusion) is never given up for what follows it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from keju.items import AnswerForm
 from keju.scoring.blocks import Piece
@@ -34,7 +35,7 @@ _LEAST_CUT = 20
 _BARE_VALUE = 6
 
 
-def no_answer_reason(  # noqa: PLR0911
+def no_answer_reason(
     text: str, form: AnswerForm, question: str = "", options: Sequence[str] = ()
 ) -> str:
     """Why a response gives no answer; an empty text where it may give one.
@@ -57,18 +58,19 @@ def no_answer_reason(  # noqa: PLR0911
         if (not wrong and _all_fit(flat, options)) or _two_left(flat):
             return "several options are said to fit"
         return "breaks off before the answer" if _breaks_off_among_options(core, flat) else ""
-    sentences = sentences_of(core)
-    if form in _ONE_VALUE and _breaks_off(core, sentences, question):
+    if form in _ONE_VALUE and _breaks_off(core, sentences_of(core), question):
         return "breaks off before the answer"
-    if form in _DECLINED and sentences and _declines(core, sentences, form):
-        return "declines"
-    return ""
+    return "declines" if form in _DECLINED and _declines(core, form) else ""
 
 
 def sentences_of(text: str) -> list[str]:
     """The sentences and lines of a text, folded, without what is empty."""
+    return list(_iter_sentences(text))
+
+
+def _iter_sentences(text: str) -> Iterator[str]:
     found = (fold(each[0]).strip(_EDGE) for each in _SENTENCE.finditer(text))
-    return [each for each in found if each]
+    return (each for each in found if each)
 
 
 def only_declines(core: str, *, finished: bool = False) -> bool:
@@ -81,10 +83,12 @@ def only_declines(core: str, *, finished: bool = False) -> bool:
     """
     if len(core) > _LONGEST_REFUSAL:
         return False
-    raw = [each[0] for each in _SENTENCE.finditer(core) if each[0].strip(_EDGE)]
+    sentences = (each[0] for each in _SENTENCE.finditer(core) if each[0].strip(_EDGE))
+    first = list(islice(sentences, 2))
     refusal = wording("discourse", "refusal")
-    if not any(refusal.search(fold(each).strip(_EDGE)) for each in raw[:2]):
+    if not any(refusal.search(fold(each).strip(_EDGE)) for each in first):
         return False
+    raw = [*first, *sentences]
     flat = [fold(each).strip(_EDGE) for each in raw]
     refused = [bool(refusal.search(each)) for each in flat]
     if (finished and not _begins_with_refusal(flat[0])) or not any(map(_is_refusal, flat)):
@@ -167,20 +171,27 @@ def _is_reason(sentence: str, *, finished: bool) -> bool:
     return listed or core.endswith((":", "："))
 
 
-def _declines(core: str, sentences: Sequence[str], form: AnswerForm) -> bool:
+def _declines(core: str, form: AnswerForm) -> bool:
     """Whether a response begins with a refusal, and no answer follows."""
-    if any(wording("discourse", "although").search(each) for each in sentences):
+    first = next(_iter_sentences(core), "")
+    if not first or not _begins_to_decline(core, first, form):
         return False
+    # Last, because it reads every sentence, and few responses come so far.
+    return not any(wording("discourse", "although").search(each) for each in _iter_sentences(core))
+
+
+def _begins_to_decline(core: str, first: str, form: AnswerForm) -> bool:
     if form in _ONE_VALUE:
-        return _regrets(sentences[0]) and not wording("short", "answer").search(fold(core))
+        return _regrets(first) and not wording("short", "answer").search(fold(core))
     if only_declines(core, finished=True):
         return True
-    regrets = form == "transcription" and _regrets(sentences[0])
+    regrets = form == "transcription" and _regrets(first)
     if regrets and (is_mostly_latin(core) or is_modern(core)):
-        return not any(wording("unanswered", "leads_to_text").search(each) for each in sentences)
+        leads = wording("unanswered", "leads_to_text")
+        return not any(leads.search(each) for each in _iter_sentences(core))
     if form != "transcription" or len(han_only(core)) >= _LEAST_TEXT:
         return False
-    return wording("discourse", "refusal").search(sentences[0]) is not None
+    return wording("discourse", "refusal").search(first) is not None
 
 
 def _regrets(flat: str) -> bool:

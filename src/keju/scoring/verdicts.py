@@ -66,6 +66,17 @@ def verdict_of(
         wrapped: whether it was extracted from JSON although JSON was not asked for.
         in_english: whether the answer is expected in English, if the true one is.
     """
+    return verdict_without_answer(response, form, transcription=transcription, answer=answer) or (
+        verdict_of_answer(
+            response, answer=answer, extracted=extracted, wrapped=wrapped, in_english=in_english
+        )
+    )
+
+
+def verdict_without_answer(
+    response: Response, form: AnswerForm, *, transcription: str | None = None, answer: str = ""
+) -> Verdict | None:
+    """The verdict that needs no extracted answer, if one holds; the arguments of `verdict_of`."""
     body = body_of(response.text)
     by_wire = _from_the_wire(response, body)
     if by_wire:
@@ -74,8 +85,16 @@ def verdict_of(
         return "refused"
     if form in {"text", "letter", "short"} and reads_out(body, transcription or "", answer):
         return "transcribed"
+    return None
+
+
+def verdict_of_answer(
+    response: Response, *, answer: str, extracted: bool, wrapped: bool, in_english: bool
+) -> Verdict:
+    """The verdict where `verdict_without_answer` is None; the arguments of `verdict_of`."""
     if not extracted:
         return "unparsable"
+    body = body_of(response.text)
     if in_english and is_mostly_han(body) and not is_mostly_han(answer):
         return "off-language"
     return "off-format" if wrapped else "ok"
