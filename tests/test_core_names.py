@@ -98,7 +98,8 @@ def test_the_names_and_tasks_are_those_of_the_folders() -> None:
 
 
 def test_no_file_of_the_core_names_a_published_benchmark_or_a_task() -> None:
-    assert {file: names for file in files() if (names := names_in(file))} == {}
+    found = {file: names for file in files() if (names := names_in(file))}
+    assert found == {}, f"names of benchmarks or tasks outside {OUTSIDE[0]} (or common words)"
 
 
 def test_an_exception_is_a_word_that_the_file_has() -> None:

@@ -23,7 +23,7 @@ def _of(kind: str) -> set[str]:
 
 def test_every_kind_of_model_and_no_other_text_has_an_entry() -> None:
     declared = {kind.what for kind in model_kinds() if not kind.plugin}
-    assert _of("model") == declared
+    assert _of("model") == declared, "messages/*/declarations.toml needs the texts of kinds.toml"
 
 
 def test_every_rule_of_a_plan_has_an_entry() -> None:

@@ -112,7 +112,7 @@ def test_one_probability_for_all_earns_what_chance_earns():
 def test_the_printed_table_is_the_one_that_the_code_makes():
     made = (ROOT / "docs" / "degenerate.md").read_text("utf-8")
     assert made == make_degenerate_table.page(), (
-        "python -m tools.make_degenerate_table > docs/degenerate.md"
+        "run: python -m tools.make_degenerate_table > docs/degenerate.md"
     )
 
 
