@@ -84,15 +84,33 @@ def probe_image(data: bytes, *, name: str) -> ImageFacts:
             than `MAX_PIXELS`, or with too many frames or scans.
     """
     with decoding(data, name):
-        image = open_header(data, name=name)
-        check_sums(data, image, name=name)
-        frames = frames_of(image, name=name)
-        image.load()
-        turned = orientation_of(image) != 1
-        width, height = image.size
-        if orientation_of(image) in {5, 6, 7, 8}:
-            width, height = height, width
-        return ImageFacts(extension_of(image), width, height, turned, frames)
+        return _probe(data, name)[0]
+
+
+def probe_pixels(data: bytes, *, name: str) -> tuple[ImageFacts, Image.Image]:
+    """What `probe_image` and `open_image` return, of an image that is decoded only once.
+
+    Raises:
+        DataError: as `probe_image`.
+    """
+    with decoding(data, name):
+        facts, image = _probe(data, name)
+        if facts.frames == 1:
+            return facts, as_rgb(_upright(image))
+    return facts, open_image(data, name=name)
+
+
+def _probe(data: bytes, name: str) -> tuple[ImageFacts, Image.Image]:
+    """The properties of an image, and the decoded image."""
+    image = open_header(data, name=name)
+    check_sums(data, image, name=name)
+    frames = frames_of(image, name=name)
+    image.load()
+    turned = orientation_of(image) != 1
+    width, height = image.size
+    if orientation_of(image) in {5, 6, 7, 8}:
+        width, height = height, width
+    return ImageFacts(extension_of(image), width, height, turned, frames), image
 
 
 def open_image(data: bytes, *, name: str) -> Image.Image:

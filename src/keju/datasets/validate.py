@@ -23,7 +23,7 @@ from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.definitions.undeciphered import MARK
 from keju.errors import DataError, printable
 from keju.files import sha256_bytes
-from keju.images import open_image, probe_image
+from keju.images import probe_image, probe_pixels
 from keju.ink import find_parts
 from keju.items import UNKNOWN, ImageRef, Item
 from keju.messages import Message, message
@@ -261,9 +261,12 @@ def _find_change(ref: ImageRef, size: int, data: bytes) -> Message | None:
 
 
 def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
-    ref = picture.ref
+    ref, image = picture.ref, None
     try:
-        facts = probe_image(data, name=ref.path)
+        if picture.length or picture.blank:
+            facts, image = probe_pixels(data, name=ref.path)
+        else:
+            facts = probe_image(data, name=ref.path)
     except DataError as error:
         hint = message("datasets.hint-sentence", hint=message("datasets.replace-at-source"))
         yield Finding("error", picture.place, error.problem, hint)
@@ -279,10 +282,8 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
         yield _found("warning", picture.place, problem)
     if facts.turned:
         yield _found("warning", picture.place, message("datasets.image-rotated"))
-    if picture.length or picture.blank:
-        parts = find_parts(open_image(data, name=ref.path))
-        if fault := extent_fault(picture.length, parts):
-            yield _found("warning", picture.place, fault)
+    if image and (fault := extent_fault(picture.length, find_parts(image))):
+        yield _found("warning", picture.place, fault)
 
 
 def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:
