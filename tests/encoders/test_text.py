@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from keju.encoders import TextEncoder
-from keju.encoders.text import BLOCK_TOKENS
+from keju.encoders.text import BLOCK_TOKENS, _padded
 from keju.errors import DataError, PrerequisiteError, UsageError
 
 pytestmark = pytest.mark.semantic
@@ -244,3 +244,9 @@ def test_cuda_where_there_is_none_is_a_missing_prerequisite(tiny_bert):
     with pytest.raises(PrerequisiteError, match="cuda"):
         TextEncoder(tiny_bert, device="cuda")
     assert TextEncoder(tiny_bert).device == "cpu"
+
+
+def test_ids_are_padded_to_the_longest_text_of_a_batch():
+    ids, mask = _padded([[5, 6, 7], [8]], 9)
+    assert ids.tolist() == [[5, 6, 7], [8, 9, 9]]
+    assert mask.tolist() == [[1, 1, 1], [1, 0, 0]]

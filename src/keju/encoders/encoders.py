@@ -17,7 +17,7 @@ from keju.encoders.folder import (
     how_to_get,
     packages_missing,
 )
-from keju.encoders.matching import Matcher, Pair
+from keju.encoders.matching import DeviceMatcher, Matcher, Pair
 from keju.encoders.names import ENCODERS
 from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError, unknown_name
@@ -259,7 +259,8 @@ class Encoders:
         )
         lacking = [pair for pair, key in keys.items() if key not in found]
         done = len(keys) - len(lacking)
-        matcher = Matcher(encoder, self.cache, space, depth, idf)
+        kind = DeviceMatcher if encoder.on_gpu else Matcher
+        matcher = kind(encoder, self.cache, space, depth, idf)
         for batch in matcher.match(lacking):
             fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}
             self.cache.put_vectors(fresh)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keju.encoders.cache import VectorCache, text_key
-from keju.encoders.text import TextEncoder, Tokens, Vector
+from keju.encoders.text import TextEncoder, Tokens
 from keju.metrics.base import PRF
-from keju.metrics.semantic import TokenIdf, match_tokens, unit_rows
+from keju.metrics.semantic import TokenIdf, match_score, match_tokens, unit_rows
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
@@ -43,7 +44,7 @@ class Matcher:
         self.space = f"{space}:tokens"
         self.layer = layer
         self.idf = idf
-        self._held: dict[str, tuple[Vector, NDArray[np.float64]]] = {}
+        self._held: dict[str, tuple[Any, NDArray[np.float64]]] = {}
 
     def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, PRF]]:
         """Results of windows of pairs; pairs with the same reference follow each other."""
@@ -51,7 +52,7 @@ class Matcher:
         uses = Counter(text for pair in ordered for text in pair)
         for window in self._windows(ordered):
             self._hold(window)
-            yield {pair: self._score(pair) for pair in window}
+            yield self._score(window)
             uses.subtract(text for pair in window for text in pair)
             for text in {text for pair in window for text in pair}:
                 if uses[text] == 0:
@@ -96,6 +97,56 @@ class Matcher:
     def _weights(self, row: Tokens) -> NDArray[np.float64]:
         return np.where(row.content, 1.0 if self.idf is None else self.idf.of(row.ids), 0.0)
 
-    def _score(self, pair: Pair) -> PRF:
-        (candidate, mine), (reference, theirs) = (self._held[text] for text in pair)
-        return match_tokens(candidate, reference, candidate_weights=mine, reference_weights=theirs)
+    def _score(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
+        found = {}
+        for pair in window:
+            (candidate, mine), (reference, theirs) = (self._held[text] for text in pair)
+            found[pair] = match_tokens(
+                candidate, reference, candidate_weights=mine, reference_weights=theirs
+            )
+        return found
+
+
+class DeviceMatcher(Matcher):
+    """Matches on the device of the encoder, from which only precision and recall are copied.
+
+    Matrices of references are not cached: a GPU encodes a text in less time than its matrix needs
+    to be read from a disk.
+    """
+
+    def _hold(self, window: Sequence[Pair]) -> None:
+        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+        texts = list(dict.fromkeys(t for pair in window for t in pair if t not in self._held))
+        tokens = self.encoder.tokenise(texts, max_tokens=self.encoder.max_tokens)
+        for batch in self.encoder.token_tensors(tokens, layer=self.layer):
+            for at, states in batch.items():
+                rows = torch.nn.functional.normalize(states, dim=-1, eps=1e-30)
+                self._held[texts[at]] = (rows, self._weights(tokens[at]))
+
+    def _score(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
+        import torch  # noqa: PLC0415 - as above
+
+        totals = []
+        with torch.inference_mode():
+            weights = {
+                text: torch.from_numpy(self._held[text][1]).to(self.encoder.device)
+                for text in {text for pair in window for text in pair}
+            }
+            for mine, theirs in window:
+                likeness = self._held[mine][0] @ self._held[theirs][0].T
+                totals.append(likeness.amax(1).double() @ weights[mine])
+                totals.append(likeness.amax(0).double() @ weights[theirs])
+            found = torch.stack(totals).cpu().numpy().reshape(-1, 2)
+        sums = {text: float(self._held[text][1].sum()) for text in weights}
+        return {
+            pair: _score_of(row, [sums[text] for text in pair])
+            for pair, row in zip(window, found, strict=True)
+        }
+
+
+def _score_of(totals: NDArray[np.float64], sums: Sequence[float]) -> PRF:
+    """Precision and recall from weighted totals and the sums of the weights; 0 of an empty text."""
+    if min(sums) <= 0.0:
+        return PRF(0.0, 0.0, 0.0)
+    return match_score(*(float(total / each) for total, each in zip(totals, sums, strict=True)))

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -48,6 +49,7 @@ class Counts(msgspec.Struct):
     tokens: int = 0
     padding: int = 0
     seconds: float = 0.0
+    """Waiting for results; a GPU computes some of them while the caller does something else."""
 
     @property
     def padding_share(self) -> float:
@@ -103,6 +105,11 @@ class TextEncoder:
 
         model = _load_model(self.folder, torch.float32)
         return model.to(device=self.device, dtype=getattr(torch, self.precision)).eval()
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the model is on a CUDA device of this process."""
+        return self.device == "cuda" and self._model is not None
 
     @property
     def size(self) -> int:
@@ -229,41 +236,55 @@ class TextEncoder:
         for batch in batches:
             begun = time.perf_counter()
             rows = next(passes)
-            content = sum(lengths[at] for at in batch)
-            self.counts.tokens += content
-            self.counts.padding += lengths[batch[0]] * len(batch) - content
-            self.counts.seconds += time.perf_counter() - begun
+            self._count(lengths, batch, time.perf_counter() - begun)
             yield dict(zip(batch, rows, strict=True))
 
     def passes(
         self, batches: Sequence[Sequence[Sequence[int]]], *, pooling: Pooling, layer: int
     ) -> Iterator[list[Vector]]:
         """Run batches of token sequences through the model, in their order; see `encode`."""
+        pending: tuple[Any, Sequence[Sequence[int]]] | None = None
         for batch in batches:
-            yield self._forward(batch, pooling, layer)
+            # A GPU computes this batch while the caller uses the one before.
+            started = self._forward(batch, pooling, layer), batch
+            if pending is not None:
+                yield _to_arrays(*pending)
+            pending = started
+        if pending is not None:
+            yield _to_arrays(*pending)
 
-    def _forward(
-        self, sequences: Sequence[Sequence[int]], pooling: Pooling, layer: int
-    ) -> list[Vector]:
+    def token_tensors(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Any]]:
+        """As `token_vectors`, but as tensors that stay on the device."""
+        lengths = [len(row.ids) for row in tokens]
+        for batch in plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device]):
+            begun = time.perf_counter()
+            states = self._forward([tokens[at].ids for at in batch], "tokens", layer)
+            self._count(lengths, batch, time.perf_counter() - begun)
+            self.counts.texts += len(batch)
+            yield {at: states[row, : lengths[at]] for row, at in enumerate(batch)}
+
+    def _count(self, lengths: Sequence[int], batch: Sequence[int], seconds: float) -> None:
+        content = sum(lengths[at] for at in batch)
+        self.counts.tokens += content
+        self.counts.padding += lengths[batch[0]] * len(batch) - content
+        self.counts.seconds += seconds
+
+    def _forward(self, sequences: Sequence[Sequence[int]], pooling: Pooling, layer: int) -> Any:  # noqa: ANN401 - a tensor
+        """The float32 result of one batch on the device: [texts, size] or [texts, tokens, size]."""
         import torch  # noqa: PLC0415
 
-        longest = max(map(len, sequences))
-        ids = torch.full((len(sequences), longest), self._tokenizer.pad_token_id or 0)
-        mask = torch.zeros((len(sequences), longest), dtype=torch.long)
-        for row, sequence in enumerate(sequences):
-            ids[row, : len(sequence)] = torch.tensor(sequence)
-            mask[row, : len(sequence)] = 1
-        with torch.inference_mode(), self._cut_to(layer):
+        ids, mask = _padded(sequences, self._tokenizer.pad_token_id or 0)
+        kept = torch.from_numpy(mask).to(self.device)
+        with torch.inference_mode(), self._cut_to(layer), _attention(self.device):
             states = self._model(
-                input_ids=ids.to(self.device), attention_mask=mask.to(self.device)
-            ).last_hidden_state.float()
-        if pooling == "first":
-            return list(states[:, 0].cpu().numpy())
-        if pooling == "mean":
-            kept = mask.to(self.device).unsqueeze(-1)
-            return list(((states * kept).sum(1) / kept.sum(1)).cpu().numpy())
-        found = states.cpu().numpy()
-        return [found[row, : len(ids_)].copy() for row, ids_ in enumerate(sequences)]
+                input_ids=torch.from_numpy(ids).to(self.device), attention_mask=kept
+            ).last_hidden_state
+            if pooling == "first":
+                return states[:, 0].float()
+            if pooling == "mean":
+                counted = kept.unsqueeze(-1)
+                return (states.float() * counted).sum(1) / counted.sum(1)
+            return states.float()
 
     @contextmanager
     def _cut_to(self, layer: int) -> Iterator[None]:
@@ -273,6 +294,37 @@ class TextEncoder:
             yield
         finally:
             self._model.encoder.layer = whole
+
+
+def _padded(
+    sequences: Sequence[Sequence[int]], padding: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Token ids [texts, longest] and 1 for each that is not padding."""
+    lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(mask.shape, padding, np.int64)
+    ids[mask] = np.fromiter(chain.from_iterable(sequences), np.int64, int(lengths.sum()))
+    return ids, mask.astype(np.int64)
+
+
+def _to_arrays(found: Any, sequences: Sequence[Sequence[int]]) -> list[Vector]:  # noqa: ANN401 - a tensor
+    """The results of one batch as arrays: vectors [size], or matrices [tokens, size]."""
+    rows = found.cpu().numpy()
+    if rows.ndim == 2:
+        return list(rows)
+    return [rows[at, : len(ids)].copy() for at, ids in enumerate(sequences)]
+
+
+@contextmanager
+def _attention(device: str) -> Iterator[None]:
+    """On CUDA, attention without cuDNN, which plans anew for each shape of a batch."""
+    if device != "cuda":
+        yield
+        return
+    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - as torch
+
+    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
+        yield
 
 
 def _encodable(text: str) -> str:

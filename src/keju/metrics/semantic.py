@@ -59,6 +59,11 @@ def match_tokens(
     likeness = unit_rows(candidate) @ unit_rows(reference).T
     precision = float(likeness.max(axis=1).astype(np.float64) @ mine / mine.sum())
     recall = float(likeness.max(axis=0).astype(np.float64) @ theirs / theirs.sum())
+    return match_score(precision, recall)
+
+
+def match_score(precision: float, recall: float) -> PRF:
+    """Precision and recall with their harmonic mean, 0 where either is not positive."""
     if precision <= 0.0 or recall <= 0.0:
         return PRF(precision, recall, 0.0)
     return PRF(precision, recall, 2 * precision * recall / (precision + recall))
