@@ -18,7 +18,7 @@ from keju.models import ModelOptions
 from keju.running import Policy, Selection, run
 from keju.running.requests import with_source
 from keju.runs import RunFolder
-from keju.scoring import aggregate, models_of, score_run
+from keju.scoring import aggregate, score_run
 from tests.support.chat_server import asked_for
 from tests.support.serving import Chat
 
@@ -89,7 +89,8 @@ def test_image_own_and_gold_and_a_pipeline_are_one_comparison(tmp_path: Path, ch
         assert image <= own < gold, name
         assert piped == pytest.approx(own), name
     console = Console(width=200, record=True)
-    console.print(*scores_tables(list(results.values()), models_of(scores), width=200))
+    models = list(dict.fromkeys(score.model for score in scores))
+    console.print(*scores_tables(list(results.values()), models, width=200))
     (printed,) = console.export_text().split("task  ")[1:]
     assert printed.count("own-ocr") == printed.count("gold-ocr") == 1
     assert all(f"\n {name} " in printed for name in TASKS)

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from keju.bundles import (
     Verification,
     open_bundle,
-    read_statement,
     verify_bundle,
     write_bundle,
     write_statement,
@@ -289,7 +288,7 @@ def test_a_statement_is_stored_in_english_and_read_back(
     monkeypatch.setenv("KEJU_LANG", "zh")
     found = verify_bundle(bundle, data)
     write_statement(found, tmp_path / "statement.json")
-    stored = read_statement(tmp_path / "statement.json")
+    stored = read_json(tmp_path / "statement.json", Verification)
     assert stored.result == "verified"
     assert stored.meaning.startswith('"Verified" means')
     assert read_json(tmp_path / "statement.json", dict)["bundle_sha256"] == found.bundle_sha256

@@ -19,9 +19,10 @@ from rich.cells import cell_len
 from keju.building.steps import STEPS
 from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
-from keju.cli.chinese_help import chinese, help_entries
+from keju.cli.chinese_help import chinese
 from keju.cli.help_texts import parameter_name
 from keju.exports import EXPORTS
+from tests.support.chinese_entries import help_entries
 
 OF_STEPS = "build STEP"
 LOCALE = {"KEJU_LANG", "LC_ALL", "LC_MESSAGES", "LANG"}

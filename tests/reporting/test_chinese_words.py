@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from keju.building.review_form import read_review_form
-from keju.cli.chinese_help import help_entries
 from keju.reporting.glossary import terms
 from keju.text import in_script
 from keju.translations import Words
+from tests.support.chinese_entries import help_entries
 from tools import make_glossary_page
 
 ROOT = Path(__file__).parents[2]

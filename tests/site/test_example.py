@@ -13,8 +13,9 @@ import pytest
 import yaml
 from lxml import html
 
-from keju.bundles import read_statement, write_bundle
+from keju.bundles import Verification, write_bundle
 from keju.datasets import mini
+from keju.files import read_json
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -67,7 +68,7 @@ def test_the_example_leaderboard_is_verified_and_built_as_by_its_workflow(bundle
     forged.write_text('{"format": "keju-verification-1", "result": "verified"}', "utf-8")
     done = work(place, "keju verify")
     assert done.returncode == 0, done.stderr
-    statements = {path.name: read_statement(path) for path in place.glob("bundles/*.json")}
+    statements = {path.name: read_json(path, Verification) for path in place.glob("bundles/*.json")}
     assert set(statements) == {"baselines.json", "ppocr.json"}
     for each in statements.values():
         assert (each.result, each.differences) == ("verified", ())
@@ -100,7 +101,7 @@ def test_the_workflow_stops_at_a_bundle_that_differs(bundled, tmp_path):
     altered(path, path, member, one_byte, rehash=False)
     done = work(place, "keju verify")
     assert done.returncode != 0
-    found = read_statement(place / "bundles" / "baselines.json")
+    found = read_json(place / "bundles" / "baselines.json", Verification)
     assert (found.result, found.differences[0].member) == ("differs", member)
     assert not (place / "bundles" / "ppocr.json").exists()
 

@@ -12,7 +12,7 @@ from keju.bundles.manifest import (
 )
 from keju.bundles.reading import Bundle, is_bundle, open_bundle
 from keju.bundles.verification import Verification, meaning_of_verified
-from keju.bundles.verifying import read_statement, verify_bundle, write_statement
+from keju.bundles.verifying import verify_bundle, write_statement
 from keju.bundles.writing import WrittenBundle, write_bundle
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "item_hash",
     "meaning_of_verified",
     "open_bundle",
-    "read_statement",
     "verify_bundle",
     "write_bundle",
     "write_statement",

@@ -40,7 +40,7 @@ from keju.definitions import benchmark, register_definition
 from keju.definitions.registry import definition_text
 from keju.encoders import Encoders
 from keju.errors import DataError, UsageError
-from keju.files import read_json, read_jsonl, write_json
+from keju.files import read_jsonl, write_json
 from keju.messages import message
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
@@ -328,12 +328,3 @@ def _first_difference(text: str, other: str) -> int:
 def write_statement(verification: Verification, path: Path) -> None:
     """Write a verification as JSON, in English."""
     write_json(path, verification)
-
-
-def read_statement(path: Path) -> Verification:
-    """Read a verification that `write_statement` wrote.
-
-    Raises:
-        DataError: the file is missing or is not a verification.
-    """
-    return read_json(path, Verification)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 
 from msgspec import Struct
@@ -46,16 +45,3 @@ def chinese() -> ChineseHelp:
         if file.is_file():
             table.commands.update(shipped_file(file, _OwnHelp).commands)
     return table
-
-
-def help_entries() -> Iterator[str]:
-    """All Chinese texts of the table, also those of errors."""
-    table = chinese()
-    for one in (table.words, table.panels, table.shared):
-        yield from one.values()
-    for several in (table.commands, table.steps):
-        for each in several.values():
-            yield from each.values()
-    for error in table.errors:
-        yield error.text
-        yield error.near

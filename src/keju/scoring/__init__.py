@@ -4,17 +4,7 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.aggregate import (
-    CUT_NOTE,
-    NO_RESPONSES,
-    BenchmarkResult,
-    MeanResult,
-    MetricResult,
-    Result,
-    TaskResult,
-    aggregate,
-    is_ratio_of_sums,
-)
+from keju.scoring.aggregate import CUT_NOTE, aggregate, is_ratio_of_sums
 from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.decisions import (
     Decisions,
@@ -29,6 +19,7 @@ from keju.scoring.export import join_json, to_json
 from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
+from keju.scoring.means import NO_RESPONSES
 from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import (
     TaskComparison,
@@ -49,6 +40,7 @@ from keju.scoring.protocol_differences import (
     differing_steps,
     list_task_differences,
 )
+from keju.scoring.results import BenchmarkResult, MeanResult, MetricResult, Result, TaskResult
 from keju.scoring.rules import counting_rule
 from keju.scoring.run import (
     ModelScores,
@@ -58,7 +50,7 @@ from keju.scoring.run import (
     score_responses,
     score_run,
 )
-from keju.scoring.score import PROTOCOLS, models_of, score_answer
+from keju.scoring.score import PROTOCOLS, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.side_scores import ItemName, SideScores
 from keju.scoring.signatures import metric_signature, signature
@@ -136,7 +128,6 @@ __all__ = [
     "metric_row",
     "metric_signature",
     "metrics",
-    "models_of",
     "open_text_of",
     "passage_of",
     "read_decisions",

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
-from msgspec import field
-
-from keju.definitions import Query, Task, benchmark, task, tasks
+from keju.definitions import Query, Task, task, tasks
 from keju.items import (
     PromptScript,
     PromptVariant,
     Protocol,
-    Record,
     Score,
     Setting,
 )
 from keju.messages import message
 from keju.registry import PluginError
-from keju.scoring.lookup import find_metrics, metric_of
+from keju.scoring.lookup import find_metrics
+from keju.scoring.means import benchmark_result
 from keju.scoring.metric import Metric, Stats
 from keju.scoring.metric_value import CUT
+from keju.scoring.results import MetricResult, Result, TaskResult
 from keju.scoring.score_columns import MetricColumns, StatsColumn
 from keju.scoring.signatures import origin_of
 from keju.text import LAYERS
@@ -30,104 +29,6 @@ _ByQuery = dict[tuple[str, str], dict[str, MetricColumns]]
 
 _Find = Callable[[str], Metric | None]
 """The metric of a name, among those of one protocol, benchmark and form."""
-
-_Values = Mapping[str, float | str]
-"""Main values by task and query; a text is the reason why there is none."""
-
-NO_RESPONSES = "no responses"
-"""The reason why a task without requests is missing from a mean."""
-
-
-class MetricResult(Record, frozen=True, kw_only=True):
-    """One metric over the items of one task.
-
-    `value` counts a failure as the worst value of the metric; `without_failures` omits failures.
-    Both are ``sum(numerator) / sum(denominator)`` (for CER a corpus rate), except for metrics that
-    are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
-    All three are None if no item has a value. `unscored` counts the items without a value by
-    reason. `layers`, for CER in `strict`, is the corpus CER after each layer of normalisation: the
-    decrease from one to the next is the part of the error that the layer removes. `note` is a
-    remark for readers of the value.
-    """
-
-    metric: str
-    value: float | None
-    without_failures: float | None
-    item_mean: float | None
-    items: int
-    scored: int
-    unscored: dict[str, int] = field(default_factory=dict)
-    layers: dict[str, float] = field(default_factory=dict)
-    signature: str = ""
-    note: str = ""
-
-
-class TaskResult(Record, frozen=True, kw_only=True):
-    """All metrics of one task (or one query of it), the main one first.
-
-    `statuses` counts the responses by their status (answered, failed …), and `verdicts` by the
-    result of extraction.
-    """
-
-    task: str
-    query: str
-    metrics: tuple[MetricResult, ...]
-    items: int
-    statuses: dict[str, int]
-    verdicts: dict[str, int]
-
-    @property
-    def name(self) -> str:
-        """The task's id, followed by the query if the task has several."""
-        return f"{self.task}/{self.query}" if self.query else self.task
-
-    @property
-    def main(self) -> MetricResult | None:
-        """The main metric, which represents the task in means."""
-        return self.metrics[0] if self.metrics else None
-
-
-class MeanResult(Record, frozen=True, kw_only=True):
-    """A plain mean, and the parts that are missing from it.
-
-    `value` is the mean over the parts that have a value; None if none has. `parts` names all parts
-    of the complete mean, and `missing` those without a value, with the reason. Only if `missing` is
-    empty is `value` the number that the benchmark defines.
-    """
-
-    value: float | None
-    parts: tuple[str, ...]
-    missing: dict[str, str] = field(default_factory=dict)
-
-
-class BenchmarkResult(Record, frozen=True, kw_only=True):
-    """One benchmark: its domains, and the mean over them.
-
-    `formats` are further means that the definition declares over some of the tasks
-    (`Definition.means`).
-    """
-
-    benchmark: str
-    domains: dict[str, MeanResult]
-    overall: MeanResult
-    formats: dict[str, MeanResult] = field(default_factory=dict)
-
-
-class Result(Record, frozen=True, kw_only=True):
-    """All values of one model under one protocol in one prompt variant."""
-
-    model: str
-    setting: Setting
-    script: PromptScript = "released"
-    wording: str = "released"
-    protocol: Protocol
-    tasks: tuple[TaskResult, ...]
-    benchmarks: tuple[BenchmarkResult, ...]
-
-    @property
-    def variant(self) -> PromptVariant:
-        """The prompt variant of the responses."""
-        return PromptVariant(self.setting, self.script, self.wording)
 
 
 def aggregate(scores: Iterable[Score]) -> list[Result]:
@@ -165,7 +66,7 @@ def _result(model: str, variant: PromptVariant, protocol: Protocol, by_query: _B
         wording=variant.wording,
         protocol=protocol,
         tasks=tuple(found),
-        benchmarks=tuple(_benchmark(name, protocol, found) for name in named),
+        benchmarks=tuple(benchmark_result(name, protocol, found) for name in named),
     )
 
 
@@ -319,92 +220,3 @@ def _layers(stats: StatsColumn) -> dict[str, float]:
         length, edits = stats.totals(f"length_{layer}", f"edits_{layer}")
         rates[layer] = edits / length if length else 0.0
     return rates
-
-
-def _benchmark(name: str, protocol: Protocol, found: Sequence[TaskResult]) -> BenchmarkResult:
-    definition = benchmark(name)
-    declared = definition.tasks
-    results = {(result.task, result.query): result for result in found}
-    mains = {each.id: _main_values(each, protocol, results) for each in declared}
-    domains = _domain_means(declared, mains)
-    formats = {
-        title: mean_over_domains(_domain_means(mean.tasks_of(declared), mains))
-        for title, mean in definition.means.items()
-    }
-    return BenchmarkResult(
-        benchmark=name, domains=domains, overall=mean_over_domains(domains), formats=formats
-    )
-
-
-def domain_means(
-    declared: Sequence[Task],
-    protocol: Protocol,
-    results: Mapping[tuple[str, str], TaskResult],
-) -> dict[str, MeanResult]:
-    """The mean of each domain: the plain mean of the main values of its `declared` tasks.
-
-    `results` are by task and query; those that are missing are listed in the mean.
-    """
-    return _domain_means(
-        declared, {each.id: _main_values(each, protocol, results) for each in declared}
-    )
-
-
-def _domain_means(declared: Iterable[Task], mains: Mapping[str, _Values]) -> dict[str, MeanResult]:
-    parts: dict[str, dict[str, float | str]] = {}
-    for each in declared:
-        if mains[each.id]:
-            parts.setdefault(each.domain, {}).update(mains[each.id])
-    return {domain: _mean_result(values) for domain, values in parts.items()}
-
-
-def _main_values(
-    declared: Task, protocol: Protocol, results: Mapping[tuple[str, str], TaskResult]
-) -> _Values:
-    """The main value of each query of a task, or the reason why the mean lacks it, by name."""
-    return {
-        f"{declared.id}/{query.name}" if query.name else declared.id: _main_value(
-            declared, query, protocol, results.get((declared.id, query.name))
-        )
-        for query in declared.queries
-        if getattr(query, protocol)
-    }
-
-
-def _main_value(
-    declared: Task, query: Query, protocol: Protocol, result: TaskResult | None
-) -> float | str:
-    """The main metric's value, or the reason why the mean lacks it."""
-    if result is None or result.main is None:
-        return NO_RESPONSES
-    main = result.main
-    if main.value is None:
-        return next(iter(main.unscored), "unscored")
-    metric = metric_of(protocol, declared.benchmark, query.form, main.metric)
-    if metric is not None and not metric.higher_is_better:
-        return f"{main.metric} is an error rate, which is not part of a mean of scores"
-    return main.value
-
-
-def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
-    """The mean over domains; `missing` lists the incomplete domains and the tasks they lack."""
-    values = {name: found.value for name, found in domains.items()}
-    present = [value for value in values.values() if value is not None]
-    return MeanResult(
-        value=sum(present) / len(present) if present else None,
-        parts=tuple(domains),
-        missing={
-            name: "lacks " + ", ".join(found.missing)
-            for name, found in domains.items()
-            if found.missing
-        },
-    )
-
-
-def _mean_result(values: _Values) -> MeanResult:
-    present = [value for value in values.values() if not isinstance(value, str)]
-    return MeanResult(
-        value=sum(present) / len(present) if present else None,
-        parts=tuple(values),
-        missing={name: value for name, value in values.items() if isinstance(value, str)},
-    )

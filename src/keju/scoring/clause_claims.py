@@ -58,7 +58,7 @@ def concludes_bare(plain: str) -> bool:
     return bool(rest) and len(rest) <= SHORT and not has_link(rest)
 
 
-def is_explained(parts: list[str]) -> bool:
+def explains_first(parts: list[str]) -> bool:
     """Whether the second clause of a sentence only says more of the first (关羽，字云长)."""
     after = fold(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
     return (
@@ -68,7 +68,7 @@ def is_explained(parts: list[str]) -> bool:
     )
 
 
-def is_denied(masked: str) -> bool:
+def denies(masked: str) -> bool:
     """Whether a clause denies, reports what others think, or gives an example."""
     reported = wording("discourse", "reported").search(masked)
     if reported or wording("short", "example").search(masked):
@@ -77,7 +77,7 @@ def is_denied(masked: str) -> bool:
     return denial is not None and not wording("short", "but").search(masked, denial.start())
 
 
-def is_aside(flat: str) -> bool:
+def is_offer_or_note(flat: str) -> bool:
     """Whether a sentence offers help, notes, or asks."""
     return bool(
         wording("discourse", "offer").match(flat)
@@ -97,7 +97,7 @@ def declines(flat: str) -> bool:
     )
 
 
-def is_open(flat: str) -> bool:
+def leaves_open(flat: str) -> bool:
     """Whether a sentence leaves the choice between two candidates open, or declines."""
     flat = wording("short", "not_certain").sub(" ", flat)
     if wording("short", "open").search(flat):

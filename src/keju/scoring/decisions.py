@@ -126,28 +126,16 @@ def collect_adjudicated_scores(
 
 
 def _score(sample: ScoringSample, decisions: Decisions) -> Score:
-    response, item = sample.response, sample.item
+    response = sample.response
     letter = decisions.letters.get(
         answer_code(response, of_0_1_0=sample.defect.cut), sample.extracted.answer
     )
     value = float(letter == sample.reference.strip().upper())
     return Score(
-        key=response.key,
-        item=item.id,
-        model=response.model,
-        benchmark=item.benchmark,
-        task=item.task,
+        **sample.score_fields,
         protocol="official",
         metric=ACC,
         value=value,
-        query=item.query,
-        setting=response.setting,
-        script=response.script,
-        wording=response.wording,
-        round=response.round,
-        group=item.group,
-        status=response.status,
-        verdict=sample.verdict,
         extracted=letter if letter and letter != NONE else "",
         stats=mean(value).stats,
         signature=signature("strict", ACC, "one letter", label=f"adjudicated:{decisions.id}"),

@@ -10,8 +10,9 @@ import msgspec
 
 from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
-from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
+from keju.scoring.aggregate import aggregate
 from keju.scoring.reasoned_scores import FORM
+from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
 from keju.scoring.variants import variant_results
 
 Json = dict[str, object]

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from keju.scoring.clause_claims import (
     declines,
+    denies,
+    explains_first,
     grams_of,
-    is_aside,
-    is_denied,
-    is_explained,
-    is_open,
+    is_offer_or_note,
+    leaves_open,
 )
 from keju.scoring.clause_parts import parts_of, sentences_of
 from keju.scoring.clause_weights import (
@@ -59,7 +59,7 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
     closing = core.rstrip().rpartition("\n\n")[2].strip(OUTSIDE)
     for number, sentence in enumerate(sentences):
         flat = fold(GLOSS.sub("", sentence)).strip(OUTSIDE)
-        if not flat or is_aside(flat):
+        if not flat or is_offer_or_note(flat):
             continue
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
@@ -137,10 +137,10 @@ class _State:
         if not plain or self._only_corrects(plain, sentence):
             return None
         clause = ClauseText(part, plain, without_quoted(plain))
-        if is_open(plain) and not self._labelled:
+        if leaves_open(plain) and not self._labelled:
             sentence.denied = True
             return Clause(part, LEFT_OPEN, sentence.number)
-        if is_denied(clause.masked):
+        if denies(clause.masked):
             sentence.denied = True
             return Clause(part, -1, sentence.number)
         weight = self._weight(whole, clause, sentence)
@@ -167,7 +167,7 @@ class _State:
         if unlinked:
             after = sentence.text[len(whole) : len(whole) + 1]
             only = len(sentence.parts) == 1
-            sentence.alone = only or after in "—-" or is_explained(sentence.parts)
+            sentence.alone = only or after in "—-" or explains_first(sentence.parts)
             weight = self._weights.weigh_unlinked(clause, first=first, alone=sentence.alone)
         else:
             weight = self._weights.weigh(clause, first=first)

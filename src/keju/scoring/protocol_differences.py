@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from keju.definitions import Query, Task, task
 from keju.items import AnswerForm, Protocol, Record, Score
-from keju.scoring.aggregate import MetricResult, TaskResult, aggregate
+from keju.scoring.aggregate import aggregate
+from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.rules import list_steps, lower_is_better
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")

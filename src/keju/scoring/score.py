@@ -209,25 +209,13 @@ def _record(
     metric_value: MetricValue | None = None,
     reason: str = "",
 ) -> Score:
-    response, item = sample.response, sample.item
+    response = sample.response
     with_answer = protocol == "strict" and sample.form in _WITH_EXTRACTED and not reason
     return Score(
-        key=response.key,
-        item=item.id,
-        model=response.model,
-        benchmark=item.benchmark,
-        task=item.task,
+        **sample.score_fields,
         protocol=protocol,
         metric=metric,
         value=None if metric_value is None else metric_value.value,
-        query=item.query,
-        setting=response.setting,
-        script=response.script,
-        wording=response.wording,
-        round=response.round,
-        group=item.group,
-        status=response.status,
-        verdict=sample.verdict,
         reason=reason,
         extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
@@ -235,8 +223,3 @@ def _record(
         | ({} if metric_value is None else metric_value.stats),
         signature=signature + wording_part(response.wording) if signature else "",
     )
-
-
-def models_of(scores: Iterable[Score]) -> list[str]:
-    """The models in a list of scores, in order of first appearance."""
-    return list(dict.fromkeys(score.model for score in scores))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from keju.definitions import (
     NO_REFERENCE,
@@ -65,6 +65,26 @@ class ScoringSample:
         self.query = query_of(item)
         self.form: AnswerForm = self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
+
+    @cached_property
+    def score_fields(self) -> dict[str, Any]:
+        """The fields of `Score` that all scores of the sample share."""
+        item, response = self.item, self.response
+        return {
+            "key": response.key,
+            "item": item.id,
+            "model": response.model,
+            "benchmark": item.benchmark,
+            "task": item.task,
+            "query": item.query,
+            "setting": response.setting,
+            "script": response.script,
+            "wording": response.wording,
+            "round": response.round,
+            "group": item.group,
+            "status": response.status,
+            "verdict": self.verdict,
+        }
 
     @cached_property
     def reference(self) -> str:

@@ -10,8 +10,9 @@ from msgspec import field
 from msgspec.structs import replace
 
 from keju.items import Record, Score
-from keju.scoring.aggregate import Result, aggregate
+from keju.scoring.aggregate import aggregate
 from keju.scoring.export import encode_json, json_by_model
+from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
 from keju.scoring.variants import VariantResult, variant_results
 

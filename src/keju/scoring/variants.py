@@ -118,7 +118,7 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
 
 
 def _score(sample: ScoringSample, variant: Variant) -> Score:
-    response, item = sample.response, sample.item
+    response = sample.response
     value, signed, reason = None, "", sample.defect.response or sample.defect.answer
     if not reason:
         try:
@@ -130,22 +130,10 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
     if value is not None and response.status in {"failed", "filtered"}:
         value = 0.0
     return Score(
-        key=response.key,
-        item=item.id,
-        model=response.model,
-        benchmark=item.benchmark,
-        task=item.task,
+        **sample.score_fields,
         protocol="official",
         metric=variant.name,
         value=value,
-        query=item.query,
-        setting=response.setting,
-        script=response.script,
-        wording=response.wording,
-        round=response.round,
-        group=item.group,
-        status=response.status,
-        verdict=sample.verdict,
         reason=reason,
         stats={} if value is None else mean(value).stats,
         signature=signed,

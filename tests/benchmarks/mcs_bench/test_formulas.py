@@ -4,7 +4,7 @@ from math import exp, log
 
 import pytest
 
-from keju.benchmarks.mcs_bench.formulas import PAPER_FORMS
+from keju.benchmarks.mcs_bench import anls, formulas
 from keju.metrics import sentence_bleu
 
 TRUTH = "学而时习之不亦说乎"
@@ -24,23 +24,29 @@ EXPECTED = {
 }
 
 
+FORMULAS = {
+    "BLEU_eq5": formulas.bleu_eq5,
+    "ROUGE-1_recall": formulas.rouge_1_recall,
+    "ROUGE-2_recall": formulas.rouge_2_recall,
+    "ROUGE-L_beta1.2": formulas.rouge_l_leaning,
+    "ANLS_eq7": anls.anls_paper,
+    "ANLS_biten": anls.anls_threshold,
+}
+
+
 @pytest.mark.parametrize("name", EXPECTED)
 def test_each_form_gives_the_value_worked_out_by_hand(name):
-    assert PAPER_FORMS[name](TRUTH, ANSWER) == pytest.approx(EXPECTED[name], abs=1e-12)
-
-
-def test_no_form_is_left_out():
-    assert set(PAPER_FORMS) == set(EXPECTED)
+    assert FORMULAS[name](TRUTH, ANSWER) == pytest.approx(EXPECTED[name], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_the_truth_earns_everything_and_silence_nothing(name):
-    assert PAPER_FORMS[name](TRUTH, TRUTH) == 1
+    assert FORMULAS[name](TRUTH, TRUTH) == 1
     # Eq. 8 divides by the reference once more, so that even silence keeps all but 1/9.
     silence = 8 / 9 if name == "ANLS_eq7" else 0
-    assert PAPER_FORMS[name](TRUTH, "") == pytest.approx(silence)
+    assert FORMULAS[name](TRUTH, "") == pytest.approx(silence)
 
 
 def test_without_smoothing_one_right_character_earns_nothing():
-    assert PAPER_FORMS["BLEU_eq5"]("月", "月") == 0
+    assert FORMULAS["BLEU_eq5"]("月", "月") == 0
     assert sentence_bleu("月", "月") == pytest.approx(0.1778, abs=1e-4)

@@ -6,9 +6,7 @@ They are named variants for a comparison of the two; no protocol uses them. All 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 
 from keju.benchmarks.mcs_bench import texts
 from keju.benchmarks.mcs_bench.anls import anls_paper, anls_threshold
@@ -42,18 +40,7 @@ def rouge_l_leaning(reference: str, hypothesis: str) -> float:
     return f_beta(rouge_l(reference, hypothesis), 1.2)
 
 
-PAPER_FORMS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
-    {
-        "BLEU_eq5": bleu_eq5,
-        "ROUGE-1_recall": rouge_1_recall,
-        "ROUGE-2_recall": rouge_2_recall,
-        "ROUGE-L_beta1.2": rouge_l_leaning,
-        "ANLS_eq7": anls_paper,
-        "ANLS_biten": anls_threshold,
-    }
-)
-"""Name → metric. ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5)."""
-
+# ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5).
 _of_text = partial(Variant, benchmark=BENCHMARK, form="text", prepare=CHARACTERS)
 _CONVERTED_CHARACTERS = CHARACTERS._replace(inputs=texts.converted_pair)
 for each in (

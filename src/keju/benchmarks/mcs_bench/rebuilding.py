@@ -9,13 +9,8 @@ from keju.definitions import Task, benchmark
 from keju.items import Protocol
 from keju.published import Rebuilt
 from keju.published.printed_tables import PrintedTables, load_printed_tables
-from keju.scoring.aggregate import (
-    MeanResult,
-    MetricResult,
-    TaskResult,
-    domain_means,
-    mean_over_domains,
-)
+from keju.scoring.means import domain_means, mean_over_domains
+from keju.scoring.results import MeanResult, MetricResult, TaskResult
 
 AS_PRINTED = "Illustration"
 """The domain whose single tasks (Table 21) are not in the transcription."""

@@ -1,0 +1,99 @@
+"""The values of a model: `Result`, with those of its benchmarks, means, tasks and metrics."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from keju.items import PromptScript, PromptVariant, Protocol, Record, Setting
+
+
+class MetricResult(Record, frozen=True, kw_only=True):
+    """One metric over the items of one task.
+
+    `value` counts a failure as the worst value of the metric; `without_failures` omits failures.
+    Both are ``sum(numerator) / sum(denominator)`` (for CER a corpus rate), except for metrics that
+    are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
+    All three are None if no item has a value. `unscored` counts the items without a value by
+    reason. `layers`, for CER in `strict`, is the corpus CER after each layer of normalisation: the
+    decrease from one to the next is the part of the error that the layer removes. `note` is a
+    remark for readers of the value.
+    """
+
+    metric: str
+    value: float | None
+    without_failures: float | None
+    item_mean: float | None
+    items: int
+    scored: int
+    unscored: dict[str, int] = field(default_factory=dict)
+    layers: dict[str, float] = field(default_factory=dict)
+    signature: str = ""
+    note: str = ""
+
+
+class TaskResult(Record, frozen=True, kw_only=True):
+    """All metrics of one task (or one query of it), the main one first.
+
+    `statuses` counts the responses by their status (answered, failed …), and `verdicts` by the
+    result of extraction.
+    """
+
+    task: str
+    query: str
+    metrics: tuple[MetricResult, ...]
+    items: int
+    statuses: dict[str, int]
+    verdicts: dict[str, int]
+
+    @property
+    def name(self) -> str:
+        """The task's id, followed by the query if the task has several."""
+        return f"{self.task}/{self.query}" if self.query else self.task
+
+    @property
+    def main(self) -> MetricResult | None:
+        """The main metric, which represents the task in means."""
+        return self.metrics[0] if self.metrics else None
+
+
+class MeanResult(Record, frozen=True, kw_only=True):
+    """A plain mean, and the parts that are missing from it.
+
+    `value` is the mean over the parts that have a value; None if none has. `parts` names all parts
+    of the complete mean, and `missing` those without a value, with the reason. Only if `missing` is
+    empty is `value` the number that the benchmark defines.
+    """
+
+    value: float | None
+    parts: tuple[str, ...]
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+class BenchmarkResult(Record, frozen=True, kw_only=True):
+    """One benchmark: its domains, and the mean over them.
+
+    `formats` are further means that the definition declares over some of the tasks
+    (`Definition.means`).
+    """
+
+    benchmark: str
+    domains: dict[str, MeanResult]
+    overall: MeanResult
+    formats: dict[str, MeanResult] = field(default_factory=dict)
+
+
+class Result(Record, frozen=True, kw_only=True):
+    """All values of one model under one protocol in one prompt variant."""
+
+    model: str
+    setting: Setting
+    script: PromptScript = "released"
+    wording: str = "released"
+    protocol: Protocol
+    tasks: tuple[TaskResult, ...]
+    benchmarks: tuple[BenchmarkResult, ...]
+
+    @property
+    def variant(self) -> PromptVariant:
+        """The prompt variant of the responses."""
+        return PromptVariant(self.setting, self.script, self.wording)
