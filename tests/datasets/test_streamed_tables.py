@@ -1,10 +1,14 @@
-"""Large JSON-lines and CSV files: read line by line, with the items and errors of small ones."""
+"""Large tables: read piece by piece, with the items and errors of small ones."""
 
 from __future__ import annotations
 
+import io
 import json
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from keju.datasets.readers import import_dataset
@@ -63,6 +67,41 @@ def test_a_large_table_gives_the_same_items_and_notes(tmp_path, streamed, name, 
     lines = imported(tmp_path, name, data, "lines")
     assert lines.manifest.hash == whole.manifest.hash
     assert lines.notes == whole.notes
+
+
+def test_a_large_parquet_file_gives_the_same_items(tmp_path, streamed, monkeypatch):
+    more = {
+        "number": [1, None, 3], "share": [0.5, 1e300, None], "seen": [True, False, None],
+        "day": [date(2024, 1, n) for n in (1, 2, 3)], "price": [Decimal("1.50")] * 3,
+        "tags": [["a", "b"], [], None], "inner": [{"x": 1, "y": "天"}] * 3,
+    }  # fmt: skip
+    frame = pl.DataFrame(
+        {**{key: [each[key] for each in RECORDS[:3]] for key in RECORDS[0]}, **more}
+    )
+    frame = frame.with_columns(pl.col("more").cast(pl.Categorical))
+    data = io.BytesIO()
+    frame.write_parquet(data, row_group_size=2)
+    monkeypatch.setattr("keju.datasets.readers.streamed_tables._ROWS", 2)
+    whole = imported(tmp_path, "t.parquet", data.getvalue(), "whole")
+    streamed()
+    assert can_stream([tmp_path / "source" / "t.parquet"])
+    pieces = imported(tmp_path, "t.parquet", data.getvalue(), "pieces")
+    assert pieces.manifest.hash == whole.manifest.hash
+    assert pieces.notes == whole.notes
+
+
+def test_a_large_damaged_parquet_file_is_an_error(tmp_path, streamed):
+    data = io.BytesIO()
+    pl.DataFrame(RECORDS).write_parquet(data)
+    streamed()
+    broken = bytearray(data.getvalue())
+    broken[4:80] = bytes(76)
+    problem, file, _ = refused(tmp_path, "t.parquet", bytes(broken), "out")
+    assert "parquet" in problem
+    assert file.endswith("t.parquet")
+    empty = io.BytesIO()
+    pl.DataFrame(RECORDS).clear().write_parquet(empty)
+    assert "no" in refused(tmp_path, "t.parquet", empty.getvalue(), "out")[0]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`iter_table`: the records of large JSON-lines and CSV files, a few lines in memory at a time."""
+"""`iter_table`: the records of large JSON-lines, CSV and parquet files, a few in memory."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from itertools import chain
 from pathlib import Path
 
 from keju.datasets.import_progress import count
+from keju.datasets.parts import is_parquet
 from keju.datasets.readers.base import plain_file
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.json_records import begins_with_list, iter_lines
 from keju.datasets.readers.records import Place
-from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
+from keju.datasets.readers.tables import Row, delimited, parquet_rows, read_table, separator_of
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.messages import message
@@ -22,16 +23,20 @@ STREAMED_BYTES = 8 << 20
 
 _LINES = {".jsonl", ".ndjson"}
 _CELLS = {".csv", ".tsv"}
+_PARQUET = ".parquet"
+_ROWS = 64
+"""The number of rows of a parquet file in memory: a row may be a page image."""
 
 
 def can_stream(files: list[Path]) -> bool:
-    """Whether tables are read line by line: large JSON lines, CSV or TSV files in UTF-8.
+    """Whether tables are read piece by piece: JSON lines, CSV or TSV in UTF-8, parquet; if large.
 
     Raises:
         UsageError: the user named an encoding that does not exist.
         DataError: a file is not readable, or is in none of the known encodings.
     """
-    if any(file.suffix.casefold() not in _LINES | _CELLS or not file.is_file() for file in files):
+    known = {*_LINES, *_CELLS, _PARQUET}
+    if any(file.suffix.casefold() not in known or not file.is_file() for file in files):
         return False
     size = sum(file.stat().st_size for file in files)
     return size > STREAMED_BYTES and all(map(_is_streamable, files))
@@ -46,6 +51,9 @@ def iter_table(file: Path) -> Iterator[Row]:
     check_time()
     count(files=1)
     empty = True
+    if file.suffix.casefold() == _PARQUET:
+        yield from parquet_rows(file, _ROWS)
+        return
     try:
         with plain_file(file).open(encoding=UTF_8) as lines:
             for row in _iter_rows(file, lines):
@@ -75,6 +83,8 @@ def _iter_rows(file: Path, lines: Iterator[str]) -> Iterator[Row]:
 
 def _is_streamable(file: Path) -> bool:
     try:
+        if file.suffix.casefold() == _PARQUET:
+            return is_parquet(file)
         with file.open("rb") as stream:
             head = stream.read(HEAD)
     except OSError:

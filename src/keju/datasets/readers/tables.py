@@ -22,6 +22,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, workbook_sheets
 from keju.errors import DataError
 from keju.messages import message
@@ -259,12 +260,47 @@ def _parquet(file: Path) -> list[JsonObject]:
         if cells > MOST_CELLS:
             raise _too_large(file, message("datasets.table-cells", most=MOST_CELLS))
         frame = scan.collect()
-        if sum(_bytes_in(frame[name]) for name in columns) > MOST_BYTES:
-            raise _too_large(file, message("datasets.table-bytes", most=MOST_BYTES >> 20))
+        _check_bytes(file, frame)
         return frame.to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
         raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
+
+
+def parquet_rows(file: Path, most: int) -> Iterator[Row]:
+    """Yield the records that `read_table` returns, a few of which are in memory.
+
+    Args:
+        file: a parquet file.
+        most: the number of records in memory; they may have `MOST_BYTES` bytes in all.
+
+    Raises:
+        DataError: as `read_table`, but there is no limit to the size of the file.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+    number = 0
+    try:
+        with ParquetFile(file) as table:
+            for batch in table.iter_batches(most, use_threads=False):
+                check_time()
+                frame = pl.DataFrame(pa.Table.from_batches([batch]))
+                _check_bytes(file, frame)
+                for cells in frame.iter_rows(named=True):
+                    number += 1
+                    yield Row(Place(file, f"record {number}"), cells)
+    except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException,
+            OSError) as error:  # fmt: skip
+        reason = next(iter(str(error).splitlines()), "")
+        raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
+    if not number:
+        raise DataError(message("datasets.table-without-lines"), file=file)
+
+
+def _check_bytes(file: Path, frame: pl.DataFrame) -> None:
+    if sum(map(_bytes_in, frame)) > MOST_BYTES:
+        raise _too_large(file, message("datasets.table-bytes", most=MOST_BYTES >> 20))
 
 
 def _parquet_bytes(file: Path) -> bytes:
