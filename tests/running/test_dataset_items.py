@@ -13,8 +13,9 @@ from keju.items import Item, Request
 from keju.models import Answer, ModelOptions
 from keju.running import attach_dataset, estimate, run
 from keju.running.dataset_items import DatasetItems
+from keju.running.item_places import shard_places
 from keju.running.policy import Policy
-from keju.running.selecting import Selection, in_shard, select, shard_places
+from keju.running.selecting import Selection, in_shard, select
 from keju.runs import RunFolder, record_list
 from tests.support.making import make_dataset, page_item
 
@@ -68,6 +69,17 @@ def test_the_selected_items_are_those_of_a_list(path: Path, selection: Selection
     for shard in ("1/3", "3/3"):
         places = shard_places(found, shard)
         assert [found[place] for place in places] == in_shard(list(found), shard)
+
+
+def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Path):
+    items = [*Dataset.open(path), *Dataset.open(path)]
+    turns: dict[object, int] = {}
+    first = [turns.setdefault(item.images or item.id, len(turns)) for item in items]
+    for count in (1, 2, 5):
+        for number in range(count):
+            found = list(shard_places(items, f"{number + 1}/{count}"))
+            assert found == [place for place, turn in enumerate(first) if turn % count == number]
+    assert list(shard_places([], "2/3")) == []
 
 
 @pytest.mark.usefixtures("on_disk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,8 +94,40 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
         DataError: the source is missing or damaged, or the target cannot be written.
     """
     chosen = frozenset(ids)
+    _copy_rows(source, target, chosen.__contains__)
+
+
+def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
+    """Copy items as `copy_items`, without all their ids in memory.
+
+    Args:
+        source: the table.
+        target: the table to write.
+        ids: the ids, in the order of the source.
+
+    Raises:
+        ValueError: an id is not in the source, or not in its order.
+        DataError: as `copy_items`.
+    """
+    wanted = iter(ids)
+    name = next(wanted, None)
+
+    def is_next(found: object) -> bool:
+        nonlocal name
+        if found != name:
+            return False
+        name = next(wanted, None)
+        return True
+
+    _copy_rows(source, target, is_next)
+    if name is not None:
+        raise ValueError(f"{name} is not in the table, or not in its order")
+
+
+def _copy_rows(source: Path, target: Path, takes: Callable[[object], bool]) -> None:
+    """Copy the rows for whose ids, passed in their order, a function returns true."""
     frames = (
-        frame.filter(pl.Series([name in chosen for name in frame["id"]], dtype=pl.Boolean))
+        frame.filter(pl.Series(list(map(takes, frame["id"])), dtype=pl.Boolean))
         for frame in iter_frames(source)
     )
     write_frames(target, frames)
@@ -107,7 +139,12 @@ def read_ids(path: Path) -> list[str]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    return [str(name) for frame in iter_frames(path, ["id"]) for name in frame["id"]]
+    return list(iter_ids(path))
+
+
+def iter_ids(path: Path) -> Iterator[str]:
+    """The ids that `read_ids` returns, one after the other."""
+    return (str(name) for frame in iter_frames(path, ["id"]) for name in frame["id"])
 
 
 def read_items(path: Path) -> list[Item]:

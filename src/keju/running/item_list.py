@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,8 +42,10 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     return ids
 
 
-def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> list[Item]:
-    """The items that a list names, in the order of the dataset.
+def listed_places(
+    items: Sequence[Item], places: Sequence[int], ids: Sequence[str], dataset: Path
+) -> Sequence[int]:
+    """The indices, out of these, of the items that a list names.
 
     An entry is an item's id, or the id without its question form: an id such as ``x#QUERY`` belongs
     to a question form, and the entry ``x`` names the items of all question forms of that image.
@@ -51,8 +54,12 @@ def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> li
         UsageError: an entry names no item of the dataset; the message names the entries.
     """
     wanted = set(ids)
-    chosen = [item for item in items if wanted & _names_of(item)]
-    known = {name for item in chosen for name in _names_of(item)}
+    chosen, known = array("q"), set[str]()
+    for place in places:
+        names = _names_of(items[place])
+        if wanted & names:
+            chosen.append(place)
+            known |= names
     if unknown := [each for each in ids if each not in known]:
         raise UsageError(
             message(

@@ -17,6 +17,7 @@ from keju.running.box_conventions import check_models
 from keju.running.cache_key import key_of
 from keju.running.dataset_items import DatasetItems, items_at
 from keju.running.examples import Examples, has_examples
+from keju.running.item_places import shard_places
 from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
@@ -28,7 +29,7 @@ from keju.running.reading import (
     unsupported_reason,
 )
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant, Selection, shard_places, skip_reason
+from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.running.store import RequestId, ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder

@@ -80,11 +80,17 @@ class SentData(NamedTuple):
 
     @classmethod
     def of(cls, dataset: Dataset, items: Sequence[Item]) -> SentData:
-        """The data of some items of a dataset, which may be reduced (`item_to_send`)."""
+        """The data of items of a dataset, in its order; may be reduced (`item_to_send`)."""
 
         def whole() -> Iterator[Item]:
-            ids = {item.id for item in items}
-            return (each for each in dataset if each.id in ids)
+            wanted = iter(items)
+            item = next(wanted, None)
+            for each in dataset:
+                if item is not None and each.id == item.id:
+                    yield each
+                    item = next(wanted, None)
+            if item is not None:  # In another order: the licences of all items count.
+                yield from dataset
 
         about = dataset.manifest
         return cls(about.name, about.licence, whole, len(items), bool(about.images))

@@ -11,8 +11,9 @@ from keju.items import Item
 from keju.models import Model
 from keju.running.dataset_items import items_at
 from keju.running.examples import Examples
+from keju.running.item_places import shard_places
 from keju.running.reading import reader_of
-from keju.running.selecting import RequestVariant, Selection, shard_places
+from keju.running.selecting import RequestVariant, Selection
 
 
 @dataclass(frozen=True)

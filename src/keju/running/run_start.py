@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -13,9 +14,11 @@ from keju import __version__
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
+from keju.items import Item
 from keju.messages import message
 from keju.models import capabilities_of, plugins_of, role_of
 from keju.running.changed_items import ChangedItems, changed_items, drop_stale, resume_obstacle
+from keju.running.dataset_items import ItemView
 from keju.running.manifest_check import (
     check_same,
     drop_failures,
@@ -46,7 +49,7 @@ def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = Fal
     contents.examples.check(contents.items, contents.selection.variants)
     folder, manifest = store.folder, _manifest(contents, store.folder)
     _check_case(manifest.models, folder.manifest().models if folder.exists() else ())
-    chosen = [item.id for item in contents.items]
+    chosen = ItemView(contents.items, range(len(contents.items)), _id_of)
     if not folder.exists():
         _check_case(contents.dataset.manifest.tasks)
         _store_items(contents, folder, chosen)
@@ -65,7 +68,7 @@ def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = Fal
     check_same(replace(earlier, models=kept), manifest, folder, refused)
     _check_chosen(folder, chosen, changed, contents.selection.shard)
     stored = earlier.items_sha256 and folder.has_its_items()
-    if changed or len(folder.item_ids()) < len(chosen) or not stored:
+    if changed or not stored or sum(1 for _ in folder.iter_item_ids()) < len(chosen):
         # Without a hash in run.json, an interruption between the two files is not reported as
         # damage.
         folder.write_manifest(replace(earlier, items_sha256=""))
@@ -99,7 +102,9 @@ def _check_chosen(
     folder: RunFolder, chosen: Sequence[str], changed: ChangedItems | None, shard: str | None
 ) -> None:
     """Refuse to resume a run with fewer items, or a shard with more."""
-    path, before = folder.path, set(folder.item_ids())
+    if all(one == other for one, other in zip_longest(folder.iter_item_ids(), chosen)):
+        return
+    path, before = folder.path, set(folder.iter_item_ids())
     before.difference_update(changed.gone if changed else ())
     if gone := before.difference(chosen):
         raise UsageError(
@@ -117,6 +122,10 @@ def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
         other = spelled.setdefault(file_name(name).casefold(), name)
         if other != name and name not in stored:
             raise UsageError(message("running.names-differ-in-case", name=name, other=other))
+
+
+def _id_of(item: Item) -> str:
+    return item.id
 
 
 def _store_items(contents: RunContents, folder: RunFolder, chosen: Sequence[str]) -> None:

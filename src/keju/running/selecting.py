@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import random
-import re
-from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-import msgspec
 from msgspec import field
 from msgspec.structs import asdict
 
@@ -24,7 +19,6 @@ from keju.definitions.wordings import (
     wording_skip_reason,
 )
 from keju.errors import UsageError
-from keju.files import sha256_bytes
 from keju.items import (
     OWN_READING,
     TEXT_ONLY,
@@ -37,7 +31,8 @@ from keju.items import (
 from keju.messages import listed, message
 from keju.metrics.boxes import box_convention
 from keju.running.box_conventions import OF_MODEL
-from keju.running.item_list import list_label, listed_items
+from keju.running.item_list import list_label, listed_places
+from keju.running.item_places import ItemKinds, limited_places, sampled_places, shard_places
 from keju.running.transcriptions import with_transcriptions
 from keju.runs.labels import checked_label
 
@@ -45,7 +40,6 @@ _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
 
 _T = TypeVar("_T")
-_SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 MOST_ROUNDS = 1000
 """The maximum number of rounds; a larger one is probably a typing mistake (the papers use 5)."""
@@ -156,27 +150,44 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
     return chosen
 
 
-def select_own(items: Iterable[Item], selection: Selection, dataset: Path) -> list[Item]:
+def select_own(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
     """The selected items, without transcriptions of other items.
+
+    Raises:
+        UsageError: see `select`.
+    """
+    return [items[place] for place in select_places(items, ItemKinds(items), selection, dataset)]
+
+
+def select_places(
+    items: Sequence[Item], kinds: ItemKinds, selection: Selection, dataset: Path
+) -> Sequence[int]:
+    """The indices of the items that `select_own` returns.
 
     Only these fields are used: id, task, query, split, group, verbatim and images; the images only
     of an item without a group.
+
+    Args:
+        items: the items; they are read only for `Selection.items` and `Selection.sample`.
+        kinds: their kinds.
+        selection: which items.
+        dataset: the dataset, for errors.
 
     Raises:
         UsageError: see `select`.
     """
     _check(selection)
-    chosen = [item for item in items if item.split == "test"]
+    chosen: Sequence[int] = kinds.places_where(lambda kind: kind.split == "test")
     if selection.items is not None:
-        chosen = listed_items(chosen, selection.items, dataset)
+        chosen = listed_places(items, chosen, selection.items, dataset)
     if selection.tasks is not None:
-        chosen = _of_tasks(chosen, selection.tasks, dataset)
+        chosen = _of_tasks(kinds, chosen, selection.tasks, dataset)
     if own_wordings(selection.wordings):
-        chosen = _worded(chosen, selection)
+        chosen = _worded(kinds, chosen, selection)
     if selection.limit is not None:
-        chosen = _limited(chosen, selection.limit)
+        chosen = limited_places(kinds, chosen, selection.limit)
     if selection.sample is not None:
-        chosen = _sampled(chosen, selection.sample, selection.seed)
+        chosen = sampled_places(items, chosen, selection.sample, selection.seed)
     if not chosen:
         raise UsageError(message("running.no-items-to-ask", dataset=dataset))
     return chosen
@@ -192,28 +203,6 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
         UsageError: `shard` has not the form of one.
     """
     return [items[place] for place in shard_places(items, shard)]
-
-
-def shard_places(items: Sequence[Item], shard: str | None) -> Sequence[int]:
-    """The indices of the items that `in_shard` returns.
-
-    Raises:
-        UsageError: `shard` has not the form of one.
-    """
-    if not shard:
-        return range(len(items))
-    spelled = _SHARD.fullmatch(shard)
-    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
-    if not 1 <= number <= count:
-        raise UsageError(message("running.shard-invalid", shard=shard))
-    turns: dict[object, int] = {}
-    found = array("q")
-    for place, item in enumerate(items):
-        images = hashlib.sha256(msgspec.msgpack.encode(item.images)).digest() if item.images else ""
-        turn = turns.setdefault(images or item.id, len(turns))
-        if turn % count == number - 1:
-            found.append(place)
-    return found
 
 
 def skip_reason(item: Item, variant: RequestVariant) -> str:
@@ -297,79 +286,43 @@ def _known_wordings(given: Sequence[str]) -> Sequence[str]:
     return _known(given, given, "wording")
 
 
-def _worded(items: list[Item], selection: Selection) -> list[Item]:
+def _worded(kinds: ItemKinds, places: Sequence[int], selection: Selection) -> Sequence[int]:
     """The items that one of the wordings has a prompt for.
 
     Raises:
         UsageError: none of the user's own wordings has a prompt for any item.
     """
+    heads = kinds.among(places)
     for name, own in own_wordings(selection.wordings).items():
-        if all(wording_skip_reason(item, name) for item in items):
+        if all(wording_skip_reason(head, name) for head in heads):
             raise UsageError(
                 message(
                     "running.wording-changes-nothing",
                     name=name,
                     prompts=", ".join(own.prompts),
-                    forms=", ".join(question_forms_of(items)) or message("running.no-task"),
+                    forms=", ".join(question_forms_of(heads)) or message("running.no-task"),
                 )
             )
-    return [
-        item
-        for item in items
-        if any(not wording_skip_reason(item, name) for name in selection.wordings)
-    ]
+    return kinds.places_where(
+        lambda head: any(not wording_skip_reason(head, name) for name in selection.wordings), places
+    )
 
 
-def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[Item]:
-    forms = QuestionForms(tasks)
+def _of_tasks(
+    kinds: ItemKinds, places: Sequence[int], tasks: tuple[str, ...], dataset: Path
+) -> Sequence[int]:
+    forms, heads = QuestionForms(tasks), kinds.among(places)
     if absent := [
         form.name
         for form in forms.forms or ()
-        if not any(form.takes(item.task, item.query) for item in items)
+        if not any(form.takes(head.task, head.query) for head in heads)
     ]:
         raise UsageError(
             message(
                 "running.no-items-of-task",
                 dataset=dataset,
                 absent=", ".join(absent),
-                forms=", ".join(question_forms_of(items)),
+                forms=", ".join(question_forms_of(heads)),
             )
         )
-    return [item for item in items if forms.takes(item)]
-
-
-def _limited(items: list[Item], limit: int) -> list[Item]:
-    seen: dict[str, int] = {}
-    kept = []
-    for item in items:
-        seen[item.task] = seen.get(item.task, 0) + 1
-        if seen[item.task] <= limit:
-            kept.append(item)
-    return kept
-
-
-def _sampled(items: list[Item], size: int, seed: int) -> list[Item]:
-    tasks: dict[str, dict[str, list[int]]] = {}
-    for place, item in enumerate(items):
-        group = item.group or (item.images[0].sha256 if item.images else item.id)
-        tasks.setdefault(item.task, {}).setdefault(group, []).append(place)
-    turns = [
-        _in_turn(_shuffled(list(groups.values()), f"{seed}:{name}"), f"{seed}:{name}")
-        for name, groups in tasks.items()
-    ]
-    drawn = _in_turn(_shuffled(turns, str(seed)), None)[:size]
-    return [items[place] for place in sorted(drawn)]
-
-
-def _shuffled(things: list[list[int]], seed: str) -> list[list[int]]:
-    draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
-    return draw.sample(things, len(things))
-
-
-def _in_turn(groups: list[list[int]], seed: str | None) -> list[int]:
-    """One index of each group, then the next of each, and so on."""
-    if seed is not None:
-        draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
-        groups = [draw.sample(group, len(group)) for group in groups]
-    longest = max(map(len, groups), default=0)
-    return [group[turn] for turn in range(longest) for group in groups if turn < len(group)]
+    return kinds.places_where(forms.takes, places)

@@ -22,7 +22,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
+from keju.datasets.store import (
+    Dataset,
+    copy_ordered_items,
+    iter_ids,
+    read_ids,
+    read_items,
+    write_items,
+)
 from keju.datasets.table import iter_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
@@ -268,12 +275,19 @@ class RunFolder:
         """The ids of the items of this run, in their order."""
         return read_ids(self.items_path)
 
+    def iter_item_ids(self) -> Iterator[str]:
+        """The ids of the items of this run, one after the other."""
+        return iter_ids(self.items_path)
+
     def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
-        """Copy the items with these ids from a dataset; if they are all, its file byte for byte."""
+        """Copy the items with these ids from a dataset; if they are all, its file byte for byte.
+
+        The ids are in the order of the dataset.
+        """
         if len(ids) == dataset.manifest.items and dataset.items_path.is_file():
             copy_atomic(dataset.items_path, self.items_path)
         else:
-            copy_items(dataset.items_path, self.items_path, ids)
+            copy_ordered_items(dataset.items_path, self.items_path, ids)
 
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.
