@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from msgspec.structs import replace
 
-from keju.bundles import open_bundle, write_bundle
+from keju.bundles import open_bundle, verify_bundle, write_bundle
 from keju.bundles.cleaning import Cleaner
 from keju.errors import UsageError
 from keju.files import read_jsonl
@@ -109,16 +109,73 @@ def test_an_answer_is_never_changed_but_refused(
         ("和/或/且", "和/或/且"),
         ("/no_think", "/no_think"),
         ("2026/11/23", "2026/11/23"),
+        ("at file:///srv/a/x.txt", "at x.txt"),
+        ("找不到/srv/a/模型/z", "找不到z"),
+        ("/opt/two words/models/x.bin, /srv/a/y.bin", "x.bin, y.bin"),
+        ("see /a/b and then c", "see b and then c"),
+        ("/home/somebody", "path"),
+        ("C:\\Users\\somebody", "path"),
+        ("socks5://a:b@host:1080", "socks5://host:1080"),
+        ("s3://bucket/a/b", "s3://bucket/a/b"),
     ],
 )
 def test_texts_without_credentials_and_paths(tmp_path: Path, text: str, clean: str) -> None:
     assert Cleaner(tmp_path, {}).hide(text) == clean
 
 
+def test_a_home_with_a_space_in_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "Two Words"))
+    cleaner = Cleaner(tmp_path / "run", {})
+    home = str(tmp_path / "Two Words")
+    assert cleaner.hide(f"{home}/data/x.png is missing") == "x.png is missing"
+    assert cleaner.hide(f"no space left in {home}") == "no space left in path"
+
+
+def test_a_key_is_recognised_by_any_spelling_of_its_variable(tmp_path: Path) -> None:
+    for name in ("my_api_key", "DB_PASSWD", "CLOUD_CREDENTIALS"):
+        assert Cleaner(tmp_path, {name: KEY}).hide(f"x {KEY}") == "x ***"
+
+
+def test_parameters_and_the_served_model_of_a_response_are_cleaned(
+    scored_run: Path, tmp_path: Path
+) -> None:
+    good = next(iter(RunFolder.open(scored_run).manifest().models))
+    change_run(
+        scored_run, good, served_model="/srv/a/models/qwen",
+        decoding={"metadata": '{"path":"/srv/a/x"}'}, refused=("/srv/a/seed",),
+    )  # fmt: skip
+    written = write_bundle(scored_run, tmp_path / "x.keju.zip")
+    assert b"/srv/a" not in every_text(written.path)
+    with open_bundle(written.path) as opened:
+        first = next(opened.responses(opened.models[0]))
+    assert (first.served_model, first.decoding) == ("qwen", {"metadata": '{"path":"x"}'})
+
+
+def test_a_system_prompt_is_not_changed_because_signatures_have_its_hash(
+    scored_run: Path, tmp_path: Path
+) -> None:
+    folder = RunFolder.open(scored_run)
+    manifest = folder.manifest()
+    text = "Answer as in /data/forms/one.txt"
+    models = {name: {**each, "system_prompt": text} for name, each in manifest.models.items()}
+    folder.write_manifest(replace(manifest, models=models))
+    score_run(folder)
+    written = write_bundle(scored_run, tmp_path / "x.keju.zip")
+    assert {each.identity["system_prompt"] for each in written.about.models.values()} == {text}
+    found = verify_bundle(written.path, scored_run.parent / "set")
+    assert not [each for each in found.differences if each.member.startswith("run/scores")]
+
+
 def test_models_that_are_files_keep_their_names_apart(tmp_path: Path) -> None:
     names = Cleaner(tmp_path, {}).names_of(
-        ["replay:/a/x.jsonl", "replay:/b/x.jsonl", "got:../w/got", "openai:org/m", "ppocr"]
-    )
+        [
+            "replay:/a/x.jsonl", "replay:/b/x.jsonl", "got:../w/got", "openai:org/m", "ppocr",
+            "openai:/data/a/models/qwen", "replay:Kraken=../out", "http-ocr:conf/a/own.toml",
+            "http-ocr:http://localhost:1/a/b", "ocr+llm:ppocr+openai:/d/e/f",
+        ]
+    )  # fmt: skip
     assert list(names.values()) == [
-        "replay:x.jsonl", "replay:x.jsonl#2", "got:got", "openai:org/m", "ppocr",
+        "replay:x.jsonl", "replay:x.jsonl#2", "got:got", "openai:org/m", "ppocr", "openai:qwen",
+        "replay:Kraken=out", "http-ocr:own.toml", "http-ocr:http://localhost:1/a/b",
+        "ocr+llm:ppocr+openai:f",
     ]  # fmt: skip

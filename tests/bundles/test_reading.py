@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from keju.bundles import open_bundle, write_bundle
+from keju.bundles import open_bundle, verify_bundle, write_bundle
+from keju.bundles.manifest import scores_member
 from keju.errors import DataError
 from keju.items import Score
 from keju.runs import RunFolder
@@ -159,3 +160,27 @@ def test_a_table_with_other_columns_is_refused(bundle: Path, tmp_path: Path) -> 
     with open_bundle(other) as opened, pytest.raises(DataError) as raised:
         list(opened.scores(model))
     assert raised.value.item == member
+
+
+@pytest.mark.parametrize("values", [None, [None], [{"name": None, "value": 1.0}],
+                                    [{"name": "a", "value": None}]])  # fmt: skip
+def test_missing_statistics_of_a_score_are_an_error_of_the_bundle(
+    bundle: Path, shared_run: Path, tmp_path: Path, values: list[object] | None
+) -> None:
+    with open_bundle(bundle) as opened:
+        member = next(name for name in opened.archive.names if name.startswith("run/scores/"))
+        model = next(each for each in opened.models if scores_member(each) == member)
+
+    def without(data: bytes) -> bytes:
+        frame = pl.read_parquet(data)
+        stats = pl.Series("stats", [values] * frame.height, dtype=frame.schema["stats"])
+        target = tmp_path / "x.parquet"
+        frame.with_columns(stats).write_parquet(target)
+        return target.read_bytes()
+
+    other = altered(bundle, tmp_path / "x.zip", member, without, rehash=True)
+    with open_bundle(other) as opened, pytest.raises(DataError) as raised:
+        list(opened.scores(model))
+    assert (raised.value.file, raised.value.item) == (str(other), member)
+    found = verify_bundle(other, shared_run.parent / "set")
+    assert {each.member for each in found.differences} >= {member}

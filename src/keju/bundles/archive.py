@@ -24,6 +24,8 @@ MOST_TOTAL = 32 << 30
 MOST_RATIO = 200
 """How many times larger than its compressed form a member above `SMALL` may be."""
 SMALL = 4 << 20
+SMALL_TOTAL = 64 << 20
+"""The size of all members in bytes up to which `MOST_RATIO` does not apply to their sum."""
 
 _CHUNK = 1 << 18
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
@@ -153,8 +155,12 @@ class Archive:
         self._check_names(entries)
         for info in entries:
             self._check_entry(info)
-        if sum(info.file_size for info in entries) > MOST_TOTAL:
+        total = sum(info.file_size for info in entries)
+        if total > MOST_TOTAL:
             raise DataError(message("bundles.too-large", most=MOST_TOTAL >> 30), file=self.path)
+        # Many small members, or members that share compressed data, are a bomb too.
+        if total > SMALL_TOTAL and total > MOST_RATIO * self.path.stat().st_size:
+            raise DataError(message("bundles.far-larger"), file=self.path)
         return entries
 
     def _check_names(self, entries: list[zipfile.ZipInfo]) -> None:

@@ -17,12 +17,27 @@ from keju.models.secrets import Secrets, others_in
 from keju.runs import RunManifest
 
 _ENDPOINT = re.compile(
-    r"(?P<scheme>https?://)(?:[^\s/@]*@)?(?P<place>[^\s?#\"'<>]*)(?:[?#][^\s\"'<>]*)?"
+    r"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]*://)(?:[^\s/@]*@)?(?P<place>[^\s?#\"'<>]*)(?:[?#][^\s\"'<>]*)?"
 )
-_PATH = re.compile(r"(?<![\w:/.~-])(?:~|[A-Za-z]:)?(?:[\\/][^\s\\/:\"'<>|]+){2,}[\\/]?")
-"""An absolute path of two or more parts. `/no_think` in a prompt is not one."""
+_FILE_ADDRESS = re.compile(r"file://(?=/)")
+_PART = r"[^\s\\/:\"'<>|]+"
+_PARTS = rf"(?:[\\/]{_PART}(?:(?: {_PART}){{1,3}}(?=[\\/]))?)"
+"""A slash and a name; a name before another slash may contain spaces."""
 
-_FILE_MODEL = re.compile(r"(?P<kind>replay:|got:)(?P<path>[^\s+]*[\\/][^+]*)")
+_PATH = re.compile(
+    rf"(?:(?<![\w/.~-])(?:~|[A-Za-z]:)?|(?<=[^\x00-\x7f])(?=/[A-Za-z0-9._-]+/)){_PARTS}{{2,}}[\\/]?"
+)
+"""An absolute path of two or more parts. `/no_think` in a prompt is not one, nor is a slash between
+two Chinese words."""
+
+_HOME = re.compile(r"(?:[A-Za-z]:)?[\\/](?:home|Users)[\\/][^\\/]+[\\/]?")
+"""The home directory of somebody, whose last part is a name."""
+
+_FILE_MODEL = re.compile(
+    r"(?P<kind>replay:(?:[^\s\\/=+]+=)?|got:|http-ocr:(?=[^+]*\.toml))(?P<path>[^\s+]*[\\/][^+]*)"
+)
+_NO_NAME = "path"
+_SYSTEM_PROMPT = "system_prompt"
 _SHORTEST = 5
 """The minimum length of a folder that is looked for in all members."""
 
@@ -43,6 +58,8 @@ class Cleaner:
         places = sorted((each for each in folders if len(each) >= _SHORTEST), key=len)
         joined = "|".join(re.escape(each) for each in reversed(places))
         self._folders = re.compile(rf"(?:{joined})(?![\w-])" if joined else r"(?!)")
+        self._below = re.compile(rf"(?:{joined})(?![\w-]){_PARTS}*[\\/]?" if joined else r"(?!)")
+        self._places = frozenset(places)
 
     def hide(self, text: str) -> str:
         """A text without secrets, credentials of addresses, and absolute paths.
@@ -50,8 +67,15 @@ class Cleaner:
         Of a path its last part is kept.
         """
         text = self._secrets.hide(text)
+        text = _FILE_ADDRESS.sub("", text)
         text = _ENDPOINT.sub(lambda found: f"{found['scheme']}{found['place']}", text)
+        # First, because the names of these folders may contain spaces.
+        text = self._below.sub(self._without_place, text)
         return _PATH.sub(lambda found: _last_part(found[0]), text)
+
+    def _without_place(self, found: re.Match[str]) -> str:
+        whole = found[0].rstrip("\\/")
+        return _NO_NAME if whole in self._places else _last_part(whole)
 
     def hide_in(self, value: object) -> Any:  # noqa: ANN401 - of any JSON value
         """A JSON value with `hide` applied to every text, also to keys."""
@@ -67,7 +91,10 @@ class Cleaner:
         """The kind of what must not be published in data: ``secret``, ``path`` or empty."""
         if self._secrets.hide_bytes(data) != data:
             return "secret"
-        return "path" if self._folders.search(data.decode("utf-8", "replace")) else ""
+        text = data.decode("utf-8", "replace")
+        # JSON doubles the slashes of Windows.
+        found = self._folders.search(text) or self._folders.search(text.replace("\\\\", "\\"))
+        return "path" if found else ""
 
     def names_of(self, models: Iterable[str]) -> dict[str, str]:
         """The name of each model in the bundle: of models that are files without their folder."""
@@ -81,11 +108,13 @@ class Cleaner:
     def clean_manifest(self, manifest: RunManifest, names: Mapping[str, str]) -> RunManifest:
         """A manifest as the bundle stores it: no path of the dataset, models by their new names.
 
-        Definitions of benchmarks and prompts are unchanged, because scores depend on them.
+        Definitions of benchmarks and prompts, the system prompt among them, are unchanged, because
+        scores or their signatures depend on them.
         """
 
         def renamed(values: Mapping[str, Any]) -> dict[str, Any]:
-            return {names.get(name, name): self.hide_in(value) for name, value in values.items()}
+            return {names.get(name, name): self._clean_identity(each) for name, each in
+                    values.items()}  # fmt: skip
 
         return replace(
             manifest,
@@ -96,18 +125,31 @@ class Cleaner:
             settings=self.hide_in(manifest.settings),
         )
 
-    def clean_response(self, response: Response, names: Mapping[str, str]) -> Response:
-        """A response under the model's new name; messages of failures are cleaned.
+    def _clean_identity(self, identity: Mapping[str, Any]) -> dict[str, Any]:
+        cleaned: dict[str, Any] = self.hide_in(identity)
+        if _SYSTEM_PROMPT in identity:
+            cleaned[_SYSTEM_PROMPT] = identity[_SYSTEM_PROMPT]
+        return cleaned
 
-        The answer itself is unchanged: it is what the scores are computed from.
+    def clean_response(self, response: Response, names: Mapping[str, str]) -> Response:
+        """A response under the model's new name.
+
+        Messages of failures, parameters of requests and the name of the served model, which can be
+        the path of its weights, are cleaned. The answer itself is unchanged: it is what the scores
+        are computed from.
         """
-        model = names.get(response.model, response.model)
         error = response.error
         if error is not None:
             error = replace(error, message=self.hide(error.message))
-        if model == response.model and error == response.error:
-            return response
-        return replace(response, model=model, error=error)
+        cleaned = replace(
+            response,
+            model=names.get(response.model, response.model),
+            error=error,
+            decoding=self.hide_in(response.decoding),
+            refused=tuple(map(self.hide, response.refused)),
+            served_model=self.hide(response.served_model),
+        )
+        return response if cleaned == response else cleaned
 
 
 def _without_folder(found: re.Match[str]) -> str:
@@ -115,7 +157,9 @@ def _without_folder(found: re.Match[str]) -> str:
 
 
 def _last_part(path: str) -> str:
-    return PurePath(path.replace("\\", "/")).name or "path"
+    if _HOME.fullmatch(path):
+        return _NO_NAME
+    return PurePath(path.replace("\\", "/")).name or _NO_NAME
 
 
 def encode_response(response: Response) -> bytes:

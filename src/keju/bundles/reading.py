@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from keju.bundles.manifest import (
     FORMAT,
     INDEX,
     RUN,
+    RUN_ITEMS,
     RUN_MANIFEST,
     BundledItem,
     BundleManifest,
@@ -27,7 +29,14 @@ from keju.bundles.manifest import (
     responses_folder,
     scores_member,
 )
-from keju.bundles.tables import ITEMS, check_items, check_scores, iter_groups, read_index
+from keju.bundles.tables import (
+    ITEMS,
+    check_items,
+    check_scores,
+    check_table,
+    iter_groups,
+    read_index,
+)
 from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.items import Response, Score
@@ -36,10 +45,12 @@ from keju.runs import FORMAT_1, RunManifest, current_responses, file_name
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
 
-MOST_ABOUT = 256 << 20
+MOST_ABOUT = 64 << 20
 MOST_RUN_MANIFEST = 64 << 20
 MOST_DEFINITION = 4 << 20
 """The maximum sizes in bytes of members that are read as a whole."""
+
+_CHECKS = {INDEX: check_items, RUN_ITEMS: check_table}
 
 T = TypeVar("T")
 
@@ -143,7 +154,8 @@ class Bundle:
         Raises:
             DataError: the member is missing or damaged.
         """
-        yield from read_index(self.table(INDEX))
+        with self._naming(INDEX):
+            yield from read_index(self.table(INDEX))
 
     def items_frame(self) -> pl.DataFrame:
         """The items as a table with the fields of `BundledItem`.
@@ -151,7 +163,8 @@ class Bundle:
         Raises:
             DataError: the member is missing or damaged.
         """
-        return pl.concat([pl.DataFrame(schema=ITEMS), *iter_groups(self.table(INDEX))])
+        with self._naming(INDEX):
+            return pl.concat([pl.DataFrame(schema=ITEMS), *iter_groups(self.table(INDEX))])
 
     def responses(
         self, model: str | None = None, tasks: Sequence[str] | None = None
@@ -188,7 +201,8 @@ class Bundle:
             DataError: the member is damaged.
         """
         if (member := scores_member(model)) in self.about.members:
-            yield from iter_scores_of(self.table(member))
+            with self._naming(member):
+                yield from iter_scores_of(self.table(member), by_group=True)
 
     def scores_frame(self, model: str, columns: list[str] | None = None) -> pl.DataFrame:
         """The stored scores of a model as a table with the columns of RUN/scores.
@@ -201,7 +215,8 @@ class Bundle:
             DataError: the member is missing or damaged.
         """
         empty = pl.DataFrame(schema=SCHEMA).select(columns or list(SCHEMA))
-        return pl.concat([empty, *iter_groups(self.table(scores_member(model)), columns)])
+        with self._naming(member := scores_member(model)):
+            return pl.concat([empty, *iter_groups(self.table(member), columns)])
 
     def file(self, member: str) -> Path:
         """A member as a file in the temporary folder, after its hash was checked.
@@ -300,12 +315,20 @@ class Bundle:
         """
         path = self.file(member)
         if member not in self._checked:
-            try:
-                check_items(path) if member == INDEX else check_scores(path)
-            except DataError as error:
-                raise self._error(error.message, member) from None
+            with self._naming(member):
+                _CHECKS.get(member, check_scores)(path)
             self._checked.add(member)
         return path
+
+    @contextmanager
+    def _naming(self, member: str) -> Iterator[None]:
+        """Name the bundle and the member in errors of reading, not the temporary file."""
+        try:
+            yield
+        except DataError as error:
+            if error.file == str(self.path):
+                raise
+            raise self._error(error.message, member) from None
 
     def _temporary(self) -> Path:
         if self._folder is None:

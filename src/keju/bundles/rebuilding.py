@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -117,7 +118,7 @@ def _filters(item: BundledItem) -> tuple[str, ...]:
 
 def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings: Findings) -> bool:
     if dataset is None:
-        target.write_bytes(bundle.file(RUN_ITEMS).read_bytes())
+        shutil.copyfile(bundle.table(RUN_ITEMS), target)
         return True
     if not _copy(bundle, dataset, target, findings):
         return False

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import msgspec
 import polars as pl
 
 from keju.bundles.manifest import BundledItem
+from keju.bundles.parquet_pages import count_pages
 from keju.errors import DataError
 from keju.messages import message
 from keju.scoring.scores_parquet import SCHEMA as SCORES
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 MOST_ROWS = 50_000_000
+MOST_GROUP_ROWS = 1 << 20
+ROWS_OF_SMALL_FILE = 1 << 20
+"""The maximum number of rows of a file that has fewer bytes than rows."""
 MOST_COLUMNS = 100
+MOST_VALUES = 1 << 23
+"""The maximum number of values of a column in a row group, those of lists included."""
 MOST_GROUP = 1 << 30
-"""The maximum size in bytes of the texts of a row group when they are read."""
+"""The maximum size in bytes of the pages, and of the texts, of a row group when they are read."""
 
 ITEMS = pl.Schema(
     {name: pl.String for name in BundledItem.__struct_fields__ if name != "images"}
@@ -113,42 +119,77 @@ def check_scores(path: Path) -> None:
     check_table(path, SCORES)
 
 
-def check_table(path: Path, schema: pl.Schema) -> None:
-    """Check the columns of a table, and its size in memory, before its texts are read.
+def check_table(path: Path, schema: pl.Schema | None = None) -> None:
+    """Check the columns of a table, and its size in memory, before its values are read.
 
-    A file of some kB can repeat a long text millions of times. So the lengths are added up while
-    each text is in memory once.
+    A file of some kB can repeat a long text, or a row of a list, millions of times. So values are
+    counted in the headers of the pages, and then the lengths of texts are added up while each text
+    is in memory once.
+
+    Args:
+        path: the file.
+        schema: the columns that it must have; any by default.
 
     Raises:
         DataError: the table has other columns, is too large or is damaged.
     """
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
-    texts = [name for name, kind in schema.items() if kind == pl.String]
     try:
-        with ParquetFile(path, read_dictionary=texts) as file:
+        with ParquetFile(path) as file, path.open("rb") as data:
             _check_columns(file, path, schema)
             for group in range(file.metadata.num_row_groups):
-                _check_group(file, group, path, texts)
+                _check_pages(file, group, path, data)
+            texts = _text_columns(file)
+        with ParquetFile(path, read_dictionary=texts) as file:
+            for group in range(file.metadata.num_row_groups):
+                _check_texts(file, group, path, texts)
     except DataError:
         raise
     except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
         raise _not_readable(path, error) from None
 
 
-def _check_columns(file: ParquetFile, path: Path, schema: pl.Schema) -> None:
+def _check_columns(file: ParquetFile, path: Path, schema: pl.Schema | None) -> None:
     about = file.metadata
-    if about.num_rows > MOST_ROWS or about.num_columns > MOST_COLUMNS:
+    most = min(MOST_ROWS, max(ROWS_OF_SMALL_FILE, path.stat().st_size))
+    if about.num_rows > most or about.num_columns > MOST_COLUMNS:
         raise DataError(message("bundles.table-too-large"), file=path)
-    if list(file.schema_arrow.names) != list(schema):
-        raise DataError(message("bundles.other-columns"), file=path)
+    if schema is not None:
+        empty = pl.from_arrow(file.schema_arrow.empty_table())
+        assert isinstance(empty, pl.DataFrame)
+        if empty.schema != schema:
+            raise DataError(message("bundles.other-columns"), file=path)
 
 
-def _check_group(file: ParquetFile, number: int, path: Path, texts: list[str]) -> None:
-    group = file.metadata.row_group(number)
-    sizes = [group.column(each).total_uncompressed_size for each in range(group.num_columns)]
-    if sum(sizes) > MOST_GROUP or group.num_rows > MOST_ROWS:
+def _check_pages(file: ParquetFile, number: int, path: Path, data: BinaryIO) -> None:
+    """Check the numbers of values and bytes of a row group, as its pages state them."""
+    group, size = file.metadata.row_group(number), 0
+    if group.num_rows > MOST_GROUP_ROWS:
         raise DataError(message("bundles.table-too-large"), file=path)
+    for each in range(group.num_columns):
+        column = group.column(each)
+        if not column.num_values:
+            # A reader opens no page of it.
+            continue
+        start = column.data_page_offset
+        if column.has_dictionary_page:
+            start = min(start, column.dictionary_page_offset or start)
+        found = count_pages(data, start, column.total_compressed_size)
+        size += found.size
+        if found.values != column.num_values:
+            raise ValueError("a column has another number of values than it states")
+        if max(found.values, found.dictionary) > MOST_VALUES or size > MOST_GROUP:
+            raise DataError(message("bundles.table-too-large"), file=path)
+
+
+def _text_columns(file: ParquetFile) -> list[str]:
+    """The paths of all columns of texts, also of those in lists."""
+    columns = (file.schema.column(number) for number in range(file.metadata.num_columns))
+    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+
+
+def _check_texts(file: ParquetFile, number: int, path: Path, texts: list[str]) -> None:
     total = 0
     for batch in file.iter_batches(row_groups=[number], columns=texts, use_threads=False):
         total += sum(_length(column) for column in batch.columns)
@@ -158,10 +199,14 @@ def _check_group(file: ParquetFile, number: int, path: Path, texts: list[str]) -
 
 def _length(column: pa.Array) -> int:
     """The bytes of the texts of a column whose values are a dictionary."""
-    from pyarrow import compute  # noqa: PLC0415 - slow to import
+    from pyarrow import compute, types  # noqa: PLC0415 - slow to import
 
     given: Any = compute
-    if not hasattr(column, "dictionary"):
+    while types.is_list(column.type) or types.is_large_list(column.type):
+        column = column.flatten()
+    if types.is_struct(column.type):
+        return sum(_length(each) for each in column.flatten())
+    if not types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = given.binary_length(column.dictionary)
     return int(given.sum(given.take(lengths, column.indices)).as_py() or 0)

@@ -18,6 +18,7 @@ from keju.bundles.manifest import (
     GRADES,
     RESPONSES,
     RUN,
+    RUN_ITEMS,
     SCORES,
     scores_member,
     unknown_members,
@@ -144,7 +145,11 @@ class _Verifier:
         if not usable:
             return []
         self._check_grades()
-        self._write_run()
+        try:
+            self._write_run()
+        except DataError as error:
+            self._damaged("items", error)
+            return []
         self._readable = [
             model
             for model in self._bundle.models
@@ -193,8 +198,9 @@ class _Verifier:
         """Count the grades of judges, which need the judge to be given again."""
         if GRADES not in self._bundle.about.members:
             return
-        path, items = self._bundle.file(GRADES), {each.id for each in self._bundle.items()}
+        path = self._bundle.file(GRADES)
         try:
+            items = {each.id for each in self._bundle.items()}
             for grade in read_jsonl(path, StoredGrade):
                 self._findings.compared("grades")
                 part = message("bundles.part-grades", judge=grade.judge)
@@ -208,7 +214,13 @@ class _Verifier:
             self._findings.differs("grades", GRADES, error.item or "", error.message)
 
     def _write_run(self) -> None:
-        """Write the run without its scores to the working folder."""
+        """Write the run without its scores to the working folder.
+
+        Raises:
+            DataError: the items in the bundle are damaged or too large to be read.
+        """
+        if RUN_ITEMS in self._bundle.about.members:
+            self._bundle.table(RUN_ITEMS)
         self._bundle.extract_run(self._run.path, without=(SCORES,))
         manifest: RunManifest = self._bundle.manifest_as_stored
         # The path is of another machine, and nothing at it may be read.
@@ -225,7 +237,8 @@ class _Verifier:
         try:
             return rebuild_items(self._bundle, self._dataset, self._run.items_path, self._findings)
         except DataError as error:
-            if error.file and error.file != str(self._bundle.path):
+            # An error of the dataset that was given is not one of the bundle.
+            if self._dataset is not None and error.file not in {None, str(self._bundle.path)}:
                 raise
             self._damaged("items", error)
             return False
@@ -266,7 +279,7 @@ class _Verifier:
                 self._findings.differs("scores", member, "", message("bundles.member-missing"))
             return
         try:
-            stored = iter_scores_of(self._bundle.table(member))
+            stored = iter_scores_of(self._bundle.table(member), by_group=True)
             computed = iter_scores_of(path) if path.is_file() else iter(())
             about = Compared(member, same_program, self._groups)
             compare_scores(about, stored, computed, self._findings)

@@ -114,7 +114,7 @@ def _stage(
     else:
         items.unlink()
     count = _write_index(run, stage, cleaner, groups)
-    _write_grades(run, stage, stager.names)
+    _write_grades(run, stage, stager.names, cleaner)
     write_json(stage / ENVIRONMENT, describe_environment())
     models = {
         stager.names[model]: BundledModel(
@@ -131,7 +131,7 @@ def _stage(
         created=manifest.created,
         label=getattr(manifest, "label", ""),
         dataset=_describe_dataset(manifest, dataset, included=include_data),
-        benchmarks=tuple(_write_definitions(run, stage)),
+        benchmarks=tuple(_write_definitions(run, stage, cleaner)),
         models=models,
         settings=cleaner.hide_in(run.manifest().settings),
         items=count,
@@ -166,8 +166,17 @@ def _write_index(run: RunFolder, stage: Path, cleaner: Cleaner, groups: Mapping[
     return write_index(stage / INDEX, checked())
 
 
-def _write_grades(run: RunFolder, stage: Path, names: Mapping[str, str]) -> None:
-    lines = (msgspec.json.encode(grade) + b"\n" for grade in stored_grades(run, names))
+def _write_grades(run: RunFolder, stage: Path, names: Mapping[str, str], cleaner: Cleaner) -> None:
+    def checked() -> Iterator[bytes]:
+        judges: dict[str, str] = {}
+        for grade in stored_grades(run, names):
+            if grade.judge not in judges:
+                judges |= cleaner.names_of([grade.judge])
+            line = msgspec.json.encode(replace(grade, judge=judges[grade.judge]))
+            check_clean(cleaner, line, f"{GRADES}, {grade.item}")
+            yield line + b"\n"
+
+    lines = checked()
     if first := next(lines, b""):
         write_atomic(stage / GRADES, _after(first, lines))
 
@@ -177,10 +186,11 @@ def _after(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _write_definitions(run: RunFolder, stage: Path) -> Iterator[BundledBenchmark]:
+def _write_definitions(run: RunFolder, stage: Path, cleaner: Cleaner) -> Iterator[BundledBenchmark]:
     for name in sorted({item.benchmark for item in run.iter_items()}):
-        member = definition_member(name)
-        write_atomic(stage / member, definition_text(name))
+        member, text = definition_member(name), definition_text(name)
+        check_clean(cleaner, text.encode(), member)
+        write_atomic(stage / member, text)
         yield BundledBenchmark(name=name, version=benchmark(name).version, definition=member)
 
 

@@ -20,7 +20,7 @@ _PLACEHOLDERS = frozenset({
 """Placeholder keys from the documentation of local servers, which are not hidden."""
 
 _OTHERS_SHORTEST = 16
-_NAMES_OF_OTHERS = re.compile("KEY|TOKEN|SECRET|PASSWORD")
+_NAMES_OF_OTHERS = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 
 
 def others_in(environment: Mapping[str, str]) -> list[str]:

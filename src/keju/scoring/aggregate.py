@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
@@ -107,7 +108,7 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
         metric=metric,
         value=value,
         without_failures=value if answered is stats else _value_of_some(declared, answered),
-        item_mean=fmean(columns.values) if first else None,
+        item_mean=_mean(columns.values) if first else None,
         items=columns.count,
         scored=len(columns.values),
         unscored=dict(columns.unscored),
@@ -115,6 +116,14 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
         signature=first.signature if first else "",
         note="; ".join(filter(None, notes)),
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean; infinite where the sum is, as of scores that somebody wrote by hand."""
+    try:
+        return fmean(values)
+    except OverflowError:
+        return math.inf
 
 
 def _value_of_some(metric: Metric | None, scored: StatsColumn) -> float | None:

@@ -142,8 +142,12 @@ def read_scores(path: Path) -> list[Score]:
     return list(iter_scores_of(path))
 
 
-def iter_scores_of(path: Path) -> Iterator[Score]:
+def iter_scores_of(path: Path, *, by_group: bool = False) -> Iterator[Score]:
     """The scores that `read_scores` reads, one after the other; texts that repeat are shared.
+
+    Args:
+        path: the file.
+        by_group: read one row group at a time, also of a small file, which can have many rows.
 
     Raises:
         DataError: as `read_scores`.
@@ -151,7 +155,7 @@ def iter_scores_of(path: Path) -> Iterator[Score]:
     known: dict[str, str] = {}
     stats = _SharedStats()
     last = {"key": "", "item": ""}
-    for frame in _frames(path):
+    for frame in _frames(path, by_group=by_group):
         if frame.schema != SCHEMA:
             raise DataError(message("scoring.scores-of-other-version"), file=path)
         for row in frame.iter_rows(named=True):
@@ -162,11 +166,12 @@ def iter_scores_of(path: Path) -> Iterator[Score]:
                 if row[name] == value:
                     row[name] = value
                 last[name] = row[name]
-            row["stats"] = stats.of(row["stats"])
             try:
-                yield msgspec.convert(row, Score)
-            except msgspec.ValidationError as error:
+                row["stats"] = stats.of(row["stats"])
+                score = msgspec.convert(row, Score)
+            except (msgspec.ValidationError, TypeError) as error:
                 raise DataError(message("scoring.not-a-score", error=error), file=path) from None
+            yield score
 
 
 class _SharedStats:
@@ -188,10 +193,10 @@ class _SharedStats:
         return found
 
 
-def _frames(path: Path) -> Iterator[pl.DataFrame]:
-    """The file as one table, or as one of each row group if it is large."""
+def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
+    """The file as one table, or as one of each row group if it is large or `by_group`."""
     try:
-        if path.stat().st_size <= _SMALL:
+        if not by_group and path.stat().st_size <= _SMALL:
             yield pl.read_parquet(io.BytesIO(path.read_bytes()))
             return
         from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import

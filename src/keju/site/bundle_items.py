@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from keju.bundles import BundledItem
 from keju.definitions import task
+from keju.errors import UsageError
 from keju.items import Protocol
+from keju.messages import listed, message
 from keju.scoring import PROTOCOLS, metric_names
 from keju.site.addresses import address, stable_id
 from keju.site.records import ITEMS_PER_SHARD, BoardOfBundle, BoardTask, Source
@@ -87,7 +89,12 @@ def _in_definition(place: Place) -> tuple[str, int, str]:
 
 def _metrics(name: str, query: str) -> tuple[tuple[Protocol, str], ...]:
     known = task(name)
-    asked = next(each for each in known.queries if each.name == query)
+    asked = next((each for each in known.queries if each.name == query), None)
+    if asked is None:
+        names = listed(each.name for each in known.queries)
+        raise UsageError(
+            message("definitions.item-query-unknown", task=name, query=query, names=names)
+        )
     return tuple(
         (protocol, metric)
         for protocol in PROTOCOLS

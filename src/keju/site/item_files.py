@@ -88,7 +88,7 @@ def _encode_source(sha256: str) -> bytes:
 def _whole_items(bundle: Bundle) -> Mapping[ItemKey, Item]:
     if not bundle.about.dataset.included:
         return {}
-    items = iter_items(bundle.file(RUN_ITEMS))
+    items = iter_items(bundle.table(RUN_ITEMS))
     return {(each.task, each.query, each.id): each for each in items}
 
 

@@ -15,7 +15,7 @@ SCHEMA = pl.Schema(
     {
         "entry": pl.String, "model": pl.String, "board": pl.String, "benchmark": pl.String,
         "task": pl.String, "query": pl.String, "item": pl.String, "group": pl.String,
-        "round": pl.Int32, "status": pl.String, "verdict": pl.String, "protocol": pl.String,
+        "round": pl.Int64, "status": pl.String, "verdict": pl.String, "protocol": pl.String,
         "metric": pl.String, "main": pl.Boolean, "value": pl.Float64, "reason": pl.String,
         "numerator": pl.Float64, "denominator": pl.Float64, "positive": pl.Float64,
         "signature": pl.String,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from keju.bundles import is_bundle, open_bundle
 from keju.datasets.licences import forbids_copies
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
@@ -124,12 +124,16 @@ def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSumma
                 continue
             seen.add(bundle.sha256)
             allowed = not forbids_copies(bundle.about.dataset.licence)
-            source = source_of(bundle, path, shows_texts=allowed)
-            register_definitions(source)
-            summary = stored_summary(out, source)
-            if summary is None:
-                summary = write_bundle_files(bundle, source, out)
-                read += 1
+            try:
+                source = source_of(bundle, path, shows_texts=allowed)
+                register_definitions(source)
+                summary = stored_summary(out, source)
+                if summary is None:
+                    summary = write_bundle_files(bundle, source, out)
+                    read += 1
+            except UsageError as error:
+                # Such as a task that no benchmark has.
+                raise DataError(error.message, file=path) from None
             found[path] = summary
     return found, read
 
@@ -188,6 +192,6 @@ def _remove_old(
 
 
 def _remove_folders(folder: Path, kept: set[str]) -> None:
-    for path in folder.iterdir():
+    for path in folder.iterdir() if folder.is_dir() else ():
         if path.name not in kept:
             shutil.rmtree(path)
