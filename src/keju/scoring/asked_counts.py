@@ -36,9 +36,9 @@ _CHARACTERS_OF = re.compile(
     rf"(?:刻字|文字|字数|字)(?:共|有|约|为|是|计|总数|:|\s){{0,4}}{_N}(?![0-9年])"
 )
 _TOTAL = re.compile(
-    rf"(?:\btotal(?:\s(?:count|number))?|\bin\stotal|总计|總計|总数|總數|合计|合計|共计|共計|总共|總共|一共|共)"
+    rf"(?:\btotal(?:\s(?:count|number))?|\b(?:in\stotal|altogether)|总计|總計|总数|總數|合计|合計|共计|共計|总共|總共|一共|共)"
     rf"\s{{0,2}}(?:is|of|=|:|,|为|是|约|有|:)?\s{{0,2}}(?:about\s)?{_N}"
-    r"(?=\s{0,2}(?:(?:个|個|枚|处)?\s?(?:甲骨|古|汉)?文?字|个|個|枚|左右|characters|inscriptions|[.。,;!)]|$))",
+    r"(?=\s{0,2}(?:(?:个|個|枚|处)?\s?(?:甲骨|古|汉)?文?字|个|個|枚|左右|(?:[a-z]+\s){0,3}(?:characters|inscriptions)|[.。,;!)]|$))",
     re.IGNORECASE | re.MULTILINE,
 )
 _DENIED = re.compile(
@@ -66,6 +66,8 @@ _TAGS = re.compile(r"</?[a-z_]{1,20}\s?/?>", re.IGNORECASE)
 _TIMES = re.compile(r"\W*(?:only |just |exactly )?(once|twice|thrice)\b", re.IGNORECASE)
 _HOW_OFTEN = {"once": 1, "twice": 2, "thrice": 3}
 _SHORT = 16
+_BOLD = re.compile(r"\*\*([^*\n]{1,40})\*\*")
+_PER = re.compile(r"\s(?:each|per)\b")
 _FIRST_NUMBER = re.compile(
     rf"\W*(?:(?:only|just|exactly|about|around) )?{_N}(?=\s?(?:[.,;!(]|-\s|—|$))"
 )
@@ -101,21 +103,42 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     sure = without_first_sight(plain)
     return (
         _from_json(body, question)
-        or _last_paragraph(plain)
+        or _last_line(plain, asked)
         or _corrected(plain, question, asked)
         or _concluded(sure, asked)
+        or _bold(body, asked)
         or _first_line(sure, asked)
         or _of_text(sure if sure.strip() else plain, question, asked)
     )
 
 
-def _last_paragraph(plain: str) -> Extracted | None:
-    """The number that is the whole last paragraph."""
-    paragraphs = [each.strip() for each in plain.split("\n\n") if each.strip()]
-    if len(paragraphs) < 2 or paragraphs[-2][-1:].isdigit():
+def _last_line(plain: str, asked: AskedThing | None) -> Extracted | None:
+    """The count that is the whole last line after a label of the answer, or the last paragraph."""
+    lines = [each.strip() for each in plain.splitlines() if each.strip()]
+    if len(lines) < 2:
         return None
-    alone = extract_count(paragraphs[-1].lstrip("→⇒=>:：-—* "))
-    return alone if alone.answer is not None and alone.rule == "whole" else None
+    label = wording("short", "answer").match(fold(lines[-1]))
+    if not label and (lines[-2][-1:].isdigit() or plain.rstrip().rpartition("\n\n")[2].count("\n")):
+        return None
+    return _alone(lines[-1][label.end() if label else 0 :].lstrip("→⇒=>:：-—* "), asked)
+
+
+def _bold(body: str, asked: AskedThing | None) -> Extracted | None:
+    """The one count in bold type."""
+    found = [_alone(each[1], asked) for each in _BOLD.finditer(to_half_width(body))]
+    values = {each.answer: each for each in found if each}
+    return values.popitem()[1]._replace(rule="bold type") if len(values) == 1 else None
+
+
+def _alone(said: str, asked: AskedThing | None) -> Extracted | None:
+    """The count that is a whole text, alone or with what is asked."""
+    alone = extract_count(said)
+    if alone.answer is not None and alone.rule == "whole":
+        return alone
+    found = _COUNT_ALONE.fullmatch(fold(said).strip(_EDGE))
+    if not found or not asked or find_asked_count(found[0], asked) != _number(found["n"]):
+        return None
+    return Extracted(f"{_number(found['n']):.0f}", "whole", said)
 
 
 def _corrected(plain: str, question: str, asked: AskedThing | None) -> Extracted | None:
@@ -217,6 +240,7 @@ def _characters(flat: str) -> list[re.Match[str]]:
         for match in found
         if _number(match["n"]) is not None
         and not _EACH.search(flat[max(0, match.start() - 24) : match.start()])
+        and not _PER.match(flat, match.end())
     ]
 
 

@@ -23,6 +23,7 @@ _LINKED = (
     "surname",
     "technique",
     "likeness",
+    "meaning",
 )
 _KINDS = (*_LINKED, "doing", "person", "written_year", "character", "title", "text")
 
@@ -44,7 +45,7 @@ class AskedPhrase(NamedTuple):
 @lru_cache(maxsize=1 << 12)
 def find_asked_phrase(question: str) -> AskedPhrase:
     """The noun and kinds that a question asks for."""
-    asked = fold(question)
+    asked = wording("short", "instruction").sub("", fold(question))
     kinds = frozenset(kind for kind in _KINDS if wording("short", f"asks_{kind}").search(asked))
     found = wording("short", "asked_noun").search(asked)
     lexicon = next(

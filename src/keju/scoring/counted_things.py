@@ -44,8 +44,8 @@ _AFTER_NOUN = (
     r"(?:实际上?|其实|一共|总共|共计|合计|共|只|仅|应该?|确实|的|总?数量?|人数|则|就|在图中|图中){0,4}"
     r"(?:为|有|是|:|应为|应是|剩)?(?:约|大约)?"
 )
-_SINGLE = re.compile(r"\b(?:only |just )?an? (?:single|lone|solitary|sole)\b")
-_PAIR = re.compile(r"\ba pair of\b")
+_SINGLE = re.compile(r"\b(?:only |just )?an? (?:single|lone|solitary|sole)\b", re.IGNORECASE)
+_PAIR = re.compile(r"\ba pair of\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"(?:[0-9零一二三四五六七八九十百]\s?(?:到|至|-|–|—|~|或|to|or|、)\s?"
     r"|最多|不到|超过|多于|at most |more than |up to |less than |over )$"
@@ -185,7 +185,8 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
 
 
 def write_dozens_in_digits(flat: str) -> str:
-    """A text with dozens in digits, and old numbers (二十有三) without their "and"."""
+    """A text with dozens, pairs and single things as numbers, and old numbers without "and"."""
+    flat = _PAIR.sub("two", _SINGLE.sub("one", flat))
     flat = _FORMAL.sub(lambda found: found[0].translate(_PLAIN), flat)
     flat = re.sub(r"(?<=[十百])[有又](?=[一二三四五六七八九])", "", flat)
     return wording("counts", "dozen").sub(lambda found: _DOZENS[str(found.lastgroup)], flat)
@@ -225,7 +226,7 @@ def find_asked_count(flat: str, asked: AskedThing) -> float | None:
     value, the value right before the name of the thing where others count other things
     (两只鹤和三只鹿). 0 where the text says that there is none.
     """
-    flat = without_ranges(_PAIR.sub("two", _SINGLE.sub("one", flat)))
+    flat = without_ranges(flat)
     found = [each for each in _counts(flat, asked) if not _OPEN.search(each.before)]
     others = bool(found) and all(_is_of_others(flat, each, asked) for each in found)
     if others and _zero(flat, asked) == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from keju.scoring.blocks import kind_of_label
@@ -17,11 +17,15 @@ from keju.scoring.extraction import (
 from keju.scoring.remarks import is_modern, is_remark, speaks_of_the_page
 from keju.scoring.short_answer import name_in
 from keju.scoring.wordings import fold, wording
-from keju.text import has_han
+from keju.text import all_han, has_han
 
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
 _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
 _MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
+_BOLD_HEADING = re.compile(
+    r"^[ \t]*\*\*(?:[一二三四五六七八九十]{1,3}、)?[^*\n、，,]{1,24}\*\*[:：]?[ \t]*\n+(?=[ \t]*(?:[-*•·]\s|\d{1,2}[.、)])[^\n:：]*$)",
+    re.MULTILINE,
+)
 _GLOSS = re.compile(r"\s?[（(\[【<][^（()）\[\]【】<>]{0,120}[）)\]】>]")
 _NAMED_TWICE = re.compile(
     r"(?P<latin>[A-Z][A-Za-zÀ-ɏ'’ -]{1,40}?)\s?[（(](?P<han>[\u3400-\u9fff]{1,12})[)）]"
@@ -60,6 +64,8 @@ _TAG_OR_MEASURE = re.compile(
 _LOWER_WORD = re.compile(r"[\u4e00-\u9fff]|\b(?!(?:and|of|the)\b)[a-z]{2,}")
 _NOTHING = re.compile(r"[暂]?(?:无|無|没有)|none|n/?a", re.IGNORECASE)
 _LONGEST_NAME, _LONGEST_LABEL = 24, 6
+_PAUSES = re.compile(r"[、，。；！？,;!?\s]+")
+_LONGEST_MEAN, _LONGEST_ALONE = 4, 12
 _LONGEST = 100_000
 
 
@@ -86,6 +92,8 @@ def extract_entities(text: str, question: str = "") -> Extracted:
         if has_han(question):
             listing = _NAMED_TWICE.sub(r"\g<han>", listing)
         names, rule = list(_names(listing)), "list"
+        if _is_running_text(listing, names):
+            return Extracted(None, "running text, not a list", body)
     names = [each for each in names if not _NOTHING.fullmatch(each)]
     names = [each for each in names if not _TAG_OR_MEASURE.fullmatch(each)]
     kinds = (wording("entities", "kind").fullmatch(fold(each)) for each in names)
@@ -109,6 +117,7 @@ def _asked_names(body: str, question: str) -> Extracted | None:
 
 def _listing(body: str) -> str:
     """The part of a body that is the list: after its introduction, or the corrected one."""
+    body = _BOLD_HEADING.sub(lambda found: found[0] if _opens_notes(found[0]) else "", body)
     plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", without_fence(body)))
     plain = _CIRCLES.sub("\n", plain.replace("》《", "》、《"))
     flat = fold(plain)
@@ -125,6 +134,18 @@ def _listing(body: str) -> str:
         if after.strip(_EDGE) and "、" not in before:
             start = found.end()
     return wording("entities", "kind", _KIND_OF).sub(r"\g<name>", plain[start:])
+
+
+def _is_running_text(listing: str, names: Sequence[str]) -> bool:
+    """Whether the parts of a listing are the text of a page: long, without marks of a list."""
+    said = "".join(names)
+    core = _GLOSS.sub("", listing).strip()
+    if not said or not all_han(_PAUSES.sub("", core)):
+        return False
+    pauses = _PAUSES.findall(core)
+    if 2 * sum("、" in each for each in pauses) > len(pauses):
+        return False
+    return len(said) > (_LONGEST_MEAN * len(names) if len(names) > 1 else _LONGEST_ALONE)
 
 
 def _names(listing: str) -> Iterator[str]:

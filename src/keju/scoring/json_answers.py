@@ -50,6 +50,7 @@ def json_phrase(body: str, question: str, *, number: bool = False) -> Extracted 
         question: the question.
         number: whether only numbers answer it.
     """
+    asks_meaning = wording("short", "asks_meaning").search(fold(question))
     for text in _candidates(body):
         value = json_value(text)
         if not isinstance(value, dict):
@@ -59,9 +60,10 @@ def json_phrase(body: str, question: str, *, number: bool = False) -> Extracted 
             if isinstance(each, int | float if number else str | int | float)
             and not _is_key(str(key), "key_other")
         }  # fmt: skip
+        meant = [key for key in left if asks_meaning and _is_key(key, "key_meaning")]
         answers = [key for key in left if _is_key(key, "key_answer")]
         asked = [key for key in left if _is_asked(key, question)]
-        if key := next((keys[0] for keys in (answers, asked, [*left]) if len(keys) == 1), ""):
+        if key := next((keys[0] for keys in (meant, answers, asked, [*left]) if len(keys) == 1), ""):
             return Extracted(str(left[key]), f"JSON key {key!r}", body)
     return None
 

@@ -93,7 +93,7 @@ def _is_in_name(said: str, links: list[re.Match[str]], place: int) -> bool:
     link = links[place]
     labelled = place > 0 and links[place - 1][0] in ":：" and links[place - 1].end() == link.start()
     short = len(said[link.start() :].strip(EDGE)) <= _LONGEST_NAME
-    return labelled and short and len(link[0]) == 1 and link[0] not in "是为:"
+    return labelled and short and len(link[0]) == 1 and link[0] not in "是为:指"
 
 
 def is_new(phrase: str, question: str) -> bool:

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
-from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEFT_OPEN, PHRASE
+from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEAST, LEFT_OPEN, PHRASE
 from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
-from keju.scoring.phrase_marks import EDGE, OUTSIDE
+from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import (
     LONGEST_PHRASE,
     LONGEST_PLAIN,
@@ -41,7 +41,8 @@ _UNMARKED = re.compile(r"[\u3400-\u9fff]+")
 _LONGEST_RUN = 24
 _GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
 _MOST_SENTENCES, _MOST_CLAUSES = 2, 3
-_LEAST, _LONG, _LONGEST_BARE = 20, 80, 12
+_LONG, _LONGEST_BARE = 80, 12
+_REPORTED = re.compile(r"[（(][^（()）]{1,80}[）)]")
 _ENDS = "。.！!？?）)”」』》*`]】\"'"
 
 
@@ -63,7 +64,7 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     core = plain_text(body)
     if marked := marked_row(core):
         return readings_of(marked, question, "marked row", core)
-    core = answer_text(core, question)
+    core = answer_text(_REPORTED.sub(_unless_reported, core), question)
     if wording("short", "nothing").fullmatch(fold(core).strip(EDGE)):
         return Extracted(None, "declines", body)
     if _reads_out(core, question):
@@ -75,6 +76,11 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
     return found._replace(others=tuple(dict.fromkeys((*found.others, whole))))
+
+
+def _unless_reported(gloss: re.Match[str]) -> str:
+    """A part in brackets; nothing where it reports what others think."""
+    return "" if wording("discourse", "reported").search(fold(gloss[0])) else gloss[0]
 
 
 def _reads_out(core: str, question: str) -> bool:
@@ -113,9 +119,9 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     about = [
         each for each in _about(spoken_in, question) if each.weight < 0 or _is_new(each, question)
     ]
-    best = _best(about)
+    best = _best(_defining(about, question))
     best = None if _is_taken_back(best, clauses, core) else best
-    if best is None and any(each.weight >= _LEAST for each in clauses):
+    if best is None and any(each.weight >= LEAST for each in clauses):
         return Extracted(None, "nothing about what is asked", body)
     if not _is_certain(best, clauses, question) and _only_describes(core):
         return Extracted(None, "only describes", body)
@@ -145,13 +151,27 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
 
 def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> bool:
     """Whether a text ends with the conclusion that it is not known (故不详), or is cut off."""
-    if best is None or best.weight >= CONCLUDED:
-        return False
     last = clauses[-1]
     concludes = wording("discourse", "conclusion").match(fold(last.text).lstrip(OUTSIDE))
+    if best is None or best.weight >= (PHRASE if concludes else CONCLUDED):
+        return False
     cut = best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS
     undecided = concludes is not None or best.weight < CERTAIN
     return cut or (last.weight == LEFT_OPEN and undecided)
+
+
+def _defining(clauses: list[Clause], question: str) -> list[Clause]:
+    """The clauses that define a word, where its meaning is asked for and there are such clauses."""
+    if "meaning" not in find_asked_phrase(question).kinds:
+        return clauses
+    if any(each.weight >= PHRASE for each in clauses):
+        return clauses
+    link = wording("short", "link_meaning")
+    found = [
+        each for each in clauses
+        if each.weight >= LEAST and link.search(without_quoted(fold(each.text)))
+    ]  # fmt: skip
+    return [each for each in clauses if each.weight < 0 or each in found] if found else clauses
 
 
 def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bool:
@@ -177,7 +197,7 @@ def _in_one_language(clauses: list[Clause], question: str) -> list[Clause]:
     if len({each.sentence for each in own}) != len({each.sentence for each in other}):
         return clauses
     strongest, strong = (max(each.weight for each in part) for part in (other, own))
-    comparable = strong >= _LEAST and strong // CONCLUDED >= strongest // CONCLUDED
+    comparable = strong >= LEAST and strong // CONCLUDED >= strongest // CONCLUDED
     return own if comparable else clauses
 
 
@@ -212,7 +232,7 @@ def _about(clauses: list[Clause], question: str) -> Iterator[Clause]:
         if before.sentence < each.sentence:
             announced = before.text.rstrip().endswith((":", "：", "→"))
         before = each
-        speaks = each.weight < _LEAST or each.weight >= sure
+        speaks = each.weight < LEAST or each.weight >= sure
         if speaks or (left_open <= each.sentence and (announced or speaks_of(each.text, question))):
             yield each
 
@@ -227,7 +247,7 @@ def _lists_several(clauses: list[Clause], question: str) -> bool:
 
 def _best(clauses: list[Clause]) -> Clause | None:
     """The clause with most weight; of conclusions the last, of others the first."""
-    usable = [each for each in clauses if each.weight >= _LEAST]
+    usable = [each for each in clauses if each.weight >= LEAST]
     if not usable:
         return None
     top = max(usable, key=lambda each: each.weight // CONCLUDED)

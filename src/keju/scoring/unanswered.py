@@ -207,7 +207,7 @@ def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:  # 
     asked, first, last = fold(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):
         return True
-    if len(sentences) > 1 and _LABELLED.fullmatch(last):
+    if len(sentences) > 1 and _LABELLED.fullmatch(last) and core[-1] not in "—–-":
         return False
     value = len(first) <= _BARE_VALUE and not wording("unanswered", "open_end", "{}$").search(first)
     answered = any(wording("short", "answer").search(each) for each in sentences)

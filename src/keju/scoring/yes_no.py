@@ -9,6 +9,7 @@ from keju.scoring.extraction import (
     body_of,
     boxed_answer,
     json_answer,
+    json_value,
     strict_body,
     without_fence,
     without_headings,
@@ -41,11 +42,8 @@ _PHRASE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BOTH = re.compile(
-    r"\b(?:yes and no|yes or no|not yes|not no|neither|maybe|perhaps|possibly|probably|unsure"
-    r"|unclear"
-    r"|uncertain|(?:cannot|can['’]t) (?:tell|determine|say|see|identify|be determined|judge)"
-    r"|hard to|difficult to|sorry|unable|doubt)\b"
-    r"|不确定|可能|也许|或许|难以|无法(?!缀|拼|连|合)|抱歉|不好说|不清楚|看不清|既.{0,12}又|是否|如果|若|吗|[?？]",
+    r"\b(?:yes or no|not yes|not no|neither|perhaps|possibly|probably|unsure|hard to|doubt)\b"
+    r"|可能|难以|无法(?!缀|拼|连|合)|是否|如果|若|吗|[?？]",
     re.IGNORECASE,
 )
 _DENYING = re.compile(
@@ -96,7 +94,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     core = without_fence(body).strip(_EDGE)
     if core.lower() in _SAID:
         return Extracted(_SAID[core.lower()], "whole answer", body)
-    listed = json_answer(body) or boxed_answer(body)
+    listed = json_answer(body) or _only_word(body) or boxed_answer(body)
     if listed and listed.answer is not None:
         word = listed.answer.strip(_EDGE).lower()
         return listed._replace(answer=_SAID.get(word) or alone_word(word))
@@ -128,6 +126,14 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
     return extract_stated_yes_no(body, question) or _of_statement(core, question)
+
+
+def _only_word(body: str) -> Extracted | None:
+    """The one value of a JSON object that is true, false or a word for yes or no."""
+    value = json_value(body)
+    words = [str(each) for each in value.values()] if isinstance(value, dict) else []
+    found = [each for each in words if each.lower() in _SAID]
+    return Extracted(found[0], "JSON value", body) if len(found) == 1 else None
 
 
 def _concluded(body: str, question: str) -> Extracted | None:
@@ -183,7 +189,8 @@ def _of_statement(core: str, question: str) -> Extracted:
     after = _AFTER_PHRASE.split(core)[-1]
     sentence = _SENTENCE.split(after.strip(_EDGE))[0].strip(_EDGE)
     first = re.split(r"[，,]", sentence)[0].strip(_EDGE).lower()
-    if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence):
+    doubt = wording("yes_no", "doubt")
+    if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence) or doubt.search(fold(sentence)):
         return Extracted(None, "neither yes nor no")
     if alone := alone_word(first):
         return Extracted(alone, "first word", sentence)
