@@ -23,6 +23,7 @@ LEAST = dict.fromkeys(
         "answers_seventh.jsonl",
         "answers_eighth.jsonl",
         "answers_ninth.jsonl",
+        "answers_twelfth.jsonl",
     ),
     0.99,
 ) | {"answers_tenth.jsonl": 0.90, "answers_eleventh.jsonl": 0.92}

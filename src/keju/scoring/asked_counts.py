@@ -67,6 +67,7 @@ _TIMES = re.compile(r"\W*(?:only |just |exactly )?(once|twice|thrice)\b", re.IGN
 _HOW_OFTEN = {"once": 1, "twice": 2, "thrice": 3}
 _SHORT = 16
 _BOLD = re.compile(r"\*\*([^*\n]{1,40})\*\*")
+_GLOSS = re.compile(r"\s?[(][^()]{0,80}[)]")
 _PER = re.compile(r"\s(?:each|per)\b")
 _FIRST_NUMBER = re.compile(
     rf"\W*(?:(?:only|just|exactly|about|around) )?{_N}(?=\s?(?:[.,;!(]|-\s|—|$))"
@@ -103,6 +104,7 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     sure = without_first_sight(plain)
     return (
         _from_json(body, question)
+        or _alone(_GLOSS.sub("", plain), asked)
         or _last_line(plain, asked)
         or _corrected(plain, question, asked)
         or _concluded(sure, asked)
@@ -157,7 +159,7 @@ def _concluded(sure: str, asked: AskedThing | None) -> Extracted | None:
         value = find_asked_count(fold(sure[start:]), asked) if asked else None
         if value is not None:
             return Extracted(f"{value:.0f}", "conclusion", sure[start : start + 80])
-        if len(rest := sure[start:].strip()) <= _SHORT and extract_count(rest).rule == "whole":
+        if len(rest := sure[start:].strip()) <= _SHORT and extract_count(rest).answer is not None:
             return extract_count(rest)._replace(rule="conclusion")
     return None
 

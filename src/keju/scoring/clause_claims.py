@@ -102,7 +102,8 @@ def leaves_open(flat: str) -> bool:
     flat = wording("short", "not_certain").sub(" ", flat)
     if wording("short", "open").search(flat):
         return True
-    return bool(wording("discourse", "refusal").search(flat)) and not has_link(flat[-20:])
+    found = wording("discourse", "refusal").search(flat)
+    return found is not None and not has_link(flat[max(found.end(), len(flat) - 20) :])
 
 
 def grams_of(flat: str) -> set[str]:

@@ -19,7 +19,7 @@ _MEASURES = "个名位只条枚处匹头棵座朵艘张幅件把片株尾根间�
 _CONTAINERS = frozenset("行列章卷页块首篇层")
 _RANGES = re.compile(
     rf"(?<![0-9a-z第.]){_NUMBER.replace('?P<n>', '')}\s?(?:[个名位只条枚处字匹人]|[a-z]+)?"
-    r"\s?(?:到|至|-|–|—|~|或|和(?=[^,。]{1,6}之?间)|或者|\bto\b|\bor\b)\s?"
+    r"\s?(?:到|至|-|–|—|~|或|和(?=[^,。]{1,6}之?间)|或者|,\s?也(?:有)?可能[是为有]?|\bto\b|\bor\b)\s?"
     rf"(?<![a-z]){_NUMBER.replace('?P<n>', '')}(?=\s?[个名位只条枚处字匹人行列]|之间|\s[a-z]|\W|$)"
 )
 _BETWEEN_TWO = re.compile(
@@ -48,7 +48,7 @@ _SINGLE = re.compile(r"\b(?:only |just )?an? (?:single|lone|solitary|sole)\b", r
 _PAIR = re.compile(r"\ba pair of\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"(?:[0-9零一二三四五六七八九十百]\s?(?:到|至|-|–|—|~|或|to|or|、)\s?"
-    r"|最多|不到|超过|多于|at most |more than |up to |less than |over )$"
+    r"|(?:至少|至多|最多)[有为是]?|不到|超过|多于|at most |more than |up to |less than |over )$"
 )
 _LEFT, _NEAR = 24, 4
 _CLAUSE_END = re.compile(r"[,。;:.\n]")

@@ -23,7 +23,8 @@ _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
 _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
 _MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
 _BOLD_HEADING = re.compile(
-    r"^[ \t]*\*\*(?:[一二三四五六七八九十]{1,3}、)?[^*\n、，,]{1,24}\*\*[:：]?[ \t]*\n+(?=[ \t]*(?:[-*•·]\s|\d{1,2}[.、)])[^\n:：]*$)",
+    r"^[ \t]*\*\*(?:[一二三四五六七八九十]{1,3}、)?[^*\n、，,]{1,24}\*\*[:：]?[ \t]*\n+"
+    r"(?=[ \t]*(?:[-*•·]\s|\d{1,2}[.、)])[^\n:：]*$)",
     re.MULTILINE,
 )
 _GLOSS = re.compile(r"\s?[（(\[【<][^（()）\[\]【】<>]{0,120}[）)\]】>]")
@@ -64,7 +65,7 @@ _TAG_OR_MEASURE = re.compile(
 _LOWER_WORD = re.compile(r"[\u4e00-\u9fff]|\b(?!(?:and|of|the)\b)[a-z]{2,}")
 _NOTHING = re.compile(r"[暂]?(?:无|無|没有)|none|n/?a", re.IGNORECASE)
 _LONGEST_NAME, _LONGEST_LABEL = 24, 6
-_PAUSES = re.compile(r"[、，。；！？,;!?\s]+")
+_PAUSES = re.compile(r"[、，。；：！？,;:!?“”‘’「」『』\s]+")
 _LONGEST_MEAN, _LONGEST_ALONE = 4, 12
 _LONGEST = 100_000
 
@@ -145,7 +146,8 @@ def _is_running_text(listing: str, names: Sequence[str]) -> bool:
     pauses = _PAUSES.findall(core)
     if 2 * sum("、" in each for each in pauses) > len(pauses):
         return False
-    return len(said) > (_LONGEST_MEAN * len(names) if len(names) > 1 else _LONGEST_ALONE)
+    mean = _LONGEST_MEAN - any("。" in each for each in pauses[:-1])
+    return len(said) > (mean * len(names) if len(names) > 1 else _LONGEST_ALONE)
 
 
 def _names(listing: str) -> Iterator[str]:

@@ -63,7 +63,9 @@ def json_phrase(body: str, question: str, *, number: bool = False) -> Extracted 
         meant = [key for key in left if asks_meaning and _is_key(key, "key_meaning")]
         answers = [key for key in left if _is_key(key, "key_answer")]
         asked = [key for key in left if _is_asked(key, question)]
-        if key := next((keys[0] for keys in (meant, answers, asked, [*left]) if len(keys) == 1), ""):
+        if key := next(
+            (keys[0] for keys in (meant, answers, asked, [*left]) if len(keys) == 1), ""
+        ):
             return Extracted(str(left[key]), f"JSON key {key!r}", body)
     return None
 

@@ -180,7 +180,7 @@ class _State:
         weight = 0 if self._says_it_again(clause, sentence) else weight + added
         sentence.stated = sentence.stated or weight >= LEAST
         sentence.sourced = sentence.sourced or self._weights.is_sourced(clause.part)
-        return 0 if sentence.declines and weight < CERTAIN else weight
+        return 0 if sentence.declines and (unlinked or weight < CERTAIN) else weight
 
     def _says_it_again(self, clause: ClauseText, sentence: _Sentence) -> bool:
         """Whether a clause repeats a stated value in other words (that is, i.e.)."""

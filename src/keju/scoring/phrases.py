@@ -93,7 +93,7 @@ def _reads_out(core: str, question: str) -> bool:
 
 def _is_cut_off(core: str) -> bool:
     """Whether a text of several clauses ends with the words that should introduce the answer."""
-    tail = fold(core[-LONGEST_PHRASE:]).rstrip(" *")
+    tail = re.sub(r"(?:…|\.{3}|[* ])+$", "", fold(core[-LONGEST_PHRASE:]))
     ends = wording("short", "link", "{}$").search(tail)
     return len(core) > _LONGEST_BARE and bool(ends) and bool(re.search(r"[,，。;；.]", core))
 
@@ -166,12 +166,15 @@ def _defining(clauses: list[Clause], question: str) -> list[Clause]:
         return clauses
     if any(each.weight >= PHRASE for each in clauses):
         return clauses
-    link = wording("short", "link_meaning")
-    found = [
-        each for each in clauses
-        if each.weight >= LEAST and link.search(without_quoted(fold(each.text)))
-    ]  # fmt: skip
-    return [each for each in clauses if each.weight < 0 or each in found] if found else clauses
+    for name in ("link_meaning", "link_representing"):
+        found = [
+            each for each in clauses
+            if each.weight >= LEAST
+            and wording("short", name).search(without_quoted(fold(each.text)))
+        ]  # fmt: skip
+        if found:
+            return [each for each in clauses if each.weight < 0 or each in found]
+    return clauses
 
 
 def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bool:

@@ -78,7 +78,8 @@ def _after_verb(said: str, before: str) -> str:
         at = flat.rfind(verb)
         if at >= 0 and all_han(verb) and said[at + length :].strip(EDGE):
             rest = re.sub(r"^(?:的是|[了着]|的(?=应|就|乃|为))", "", said[at + length :])
-            return rest if not wording("short", "link").match(without_quoted(fold(rest))) else ""
+            named = wording("short", "link", r"(?:的[\u4e00-\u9fff]{1,6}?)?{}")
+            return rest if not named.match(without_quoted(fold(rest))) else ""
     done = re.search(rf"{re.escape(before[-1:])}(?:着|著|了|的是)", flat) if before else None
     if done and is_han(before[-1]) and not wording("short", "little_verb").match(before[-1]):
         return said[done.end() :]

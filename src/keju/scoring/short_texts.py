@@ -23,6 +23,7 @@ _CONCLUSION = re.compile(
     r"^[ \t]*#{1,6}[ \t]*[*]*(?:最终)?(?:结论|結論|总结|總結|conclusion|summary)[*]*[:：]?[ \t]*\n",
     re.IGNORECASE | re.MULTILINE,
 )
+_HEADED_VALUE = re.compile(r"([:：])[* \t]*\n+[ \t]*#{1,6}[ \t]+(?=[^\n]{1,40}\Z)")
 _ELABORATES = re.compile(
     r"\n[ \t#*]*(?:(?:long(?:er)?|full|detailed) (?:answer|explanation|version)"
     r"|详细(?:回答|解释|说明|分析)|展开(?:说明)?)[*]*[:：]",
@@ -54,6 +55,7 @@ def answer_text(core: str, question: str) -> str:
     core = _ELABORATES.split(core)[0].strip() or core
     concluded = _CONCLUSION.split(core)[-1]
     core = concluded if concluded.strip() else core
+    core = _HEADED_VALUE.sub(r"\1", core)
     core = core if _ANSWER_HEADING.search(core) else without_headings(core).strip()
     core = _LISTED.sub("", _without_reasons(core, question)) if "\n" in core else core
     return _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))

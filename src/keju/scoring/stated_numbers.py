@@ -51,7 +51,7 @@ _BOUND_AFTER = re.compile(
 )
 _BOUND_BEFORE = re.compile(
     r"(?:at (?:least|most)|(?:more|less|fewer|greater) than|over|under|above|below|up to|nearly"
-    r"|超[过過]|至少|至多|最多|不少于|不多于|多[于於]|少[于於]|不到|不足|[<>≥≤])\s?$",
+    r"|超[过過]|(?:至少|至多|最多|不少于|不多于)[有为為是]?|多[于於]|少[于於]|不到|不足|[<>≥≤])\s?$",
     re.IGNORECASE,
 )
 _HEDGE = (

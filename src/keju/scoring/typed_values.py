@@ -48,7 +48,7 @@ def typed_value(clause: str, question: str) -> str | None:
         found = [
             each["value"] for each in re.finditer(form, text)
             if _is_committed(fold(text[max(0, each.start() - _BEFORE) : each.start()]), kind,
-                             near="《" not in each[0])
+                             near="《" not in each[0], whole=text.startswith("字", each.end()))
             and (fold(each["value"]) not in asked or kind == "character")
         ]  # fmt: skip
         if found:
@@ -98,11 +98,15 @@ def misses_its_form(value: str, question: str) -> bool:
     """Whether a phrase cannot be what is asked for: a long phrase for one character."""
     if "character" not in find_asked_phrase(question).kinds:
         return False
+    if wording("short", "kind_of_sign").fullmatch(fold(value).strip(OUTSIDE)):
+        return True
     han = count_han(value)
     return han > _LONGEST_SIGN or (not han and len(value.split()) > _MOST_WORDS)
 
 
-def _is_committed(before: str, kind: str, *, near: bool) -> bool:
+def _is_committed(before: str, kind: str, *, near: bool, whole: bool = False) -> bool:
+    if whole and wording("short", "is_like", r"{}\W*$").search(before):  # 看起来像“王”字
+        return True
     if wording("short", "not_this", r"{}\W*$").search(before):
         return False
     around = r"{}\W*$" if near else r"{}.*$"

@@ -202,7 +202,8 @@ def _regrets(flat: str) -> bool:
 
 def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:  # noqa: PLR0911
     """Whether a response ends within its reasoning, with no value committed to before."""
-    if core[-1] in _ENDS or not sentences:
+    core = core.rstrip("….") if core.endswith(("…", "...")) else core
+    if core[-1:] in _ENDS or not sentences:
         return False
     asked, first, last = fold(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):

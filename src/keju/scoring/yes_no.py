@@ -184,13 +184,18 @@ def _after_correction(body: str) -> str:
     return body[-_LONGEST_TAIL:][later[-1].end() :] if later else ""
 
 
+def _decides_nothing(sentence: str) -> bool:
+    """Whether a sentence doubts, or says what a decision depends on."""
+    flat = fold(sentence)
+    return any(wording("yes_no", name).search(flat) for name in ("doubt", "criteria"))
+
+
 def _of_statement(core: str, question: str) -> Extracted:
     """Yes or No from what the first sentence states (没有甲骨文, they can be rejoined)."""
     after = _AFTER_PHRASE.split(core)[-1]
     sentence = _SENTENCE.split(after.strip(_EDGE))[0].strip(_EDGE)
     first = re.split(r"[，,]", sentence)[0].strip(_EDGE).lower()
-    doubt = wording("yes_no", "doubt")
-    if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence) or doubt.search(fold(sentence)):
+    if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence) or _decides_nothing(sentence):
         return Extracted(None, "neither yes nor no")
     if alone := alone_word(first):
         return Extracted(alone, "first word", sentence)
