@@ -151,9 +151,11 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
 
 def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> bool:
     """Whether a text ends with the conclusion that it is not known (故不详), or is cut off."""
+    if best is None:
+        return False
     last = clauses[-1]
     concludes = wording("discourse", "conclusion").match(fold(last.text).lstrip(OUTSIDE))
-    if best is None or best.weight >= (PHRASE if concludes else CONCLUDED):
+    if best.weight >= (PHRASE if concludes else CONCLUDED):
         return False
     cut = best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS
     undecided = concludes is not None or best.weight < CERTAIN
