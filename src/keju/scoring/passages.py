@@ -107,7 +107,7 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
     chosen = _chosen(pieces, form)
     if chosen:
         kept = _finished([each.text for each in chosen], form)
-        if counted(kept) == counted(inside):
+        if kept == inside or counted(kept) == counted(inside):
             return whole._replace(answer=kept)
         return Extracted(kept, "text of the answer", inside)
     if not any(each.kind in {"remark", "aside"} for each in pieces):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from keju.scoring.wordings import fold, wording
@@ -33,6 +34,7 @@ def is_mostly_latin(text: str) -> bool:
     return len(re.findall(r"[A-Za-zÀ-ɏ]+", text)) > han
 
 
+@lru_cache(maxsize=4)  # A line of one sentence is looked at from both ends.
 def is_remark(text: str, form: PassageForm) -> bool:
     """Whether a sentence is said by the model about its answer, and is not part of the answer."""
     flat = fold(text).strip(" \t*_\"“”'「」-—>()（）[]【】")
@@ -65,11 +67,13 @@ def _speaks_to_the_user(flat: str) -> bool:
 
 def _is_note(flat: str, form: PassageForm) -> bool:
     noted = wording("discourse", "note", "(?P<note>{})(?: \\([^()]{0,20}\\))?[:,]").match(flat)
+    if not noted:
+        return False
     commentary = flat[:1] in ONE_WORD and flat[1:2] == ":" and form != "translation"
     modern = len(wording("passages", "modern").findall(flat)) + (flat[2:3] in {'"', "“", "「"})
     modern += 2 * len(wording("discourse", "explains").findall(flat))
-    damaged = noted and _DAMAGE.search(flat, noted.end())
-    return bool(noted) and (not commentary or modern >= _MODERN_NOTE or bool(damaged))
+    damaged = _DAMAGE.search(flat, noted.end())
+    return not commentary or modern >= _MODERN_NOTE or bool(damaged)
 
 
 def _english_remark(flat: str) -> bool:
