@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -77,7 +77,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> MergeRes
             store = stack.enter_context(ResponseStore(folder))
             parts.append(_Part(folder, store, folder.manifest()))
         _check_alike(parts)
-        missing = [*_absent_shards(parts), *_check_slots(parts)]
+        missing = [*_absent_shards(parts), *_check_responses(parts)]
         if missing and not partial:
             raise UsageError(message("running.merge-unfinished", missing=join_clauses(missing)))
         return _write(parts, out, missing)
@@ -85,7 +85,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> MergeRes
 
 def _check_alike(parts: Sequence[_Part]) -> None:
     first = parts[0]
-    identities: dict[str, dict[str, str]] = {}
+    identities: dict[str, Mapping[str, str]] = {}
     for part in parts:
         where = f"{part.folder.path}: "
         if part.manifest.dataset_hash != first.manifest.dataset_hash:
@@ -110,34 +110,45 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                     other=first.manifest.keju,
                 )
             )
-        ours, theirs = (each.manifest.settings for each in (part, first))
-        for name in sorted({*ours, *theirs} - {"shard"} - _of_one(part.manifest, first.manifest)):
-            if ours.get(name) != theirs.get(name):
+        _check_settings(part, first)
+        _check_items(part, first)
+        _check_identities(part, identities)
+
+
+def _check_settings(part: _Part, first: _Part) -> None:
+    where = f"{part.folder.path}: "
+    ours, theirs = (each.manifest.settings for each in (part, first))
+    for name in sorted({*ours, *theirs} - {"shard"} - _of_one(part.manifest, first.manifest)):
+        if ours.get(name) != theirs.get(name):
+            raise UsageError(
+                message(
+                    "running.merge-other-setting",
+                    where=where,
+                    name=name,
+                    ours=ours.get(name, "unset"),
+                    path=first.folder.path,
+                    theirs=theirs.get(name, "unset"),
+                )
+            )
+
+
+def _check_identities(part: _Part, identities: dict[str, Mapping[str, str]]) -> None:
+    """Check that a model has the same identity in all runs; `identities` has those seen so far."""
+    where = f"{part.folder.path}: "
+    for name, identity in part.manifest.models.items():
+        was = identities.setdefault(name, identity)
+        for each in sorted({*was, *identity}):
+            if was.get(each) != identity.get(each):
                 raise UsageError(
                     message(
-                        "running.merge-other-setting",
+                        "running.merge-other-identity",
                         where=where,
+                        each=each,
                         name=name,
-                        ours=ours.get(name, "unset"),
-                        path=first.folder.path,
-                        theirs=theirs.get(name, "unset"),
+                        identity=identity.get(each, "unset"),
+                        was=was.get(each, "unset"),
                     )
                 )
-        _check_items(part, first)
-        for name, identity in part.manifest.models.items():
-            was = identities.setdefault(name, identity)
-            for each in sorted({*was, *identity}):
-                if was.get(each) != identity.get(each):
-                    raise UsageError(
-                        message(
-                            "running.merge-other-identity",
-                            where=where,
-                            each=each,
-                            name=name,
-                            identity=identity.get(each, "unset"),
-                            was=was.get(each, "unset"),
-                        )
-                    )
 
 
 def _check_items(part: _Part, first: _Part) -> None:
@@ -184,8 +195,8 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
     ]
 
 
-def _check_slots(parts: Sequence[_Part]) -> list[str]:
-    """The missing requests of each run.
+def _check_responses(parts: Sequence[_Part]) -> list[str]:
+    """Check the responses of all runs; the missing ones of each run, as texts.
 
     Raises:
         UsageError: a response is not of its run's shard or belongs to another request, or a request
@@ -197,36 +208,13 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
     for part in parts:
         path, manifest = part.folder.path, part.manifest
         asked = in_shard(items, part.shard)
-        planned = _slots(asked, manifest)
+        planned = _request_ids(asked, manifest)
         for model in manifest.models:
-            there = part.store.known(model)
-            check_requests(part.folder, model, asked, there)
-            places = taken.setdefault(model, {})
-            for slot in there:
-                if slot not in planned:
-                    raise UsageError(
-                        message(
-                            "running.merge-other-shard",
-                            path=path,
-                            model=model,
-                            item=slot.item,
-                            shard=part.shard or message("running.run-is-whole"),
-                        )
-                    )
-                if slot in places:
-                    raise UsageError(
-                        message(
-                            "running.merge-response-twice",
-                            path=path,
-                            model=model,
-                            item=slot.item,
-                            round=slot.round,
-                            place=places[slot],
-                        )
-                    )
-                places[slot] = path
-            absent = [slot for slot in planned if slot not in there]
-            count = len(absent) - sum(manifest.not_asked.get(model, {}).values())
+            stored = part.store.known(model)
+            check_requests(part.folder, model, asked, stored)
+            _take_responses(part, model, stored, planned, taken.setdefault(model, {}))
+            absent = sum(request_id not in stored for request_id in planned)
+            count = absent - sum(manifest.not_asked.get(model, {}).values())
             if count > 0:
                 missing.append(
                     message(
@@ -240,7 +228,45 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
     return missing
 
 
-def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[RequestId, None]:
+def _take_responses(
+    part: _Part,
+    model: str,
+    stored: Iterable[RequestId],
+    planned: Container[RequestId],
+    taken: dict[RequestId, Path],
+) -> None:
+    """Add the responses of a model in one run to `taken`, which has the run of each request.
+
+    Raises:
+        UsageError: a response is of another shard, or another run has one to the same request.
+    """
+    path = part.folder.path
+    for request_id in stored:
+        if request_id not in planned:
+            raise UsageError(
+                message(
+                    "running.merge-other-shard",
+                    path=path,
+                    model=model,
+                    item=request_id.item,
+                    shard=part.shard or message("running.run-is-whole"),
+                )
+            )
+        if request_id in taken:
+            raise UsageError(
+                message(
+                    "running.merge-response-twice",
+                    path=path,
+                    model=model,
+                    item=request_id.item,
+                    round=request_id.round,
+                    place=taken[request_id],
+                )
+            )
+        taken[request_id] = path
+
+
+def _request_ids(items: Iterable[Item], manifest: RunManifest) -> dict[RequestId, None]:
     """The ids of all requests about these items, including those that a model does not support."""
     variants = variants_of(manifest)
     return dict.fromkeys(

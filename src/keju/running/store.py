@@ -135,7 +135,7 @@ class ResponseStore:
         found: dict[RequestId, StoredResponse] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
-                slot = RequestId(
+                request_id = RequestId(
                     self.folder.item_now(head.item),
                     head.query,
                     head.setting,
@@ -145,7 +145,7 @@ class ResponseStore:
                     head.wording,
                 )
                 kind = head.error.kind if head.error else ""
-                found[slot] = StoredResponse(head.key, head.status, kind, head.source_sha256)
+                found[request_id] = StoredResponse(head.key, head.status, kind, head.source_sha256)
         return found
 
     def append(self, response: Response) -> None:
