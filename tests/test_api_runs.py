@@ -254,7 +254,7 @@ def test_a_leaderboard_has_the_numbers_of_the_report(made):
     rows = {(row["model"], row["protocol"]): row for row in board.overall.iter_rows(named=True)}
     assert set(rows) == set(found.results)
     for (model, protocol), row in rows.items():
-        sure = found.sure[protocol]
+        sure = found.resampled[protocol]
         assert row["value"] == found.results[model, protocol].overall.value
         assert (row["low"], row["high"]) == sure.overall.get(model, (None, None))
         assert row["rank"] == sure.ranks.get(model, (None, None))[0]

@@ -169,7 +169,7 @@ def test_a_pattern_on_a_small_minority_of_the_pages_is_doubtful():
     for read in [rows(columns)] * 4 + [columns] * 11 + [columns[2:] + columns[:2]] * 1:
         counts.add("m", page(), response("".join(read)))
     found = counts.of("m", "T1")
-    assert found.sure == [("rows across columns", 4)]
+    assert found.attributed == [("rows across columns", 4)]
     assert found.doubtful == [("columns out of order", 1)]
     assert found.clauses == [
         "reading pattern: rows across columns on 4 of 16 pages",

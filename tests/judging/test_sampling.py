@@ -18,7 +18,7 @@ from keju.judging import (
     draw_sample,
     graded_answers,
     grading_requests,
-    judged_by,
+    mean_grades,
     read_ratings,
     sampled_codes,
     write_sample,
@@ -106,7 +106,7 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
     answers = graded_answers(run, rubrics)
     known = {code_of(each): each for each in answers}
     sheets = [filled(sheet, "Li", "4"), filled(sheet, "Wang", "5")]
-    found = align(read_ratings(sheets, known), judged_by(run, rubrics, answers), resamples=50)
+    found = align(read_ratings(sheets, known), mean_grades(run, rubrics, answers), resamples=50)
     assert (found.answers, found.ratings, found.ungraded) == (6, 12, {})
     bias = {each.task: each.measures["bias"].value for each in found.tasks if each.judge == JUDGE}
     assert bias == {"T2": 1.5, "T6": -1.5, "": 0}
@@ -148,7 +148,7 @@ def test_an_empty_answer_bears_no_judges_grade(context):
     asked = list(grading_requests(answers, context.folder, 1))
     context.rule(asked, lambda _: "分数：3")
     context.ask(asked)
-    grades = judged_by(context.folder.run, context.folder.rubrics, answers)[JUDGE]
+    grades = mean_grades(context.folder.run, context.folder.rubrics, answers)[JUDGE]
     assert len(grades) == 14
     assert all(each.text for each in answers if each.id in grades)
 

@@ -23,7 +23,7 @@ from keju.items import AnswerForm, ImageRef, Request
 from keju.models import ModelOptions, open_model, ppocr, ppocr_runtimes
 from keju.models.base import Answer, AskError
 from keju.models.ppocr import PPOCR
-from keju.models.ppocr_runtimes import ONNXRUNTIME, Workers
+from keju.models.ppocr_runtimes import ONNXRUNTIME, CoreDivision
 from keju.text import han_only
 
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
@@ -151,7 +151,7 @@ def test_as_many_pages_are_read_at_once_as_there_are_workers(monkeypatch: pytest
             inside -= 1
         return StandIn(*THREE)(pixels, **flags)
 
-    monkeypatch.setattr(ppocr, "workers", lambda: Workers(pages=3, threads=1))
+    monkeypatch.setattr(ppocr, "divide_cores", lambda: CoreDivision(pages=3, threads=1))
     model = with_engine(monkeypatch, engine)
 
     async def many() -> Sequence[Answer]:
@@ -183,7 +183,7 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
         return read
 
     monkeypatch.setattr(ppocr, "load_engine", load)
-    monkeypatch.setattr(ppocr, "workers", lambda: Workers(pages=2, threads=1))
+    monkeypatch.setattr(ppocr, "divide_cores", lambda: CoreDivision(pages=2, threads=1))
     model = PPOCR(ModelOptions(), runtime=ONNXRUNTIME._replace(shared=shared))
 
     async def twice() -> None:

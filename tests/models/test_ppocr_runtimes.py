@@ -22,11 +22,11 @@ from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
     OPENVINO,
+    CoreDivision,
     Runtime,
-    Workers,
+    divide_cores,
     load_engine,
     model_files,
-    workers,
 )
 from keju.models.request_pixels import picture
 from keju.running import Selection, run
@@ -53,7 +53,7 @@ BOTH = [
     ("cores", "divided"), [(1, (1, 1)), (2, (2, 1)), (4, (4, 1)), (7, (4, 1)), (16, (4, 4))]
 )
 def test_each_core_reads_a_page_up_to_the_most(cores: int, divided: tuple[int, int]):
-    assert workers(cores) == Workers(*divided)
+    assert divide_cores(cores) == CoreDivision(*divided)
 
 
 @pytest.mark.parametrize("runtime", [ONNXRUNTIME, OPENVINO], ids=lambda each: each.package)

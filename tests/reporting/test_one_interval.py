@@ -66,7 +66,7 @@ def view(scored) -> View:
 def test_leaderboard_tasks_and_figures_have_one_interval(view):
     (board,) = view.boards
     (shown,) = view.board_tables
-    sure = board.sure["strict"]
+    sure = board.resampled["strict"]
     (row,) = view.tables[0].rows
     assert len(view.names) == 2
     for model, cell in zip(view.names, task_cells(row), strict=True):

@@ -70,7 +70,7 @@ def test_only_missing_and_changed_requests_are_sent(tmp_path: Path):
     assert send(tmp_path / "r", second, changed).complete
     assert second.sent == ["b", "e"]
     replies = replies_of(RunFolder(tmp_path / "r"), second.name, second.identity, changed)
-    assert [reply.text if (reply := replies.to(each)) else "" for each in changed] == [
+    assert [reply.text if (reply := replies.reply_to(each)) else "" for each in changed] == [
         "天", "地", "天", "天", "天",
     ]  # fmt: skip
 

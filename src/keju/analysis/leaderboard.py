@@ -99,8 +99,8 @@ class Leaderboard(NamedTuple):
     """One benchmark: its models, best first within their groups, and the value of guessing.
 
     `protocols` are those with scores, and `heads` their column heads. `chance` is the value of
-    blind guessing by task, where it is above 0. `results` and `sure` are the numbers behind the
-    means, by model and protocol.
+    blind guessing by task, where it is above 0. `results` are the numbers behind the
+    means, by model and protocol, and `resampled` their intervals and ranks, by protocol.
     """
 
     benchmark: str
@@ -113,7 +113,7 @@ class Leaderboard(NamedTuple):
     notes: list[str]
     currency: str
     results: Mapping[tuple[str, Protocol], BenchmarkResult]
-    sure: Mapping[Protocol, ResampledMeans]
+    resampled: Mapping[Protocol, ResampledMeans]
 
 
 def leaderboards(
@@ -140,60 +140,90 @@ def _leaderboard(
         for benchmark in result.benchmarks
         if benchmark.benchmark == name
     }
-    timed = speeds(run_set)
-    lacking = dict(unranked(run_set)) if name == OWN_BENCHMARK else {}
     protocols = [each for each in PROTOCOLS if any(its == each for _, its in found)]
-    sure = {
-        protocol: resample_benchmark(
-            {
-                place: scores
-                for place, scores in run_set.mains[protocol].items()
-                if task(place[0]).benchmark == name
-            },
-            {model: each for (model, its), each in found.items() if its == protocol},
-            ranked=[m for m in _names_of_ranked(run_set) if m not in lacking],
-        )
-        for protocol in protocols
-    }
-    for each in sure.values():
-        each.unranked.update(lacking)
+    resampled = {each: _resample(run_set, found, name, each) for each in protocols}
     domains = list(dict.fromkeys(domain for each in found.values() for domain in each.domains))
-    groups = []
-    for role in ROLES:
-        rows = [
-            _build_row(model_responses.of(name), model, domains, found, sure)._replace(
-                seconds=_seconds(model_responses.of(name), timed.get(model)),
-                answer_seconds=None
-                if model in timed
-                else _answer_seconds(model_responses.of(name)),
-                money=money(model_responses.of(name), prices),
-            )
-            for model, model_responses in run_set.by_model.items()
-            if model_responses.role == role
-            and any((model, protocol) in found for protocol in protocols)
-        ]
-        if rows:
-            groups.append(Group(role, sorted(rows, key=lambda row: -_sort_value(row.overall))))
-    notes = [note for protocol in protocols for note in sure[protocol].notes]
-    if sum(model_responses.role == PEOPLE for model_responses in run_set.by_model.values()) > 1:
-        notes.append(message("analysis.row-all-people-takes"))
-    notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
-    notes += served_notes(run_set, name)
-    if prices:
-        notes.append(message("analysis.prices-check-them", seen=prices.seen))
     return Leaderboard(
         benchmark=name,
         title=benchmark_title(name),
         protocols=protocols,
         heads=[_format_head(name, protocol) for protocol in protocols],
         domains=domains,
-        groups=groups,
+        groups=_groups(run_set, name, found, domains, resampled, prices),
         chance=_chances(run_set, name),
-        notes=list(dict.fromkeys(notes)),
+        notes=_notes(run_set, name, resampled, prices),
         currency=prices.currency if prices else "",
         results=found,
-        sure=sure,
+        resampled=resampled,
     )
+
+
+def _resample(
+    run_set: RunSet,
+    found: Mapping[tuple[str, Protocol], BenchmarkResult],
+    name: str,
+    protocol: Protocol,
+) -> ResampledMeans:
+    """The intervals and ranks of a benchmark's models under one protocol."""
+    lacking = dict(unranked(run_set)) if name == OWN_BENCHMARK else {}
+    means = resample_benchmark(
+        {
+            place: scores
+            for place, scores in run_set.mains[protocol].items()
+            if task(place[0]).benchmark == name
+        },
+        {model: each for (model, its), each in found.items() if its == protocol},
+        ranked=[model for model in _names_of_ranked(run_set) if model not in lacking],
+    )
+    means.unranked.update(lacking)
+    return means
+
+
+def _groups(
+    run_set: RunSet,
+    name: str,
+    found: Mapping[tuple[str, Protocol], BenchmarkResult],
+    domains: Sequence[str],
+    resampled: Mapping[Protocol, ResampledMeans],
+    prices: Prices | None,
+) -> list[Group]:
+    """The models with results by role, best first."""
+    timed = speeds(run_set)
+    with_results = {model for model, _ in found}
+    groups = []
+    for role in ROLES:
+        rows = []
+        for model, responses in run_set.by_model.items():
+            if responses.role != role or model not in with_results:
+                continue
+            own = responses.of(name)
+            row = _build_row(own, model, domains, found, resampled)
+            rows.append(
+                row._replace(
+                    seconds=_seconds(own, timed.get(model)),
+                    answer_seconds=None if model in timed else _answer_seconds(own),
+                    money=money(own, prices),
+                )
+            )
+        if rows:
+            groups.append(Group(role, sorted(rows, key=lambda row: -_sort_value(row.overall))))
+    return groups
+
+
+def _notes(
+    run_set: RunSet,
+    name: str,
+    resampled: Mapping[Protocol, ResampledMeans],
+    prices: Prices | None,
+) -> list[str]:
+    notes = [note for each in resampled.values() for note in each.notes]
+    if sum(responses.role == PEOPLE for responses in run_set.by_model.values()) > 1:
+        notes.append(message("analysis.row-all-people-takes"))
+    notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
+    notes += served_notes(run_set, name)
+    if prices:
+        notes.append(message("analysis.prices-check-them", seen=prices.seen))
+    return list(dict.fromkeys(notes))
 
 
 def _names_of_ranked(run_set: RunSet) -> list[str]:
@@ -215,10 +245,10 @@ def _build_row(
     model: str,
     domains: Sequence[str],
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
-    sure: Mapping[Protocol, ResampledMeans],
+    resampled: Mapping[Protocol, ResampledMeans],
 ) -> LeaderboardRow:
     overall, ranks, by_domain = [], [], []
-    for protocol, known in sure.items():
+    for protocol, known in resampled.items():
         result = found.get((model, protocol))
         overall.append(_overall(result, known.overall.get(model)))
         ranks.append(_rank(known, model))

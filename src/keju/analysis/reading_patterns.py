@@ -29,7 +29,7 @@ class Patterns(NamedTuple):
     undrawn: int = 0
 
     @property
-    def sure(self) -> list[tuple[ReadingPattern, int]]:
+    def attributed(self) -> list[tuple[ReadingPattern, int]]:
         """The patterns that are attributed to the model."""
         return [each for each in self.found if each[1] >= DOUBTFUL * self.pages]
 
@@ -42,8 +42,8 @@ class Patterns(NamedTuple):
     def clauses(self) -> list[Message]:
         """The patterns with the numbers of their pages, and the doubtful ones."""
         found = []
-        if self.sure:
-            found.append(message("analysis.reading-patterns", patterns=self._list(self.sure)))
+        if self.attributed:
+            found.append(message("analysis.reading-patterns", patterns=self._list(self.attributed)))
         if self.doubtful:
             doubtful = self._list(self.doubtful)
             found.append(message("analysis.doubtful-reading-patterns", patterns=doubtful))
@@ -101,7 +101,7 @@ class PatternCounts:
         for model, task in self._found:
             of_task = self.of(model, task)
             known = found.setdefault(model, {})
-            known |= {name: False for name, _ in of_task.sure}
+            known |= {name: False for name, _ in of_task.attributed}
             for name, _ in of_task.doubtful:
                 known.setdefault(name, True)
         return {

@@ -115,13 +115,13 @@ def _overall_rows(
 ) -> Iterator[dict[str, object]]:
     """By benchmark, protocol and role; there the best first."""
     for board in found:
-        for protocol, sure in board.sure.items():
+        for protocol, resampled in board.resampled.items():
             for group in board.groups:
                 models = [row.model for row in group.rows if (row.model, protocol) in board.results]
                 models.sort(key=lambda model: -_value(board.results[model, protocol]))
                 for model in models:
                     result = board.results[model, protocol]
-                    rank, span = sure.ranks.get(model, (None, None))
+                    rank, span = resampled.ranks.get(model, (None, None))
                     means = result.domains.values()
                     yield {
                         "benchmark": board.benchmark,
@@ -131,7 +131,7 @@ def _overall_rows(
                         "rank_low": span and span[0],
                         "rank_high": span and span[1],
                         **_who(run_set, model, protocol),
-                        **_bounds(sure.overall.get(model)),
+                        **_bounds(resampled.overall.get(model)),
                     }
 
 
@@ -147,7 +147,7 @@ def _domain_rows(
         for (model, protocol), result in board.results.items():
             known = {name: mean for name, mean in result.domains.items() if mean.value is not None}
             for domain, mean in known.items():
-                bounds = board.sure[protocol].domains.get((model, domain))
+                bounds = board.resampled[protocol].domains.get((model, domain))
                 yield {
                     "benchmark": board.benchmark, "domain": domain, "value": mean.value,
                 } | _who(run_set, model, protocol) | _bounds(bounds)  # fmt: skip

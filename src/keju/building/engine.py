@@ -35,6 +35,7 @@ In = TypeVar("In", bound=Struct)
 Out = TypeVar("Out", bound=Struct)
 
 _TASKS_A_CORE = 8
+"""Tasks of a query for each core of a Ray cluster; several per core balance the load."""
 _QUIET = {
     "DAFT_PROGRESS_BAR": "0",
     "RAY_TQDM": "0",
@@ -50,7 +51,8 @@ class Engine:
     Args:
         name: ``native``: threads of this process; ``ray``: a Ray cluster.
         scratch: the directory for finished partitions; `within` sets a step's own.
-        address: of the Ray cluster; by default that of RAY_ADDRESS, else one is started here.
+        address: the address of the Ray cluster (default: RAY_ADDRESS, else a cluster on this
+            machine).
         console: where a progress bar is drawn, if it is a terminal.
         store: an ``s3://`` address for finished partitions, in place of any directory.
     """
@@ -145,9 +147,10 @@ class Engine:
         *,
         chunk: int = 0,
     ) -> Iterator[Out]:
-        """Yield the results of `map` in order; only partitions in work are in memory.
+        """Yield the results of `map` in order.
 
-        All rows are read, and stored on disk, before the first result is yielded.
+        Only the partitions that are computed at the time are in memory. All rows are read, and
+        stored on disk, before the first result is yielded.
 
         Args:
             name: as for `map`, like the following ones.
@@ -159,7 +162,7 @@ class Engine:
         Raises:
             DataError: a worker cannot get the rows or an image, or cannot store its results.
         """
-        _check(out)
+        _check_output(out)
         rest = iter(rows)
         first = next(rest, None)
         if first is None:
@@ -169,8 +172,8 @@ class Engine:
             files = self.files() if self.store or self._scratch else waiting
             work = PartitionFunction(RowFunction(function, type(first), out), name, waiting, files)
             keys, missing = [], []
-            for some in _iter_partitions(chain([first], rest), chunk or PARTITION_ROWS):
-                key, done = work.store_rows(some)
+            for partition in _iter_partitions(chain([first], rest), chunk or PARTITION_ROWS):
+                key, done = work.store_rows(partition)
                 keys.append(key)
                 if not done:
                     missing.append(key)
@@ -239,8 +242,8 @@ def _iter_partitions(rows: Iterable[In], size: int) -> Iterator[list[In]]:
     return iter(lambda: list(islice(rest, size)), [])
 
 
-def _check(outward: type[Struct]) -> None:
+def _check_output(out: type[Struct]) -> None:
     """Check that a result record can be made with only an error."""
-    fields = msgspec.structs.fields(outward)
+    fields = msgspec.structs.fields(out)
     if any(each.required for each in fields) or "error" not in {each.name for each in fields}:
-        raise TypeError(f"{outward.__name__}: all fields need defaults, and one is called error")
+        raise TypeError(f"{out.__name__}: all fields need defaults, and one is called error")

@@ -26,7 +26,7 @@ from keju.scoring.stored import reasoned_scores_path, scores_path
 
 
 class StagedModel(NamedTuple):
-    """How much of a model was staged: current responses, scores, and the version that scored."""
+    """The numbers of a model's staged responses and scores, and the version of keju that scored."""
 
     responses: int
     scores: int

@@ -260,7 +260,7 @@ def align_(
     """
     from keju.cli.output.console import print_json
     from keju.cli.output.judge_tables import alignment_lines, alignment_tables
-    from keju.judging import align, code_of, graded_answers, judged_by, read_ratings, read_rubrics
+    from keju.judging import align, code_of, graded_answers, mean_grades, read_ratings, read_rubrics
     from keju.runs import RunFolder
 
     known, grades = None, {}
@@ -268,7 +268,7 @@ def align_(
         opened, used = RunFolder.open(run), read_rubrics(rubrics)
         answers = graded_answers(opened, used)
         known = {code_of(each): each for each in answers}
-        grades = judged_by(opened, used, answers)
+        grades = mean_grades(opened, used, answers)
     found = align(read_ratings(sheets, known), grades)
     if as_json:
         print_json(found)

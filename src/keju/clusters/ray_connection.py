@@ -16,7 +16,7 @@ def start_ray(address: str) -> None:
     """Connect this process to a Ray cluster, unless it is connected.
 
     Args:
-        address: of the cluster; by default that of RAY_ADDRESS, else one is started here.
+        address: the address of the cluster (default: RAY_ADDRESS, else a cluster on this machine).
 
     Raises:
         PrerequisiteError: Ray is not installed.

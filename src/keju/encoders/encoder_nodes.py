@@ -34,7 +34,7 @@ class EncoderNodes:
     A batch of a process that is lost is computed by another one.
 
     Args:
-        address: of the cluster; by default that of RAY_ADDRESS, else one is started here.
+        address: the address of the cluster (default: RAY_ADDRESS, else a cluster on this machine).
 
     Raises:
         UsageError: the cluster does not respond.
@@ -103,7 +103,7 @@ class EncoderNodes:
             node, at = running.pop(call)
             rows = self._result(node, call)
             if rows is None:
-                queue.repeat(at)
+                queue.put_back(at)
             else:
                 # A copy, since Ray cannot free the memory of arrays that are in use.
                 done[at] = [np.array(row) for row in rows]
@@ -185,8 +185,8 @@ class _Queue:
             return self._next - 1
         return None
 
-    def repeat(self, at: int) -> None:
-        """Compute a batch again, since its node was lost.
+    def put_back(self, at: int) -> None:
+        """Put back a batch whose node was lost.
 
         Raises:
             UsageError: it was on too many lost nodes.

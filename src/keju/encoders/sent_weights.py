@@ -136,7 +136,7 @@ class WeightStore:
         lines = "".join(f"{name} {digest}\n" for name, digest in sorted(hashes.items()))
         self._hashes = hashes
         self._place = cache_folder() / "weights" / hashlib.sha256(lines.encode()).hexdigest()
-        self._coming = self._place.with_suffix(".part")
+        self._partial = self._place.with_suffix(".part")
         self._lock = FileLock(self._place.with_suffix(".lock"))
 
     def find(self, folder: str) -> str:
@@ -160,16 +160,16 @@ class WeightStore:
         if self._has(self._place):
             self._lock.release()
             return str(self._place)
-        for each in (self._coming, self._place):
+        for each in (self._partial, self._place):
             shutil.rmtree(each, ignore_errors=True)
-        self._coming.mkdir()
+        self._partial.mkdir()
         return _BEGUN
 
     def write(self, name: str, part: bytes) -> None:
         """Append a part to a file."""
         if name not in self._hashes or Path(name).name != name:
             raise ValueError(name)
-        with (self._coming / name).open("ab") as file:
+        with (self._partial / name).open("ab") as file:
             file.write(part)
 
     def finish(self) -> str:
@@ -179,10 +179,10 @@ class WeightStore:
             OSError: they are not those that were sent.
         """
         for name in self._hashes:
-            (self._coming / name).touch()
-        if not self._has(self._coming):
-            raise OSError(str(self._coming))
-        self._coming.replace(self._place)
+            (self._partial / name).touch()
+        if not self._has(self._partial):
+            raise OSError(str(self._partial))
+        self._partial.replace(self._place)
         self._lock.release()
         return str(self._place)
 

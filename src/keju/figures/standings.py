@@ -83,7 +83,7 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                     continue
                 parts = [name for mean in found.domains.values() for name in mean.parts]
                 missing = [name for mean in found.domains.values() for name in mean.missing]
-                low, high = board.sure[protocol].overall.get(standing.model, (None, None))
+                low, high = board.resampled[protocol].overall.get(standing.model, (None, None))
                 rows.append(
                     {
                         "model": named(standing.model, OWN_SOURCE),
@@ -179,7 +179,7 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
 
 def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
     """A row for each ranked model, the best first; `first` and `last` are None where untested."""
-    found = board.sure[protocol].ranks
+    found = board.resampled[protocol].ranks
     return [
         {
             "model": model,
@@ -243,7 +243,7 @@ def differences(source: OfRun) -> Iterator[Drawn]:
 
 def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
     """A row for each pair of ranked models, in both orders; `difference` in points."""
-    known = board.sure[protocol]
+    known = board.resampled[protocol]
     order = sorted(known.ranks, key=lambda model: known.ranks[model][0])
     return [
         {

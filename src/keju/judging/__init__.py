@@ -20,8 +20,8 @@ from keju.judging.grading import (
     graded_answers,
     grades_of,
     grading_requests,
-    judged_by,
     judgements_of,
+    mean_grades,
 )
 from keju.judging.probes import Probing, declared_probes, probings
 from keju.judging.probing import ProbeResult, ProbingResult, probe_results
@@ -58,8 +58,8 @@ __all__ = [
     "graded_answers",
     "grades_of",
     "grading_requests",
-    "judged_by",
     "judgements_of",
+    "mean_grades",
     "open_judges",
     "plan_judging",
     "probe_results",

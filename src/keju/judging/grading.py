@@ -58,7 +58,8 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     the judge has no response at all. `low` and `high` bound `mean` (95 %, by group), None with
     fewer than 6 groups. `missing` counts the missing grades in `mean`; `unparsable` and `failed`
     count responses and calls of the judge (each repeat separately), `no_answer` failed calls of the
-    model, and `no_reply` the answers that were not sent to the judge yet.
+    model, and `no_reply` the answers that were not sent to the judge yet. `seen` contains the first
+    three different reasons of missing grades.
     """
 
     judge: str
@@ -114,10 +115,10 @@ class GradingResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def grading_requests(
-    judged: Sequence[GradableAnswer], folder: JudgementFolder, repeats: int
+    answers: Sequence[GradableAnswer], folder: JudgementFolder, repeats: int
 ) -> Iterator[Request]:
     """The requests to a judge about a run: every answer with a text, `repeats` times."""
-    for each in judged:
+    for each in answers:
         if each.answered and each.text:
             for repeat in range(1, repeats + 1):
                 yield grading_request(each.id, each.item, each.text, folder.rubrics, repeat=repeat)
@@ -129,7 +130,7 @@ def stored_repeats(folder: JudgementFolder) -> int:
 
 
 def judgements_of(
-    judged: Sequence[GradableAnswer],
+    answers: Sequence[GradableAnswer],
     folder: JudgementFolder,
     repeats: int | None = None,
     judges: Sequence[str] = (),
@@ -139,7 +140,7 @@ def judgements_of(
     Judges without stored replies by these rubrics are skipped.
 
     Args:
-        judged: the answers.
+        answers: the answers.
         folder: where replies are stored.
         repeats: the number of repeats that count; by default all that are stored.
         judges: names of the judges; all of them by default.
@@ -149,12 +150,12 @@ def judgements_of(
     for judge, identity in folder.judges().items():
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
-        requests = grading_requests(judged, folder, repeats)
+        requests = grading_requests(answers, folder, repeats)
         replies = replies_of(folder, judge, identity, requests)
         by_answer = defaultdict(list)
         for reply in replies:
             by_answer[reply.item].append(grade_in(reply))
-        for each in judged:
+        for each in answers:
             if not each.answered or not each.text:
                 grades = (LEAST,) if each.answered else ()
                 unsent = EMPTY if each.answered else NO_ANSWER
@@ -169,15 +170,16 @@ def judgements_of(
 
 def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[GradableAnswer]:
     """Every answer of a run to a query that has a rubric, open or not."""
-    there = {item.task for item in run.items()}
-    known = {name.partition("/")[0] for name in rubrics.queries}
-    return answers_of(run, rubrics, AnswerSelection(tasks=tuple(sorted(there & known)))).judged
+    in_run = {item.task for item in run.items()}
+    with_rubric = {name.partition("/")[0] for name in rubrics.queries}
+    selection = AnswerSelection(tasks=tuple(sorted(in_run & with_rubric)))
+    return answers_of(run, rubrics, selection).judged
 
 
-def judged_by(
+def mean_grades(
     run: RunFolder, rubrics: Rubrics, answers: Sequence[GradableAnswer]
 ) -> dict[str, dict[AnswerId, float]]:
-    """Each judge's grades of these answers by the rubrics, its repeats averaged.
+    """Each judge's mean grade of each answer over its repeats, by judge and answer.
 
     Empty answers, which have grade 0 without being sent, are not included.
     """
@@ -207,8 +209,8 @@ def grades_of(
         tasks=tuple(
             _task_grade(place, found, signatures[place[0]]) for place, found in by_task.items()
         ),
-        repeats=tuple(_of_repeats(judgements)),
-        judges=tuple(_of_judges(judgements)),
+        repeats=tuple(_agreement_of_repeats(judgements)),
+        judges=tuple(_agreement_of_judges(judgements)),
         left_out=left_out,
     )
 
@@ -252,7 +254,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     )
 
 
-def _of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
+def _agreement_of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
     units: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
     for each in judgements:
         if len(each.grades) > 1:
@@ -261,7 +263,7 @@ def _of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
         yield _agreement(judge, task, grades)
 
 
-def _of_judges(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
+def _agreement_of_judges(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
     units: dict[tuple[str, AnswerId], list[float]] = defaultdict(list)
     for each in judgements:
         if each.grade is not None and not each.unsent:

@@ -84,7 +84,7 @@ def probe_results(
     replies = replies_of(folder, judge, identity, (each.request for each in asked))
     table: _Table = {name: {} for name in declared_probes().probes}
     for each in asked:
-        reply = replies.to(each.request)
+        reply = replies.reply_to(each.request)
         grade = grade_in(reply) if reply else Grade(None, "no reply")
         table[each.probe][each.judged.id] = _GradedAnswer(each.judged.group, grade)
     return [_result(judge, name, probe, table) for name, probe in declared_probes().probes.items()]

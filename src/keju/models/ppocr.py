@@ -23,9 +23,9 @@ from keju.models.ppocr_runtimes import (
     Engine,
     Pixels,
     Runtime,
+    divide_cores,
     load_engine,
     model_files,
-    workers,
 )
 from keju.models.request_pixels import picture, unsupported_page_reason
 
@@ -72,7 +72,7 @@ class PPOCR:
         self._ordered = options.reading_order
         self._runtime = runtime
         self._models = model_files(runtime)
-        self._workers = workers()
+        self._division = divide_cores()
         self._lock = threading.Lock()
         self._open()
         self._identity: dict[str, str] = {}
@@ -100,7 +100,7 @@ class PPOCR:
     @property
     def concurrency(self) -> int:
         """The number of pages that are read concurrently."""
-        return self._workers.pages
+        return self._division.pages
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
@@ -131,7 +131,7 @@ class PPOCR:
 
     def _open(self) -> None:
         """Threads for reading, without an engine yet."""
-        self._pool = ThreadPoolExecutor(self._workers.pages, thread_name_prefix="ppocr")
+        self._pool = ThreadPoolExecutor(self._division.pages, thread_name_prefix="ppocr")
         self._shared: Engine | None = None
         self._own = threading.local()
 
@@ -147,7 +147,7 @@ class PPOCR:
         return cast("Engine", self._own.engine)
 
     def _load(self) -> Engine:
-        return load_engine(self._models, self._runtime, self._workers.threads)
+        return load_engine(self._models, self._runtime, self._division.threads)
 
     def _read(self, data: bytes, name: str, prefix: str) -> tuple[str, tuple[Line, ...]]:
         """Text and lines of one image; runs in a thread."""

@@ -66,21 +66,21 @@ class Runtime(NamedTuple):
         return {self.package: version(self.package), **chosen}
 
 
-class Workers(NamedTuple):
+class CoreDivision(NamedTuple):
     """The division of the cores: concurrent pages, and threads of the runtime for each."""
 
     pages: int
     threads: int
 
 
-def workers(cores: int | None = None) -> Workers:
+def divide_cores(cores: int | None = None) -> CoreDivision:
     """One page per core, each with one thread; more threads beyond `MOST_PAGES` cores.
 
     While one page is decoded or its boxes are outlined, the other cores process other pages.
     """
     cores = cores or os.cpu_count() or 1
     pages = min(cores, MOST_PAGES)
-    return Workers(pages, cores // pages)
+    return CoreDivision(pages, cores // pages)
 
 
 def model_files(runtime: Runtime) -> dict[str, Path]:

@@ -187,7 +187,7 @@ def _explain_counting(missing: NoResults) -> Message:
 def _compare_engines(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
-            for each in _describe_differences(board.sure["strict"], run_set):
+            for each in _describe_differences(board.resampled["strict"], run_set):
                 yield each._replace(next=[*_note_missing(view, each.pairs), *each.next])
 
 
@@ -277,20 +277,20 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
 
 def _describe_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     """The engine's order, its frequent reading patterns, and what can be done about each."""
-    if not patterns.sure:
+    if not patterns.attributed:
         return Verdict(message("reporting.most-characters-right-their-order", model=row.model))
     senses = pattern_senses()
-    steps = [senses[name].do for name, _ in patterns.sure]
+    steps = [senses[name].do for name, _ in patterns.attributed]
     wrong = message("reporting.most-characters-right-their", model=row.model)
     return Verdict(wrong, next=steps, patterns=patterns)
 
 
-def _describe_differences(sure: ResampledMeans, run_set: RunSet) -> Iterator[Verdict]:
-    pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
+def _describe_differences(resampled: ResampledMeans, run_set: RunSet) -> Iterator[Verdict]:
+    pairs = {pair: gap for pair, gap in resampled.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(
             message("reporting.no-two-engines-differ")
-            if sure.gaps
+            if resampled.gaps
             else message("reporting.no-two-engines-can")
         )
         return
@@ -302,7 +302,7 @@ def _describe_differences(sure: ResampledMeans, run_set: RunSet) -> Iterator[Ver
             if score.value is not None
         }
     )
-    needed = groups_needed(len(sure.gaps) // 2)
+    needed = groups_needed(len(resampled.gaps) // 2)
     if groups < needed:
         yield Verdict(
             message(

@@ -90,7 +90,7 @@ class Replies:
         """The responses, in the order of the requests."""
         return map(self._responses.__getitem__, self._places.values())
 
-    def to(self, request: Request) -> Response | None:
+    def reply_to(self, request: Request) -> Response | None:
         """The response to a request, or None."""
         place = self._places.get(RequestId.of(request))
         return None if place is None else self._responses[place]

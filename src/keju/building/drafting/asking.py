@@ -214,7 +214,7 @@ class DraftRequester:
                 or message("building.replies-kept"),
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
-        return map(replies.to, requests)
+        return map(replies.reply_to, requests)
 
     def _sent_data(self) -> SentData:
         """The data that the requests contain; any item of the dataset may be material."""
