@@ -16,6 +16,9 @@ from keju.statistics.bootstrap import Floats
 
 _BLOCK = 1 << 24
 
+_STRIP = 64
+"""Resamples that are transposed at once; more do not fit into the processor's cache."""
+
 
 class TaskSums(NamedTuple):
     """The sums of all models on one task.
@@ -52,15 +55,19 @@ def resample_suite(
         size = min(block, resamples - start)
         drawn = _counts(generator, groups, size)
         for place, task in enumerate(tasks):
-            rows = drawn[:, task.groups]
+            rows = drawn[task.groups].T
             with np.errstate(divide="ignore", invalid="ignore"):
                 values[start : start + size, place] = (rows @ task.top) / (rows @ task.bottom)
     return values
 
 
 def _counts(generator: np.random.Generator, groups: int, size: int) -> Floats:
-    """How often each group is drawn in each of `size` resamples."""
+    """How often each group is drawn in each of `size` resamples: groups by resamples."""
     chosen = generator.integers(0, groups, size=(size, groups), dtype=np.int32)
     chosen += (np.arange(size, dtype=np.int32) * groups)[:, None]
-    counts = np.bincount(chosen.ravel(), minlength=size * groups)
-    return counts.reshape(size, groups).astype(np.float64)
+    counts = np.bincount(chosen.ravel(), minlength=size * groups).reshape(size, groups)
+    # A task takes the rows of its groups, which is several times faster than taking columns.
+    drawn = np.empty((groups, size))
+    for start in range(0, size, _STRIP):
+        drawn[:, start : start + _STRIP] = counts[start : start + _STRIP].T
+    return drawn
