@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple, Self, get_args
 
@@ -64,8 +65,11 @@ class Words:
             self._patterns: list[_Pattern] = []
             return
         self.table = _of_benchmarks() | self._of_catalogues(catalogues) | _of_plugins()
-        patterns = [_Pattern.of(english, chinese) for english, chinese in self.table.items()]
-        found = [each for each in patterns if each.fields]
+        found = [
+            _Pattern.of(english, chinese)
+            for english, chinese in self.table.items()
+            if _FIELD.search(english)
+        ]
         self._patterns = sorted(found, key=lambda each: -each.length)  # the most specific first
 
     def text(self, name: str, /, **fields: object) -> str:
@@ -163,6 +167,7 @@ class _Pattern(NamedTuple):
     length: int
 
     @classmethod
+    @cache
     def of(cls, english: str, chinese: str) -> Self:
         """The pattern of a text; blanks without a name have the same order in both languages."""
         english, chinese = _with_names(english), _with_names(chinese)

@@ -29,10 +29,10 @@ from keju.reporting.item_pages import (
     PAGE,
     escape,
     inert,
-    new_environment,
     page_assets,
     page_data,
     page_fields,
+    report_templates,
     write_item_pages,
 )
 from keju.reporting.paper_table_form import PaperTable
@@ -205,7 +205,7 @@ def render(
     """
     paged = len(browser.parts) > 1
     assets = page_assets(paged=paged)
-    environment = new_environment()
+    environment = report_templates()
     environment.filters |= {
         "percent": percent,
         "correlation": correlation_cell,

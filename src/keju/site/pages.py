@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -147,6 +148,7 @@ def _asset(name: str) -> bytes:
     return files("keju.site").joinpath("assets", name).read_bytes()
 
 
+@cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         autoescape=True,
