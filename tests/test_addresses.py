@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from keju.building.steps import STEPS
 from keju.cli import app
 from keju.cli.addresses import may_be_remote, refuse_addresses
 from keju.errors import UsageError
+from tests.support.commanding import keju
 
 ADDRESSES = ["s3://bkt/run", "gs://bkt/run", "hf://datasets/x/y", "https://example.org/x.json",
              "az://c/x", "file:///tmp/x", "S3://bkt/run", "custom+store://x/y"]  # fmt: skip
@@ -74,10 +73,7 @@ def test_every_path_of_every_command_refuses_addresses(address: str):
 def test_a_command_refuses_an_address_in_one_line_and_writes_nothing(
     words: list[str], tmp_path: Path
 ):
-    done = subprocess.run(
-        [sys.executable, "-m", "keju", *words],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = keju(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "keju reads and writes local files" in done.stderr
@@ -86,10 +82,9 @@ def test_a_command_refuses_an_address_in_one_line_and_writes_nothing(
 
 
 def test_addresses_of_servers_and_texts_are_taken(tmp_path: Path):
-    done = subprocess.run(
-        [sys.executable, "-m", "keju", "plan", "mini", "--model", "openai:m", "--limit", "1",
-         "--base-url", "http://127.0.0.1:9/v1", "--system-prompt", "https://example.org is here",
-         "--json"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+    done = keju(
+        "plan", "mini", "--model", "openai:m", "--limit", "1", "--base-url",
+        "http://127.0.0.1:9/v1", "--system-prompt", "https://example.org is here", "--json",
+        cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from keju import __version__ as version
 from keju.datasets import mini
+from tests.support import commanding
 from tests.support.bundled import QUERIES, TASKS
 
 COMMANDS = [
@@ -28,16 +30,8 @@ COMMANDS = [
 def keju(
     *args: object, cwd: Path | None = None, encoding: str = "utf-8"
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, args)],
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        cwd=cwd,
-        check=False,
-        timeout=300,
-    )
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    return commanding.keju(*args, cwd=cwd, env=environment)
 
 
 def test_the_help_loads_no_package_that_only_work_needs():
@@ -101,8 +95,11 @@ def test_models_as_json_say_what_is_missing():
     assert "openai:MODEL" in rows
 
 
-def test_version():
-    assert keju("--version").stdout.startswith("keju 0.")
+def test_the_version_is_printed_by_the_module_and_by_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "keju", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == keju("--version").stdout == f"keju {version}\n"
 
 
 def authors_form(path: Path, rows: object) -> Path:

@@ -405,13 +405,7 @@ def test_nothing_in_a_dataset_a_run_or_a_recipe_is_imported(file, tmp_path):
         (source, ("build", "--help")),
         (source, ("data", "formats")),
     ):
-        done = subprocess.run(
-            [sys.executable, "-m", "keju", *map(str, arguments)],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = started(*arguments, cwd=folder)
         assert "Traceback" not in done.stderr
         assert not mark.exists(), (folder, arguments)
     assert (tmp_path / "report.html").is_file()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +13,7 @@ from keju.datasets.store import Dataset
 from keju.definitions import NO_REFERENCE, query_of
 from keju.items import Item
 from keju.scoring import aggregate, read_scores
+from tests.support import commanding
 from tests.support.layouts import layouts
 from tests.support.serving import Chat
 
@@ -55,11 +54,7 @@ RELEASES = {
 
 def keju(home: Path, *words: object) -> str:
     """What a command prints, run as a user does in that folder; it must succeed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=home,
-        env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    done = commanding.keju(*words, cwd=home, env={**os.environ, "COLUMNS": "200"})
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout

@@ -6,13 +6,13 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from keju.files import sha256_file
 from keju.runs import RunFolder
+from tests.support import commanding
 from tests.support.making import picture
 
 TEXTS = [
@@ -27,10 +27,7 @@ TEXTS = [
 
 
 def keju(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, args)], capture_output=True, text=True, cwd=cwd,
-        check=False, timeout=600, env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    return commanding.keju(*args, cwd=cwd, env={**os.environ, "COLUMNS": "200"})
 
 
 def make_scans(path: Path, books: int) -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.support import commanding
 from tests.support.bundled import FOLDERS, PAPERS
 from tests.support.scanned import scan
 from tests.support.serving import Chat
@@ -28,16 +29,11 @@ Done = subprocess.CompletedProcess[str]
 
 def keju(*words: object, cwd: Path, path: Path | None = None) -> Done:
     """A finished command in a process of its own; `path` has packages that are installed there."""
-    found = [str(each) for each in (path, os.environ.get("PYTHONPATH")) if each]
-    return subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(found)},
-        timeout=300,
-    )
+    environment = dict(os.environ)
+    if path is not None:
+        found = filter(None, (str(path), os.environ.get("PYTHONPATH")))
+        environment["PYTHONPATH"] = os.pathsep.join(found)
+    return commanding.keju(*words, cwd=cwd, env=environment)
 
 
 def done(*words: object, cwd: Path) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +24,7 @@ from keju.definitions.bibtex import (
 )
 from keju.errors import DataError
 from keju.runs import RunFolder, RunManifest
+from tests.support import commanding
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ("MCS-Bench", "AncientDoc", "OBI-Bench")
@@ -68,10 +68,7 @@ def closed(text: str, start: int) -> tuple[int, str]:
 
 
 def cite(*arguments: object, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "keju", "cite", *map(str, arguments)],
-        capture_output=True, encoding="utf-8", check=False, timeout=300, cwd=cwd,
-    )  # fmt: skip
+    return commanding.keju("cite", *arguments, cwd=cwd)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from keju.errors import DataError, UsageError
 from keju.object_stores import ObjectFolder, parse_address, upload_folder
 from keju.running import run
 from keju.runs import RunFolder
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.object_server import KEY, SECRET, ObjectServer, reach
 
@@ -31,13 +30,6 @@ def local(tmp_path: Path) -> Dataset:
 
 def objects(address: str) -> list[str]:
     return [each.name for each in ObjectFolder(parse_address(address)).list()]
-
-
-def keju(*words: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=cwd,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("parts", [0, 4])

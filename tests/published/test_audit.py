@@ -5,8 +5,6 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,7 @@ from opencc import OpenCC
 from keju.errors import UsageError
 from keju.published import audit_published, paper_summary, papers, sections
 from keju.published.audit import declared_checks
+from tests.support import commanding
 from tools import make_audit_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,14 +134,8 @@ def test_sections_are_sorted_by_size(audit):
 
 
 def keju(*args, language="en"):
-    return subprocess.run(
-        [sys.executable, "-m", "keju", "audit", *args],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=120,
-        env={**os.environ, "COLUMNS": "200", "KEJU_LANG": language},
-    )
+    environment = {**os.environ, "COLUMNS": "200", "KEJU_LANG": language}
+    return commanding.keju("audit", *args, env=environment)
 
 
 def test_the_command_finds_the_same_in_chinese():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from keju.models import Decoding, ModelOptions
 from keju.running import RunSummary, Selection, merge, run
 from keju.running.selecting import in_shard
 from keju.runs import RunFolder
+from tests.support.commanding import keju
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.policies import policy_of
 from tests.support.serving import Chat
@@ -246,10 +245,6 @@ def test_a_shard_keeps_its_number_and_its_items(chat: Chat, dataset: Path, tmp_p
 
 
 def test_the_commands(chat: Chat, dataset: Path, tmp_path: Path):
-    def keju(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "keju", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
     shards(dataset, tmp_path, chat, 2, "baseline:chance")
     parts = (tmp_path / "s1", tmp_path / "s2")
     done = keju("merge", *parts, "--out", tmp_path / "m")

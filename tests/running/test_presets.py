@@ -1,8 +1,6 @@
 """Presets say how a paper asked; what the user gives goes before them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import preset
 from keju.running.presets import preset_of
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 
 
@@ -59,9 +58,8 @@ def test_the_rounds_of_obi_bench_are_refused_for_a_dataset_without_its_items(
     tmp_path: Path, command: str
 ) -> None:
     dataset = make_dataset(tmp_path / "d", pages=2)
-    words = [sys.executable, "-m", "keju", command, str(dataset), "--model", "baseline:chance",
-             "--preset", "obi-bench", "--out", str(tmp_path / "r")]  # fmt: skip
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    words = ("--model", "baseline:chance", "--preset", "obi-bench", "--out", tmp_path / "r")
+    done = keju(command, dataset, *words)
     assert done.returncode == 2
     assert "has no item of OBI-Bench" in done.stderr
     assert not (tmp_path / "r").exists()

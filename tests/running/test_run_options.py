@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from keju.runs import RunFolder
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.needing import inspect_missing
 from tests.support.serving import Chat, run_command
@@ -33,7 +33,7 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def said(command: list[str], status: int = 0) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = keju(*command[command.index("keju") + 1 :])
     assert done.returncode == status, done.stderr
     return " ".join((done.stdout + done.stderr).split())
 
@@ -86,11 +86,9 @@ def test_a_plan_takes_the_same_and_says_what_is_unlike_the_paper(chat: Chat, dat
 
 
 def test_a_system_prompt_is_counted(chat: Chat, dataset: Path):
-    command = [sys.executable, "-m", "keju", "plan", str(dataset), "--model", "openai:gpt-4o",
-               "--base-url", chat.url, "--json"]  # fmt: skip
-    plain = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    more = [*command, "--system-prompt", "天" * 100]
-    longer = json.loads(subprocess.run(more, capture_output=True, check=True).stdout)
+    command = ("plan", dataset, "--model", "openai:gpt-4o", "--base-url", chat.url, "--json")
+    plain = json.loads(keju(*command).stdout)
+    longer = json.loads(keju(*command, "--system-prompt", "天" * 100).stdout)
     assert longer["rows"][0]["text_tokens"] - plain["rows"][0]["text_tokens"] == 200
 
 

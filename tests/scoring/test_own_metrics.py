@@ -7,8 +7,6 @@ import json
 import math
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -24,6 +22,7 @@ from keju.scoring.metric_inputs import preparations
 from keju.scoring.own_metrics import GROUP, _collected
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
+from tests.support import commanding
 from tests.support.plugged import distribution
 
 RULE = "1 if the first character is the true one"
@@ -279,11 +278,8 @@ def test_two_plugins_with_the_same_metric_are_both_named():
 
 
 def run(folder: Path, *arguments: object, file: Path | str = "", **environ: str):
-    return subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, arguments)],
-        capture_output=True, encoding="utf-8", cwd=folder, check=False, timeout=300,
-        env={**os.environ, "KEJU_PLUGINS": str(file), **environ},
-    )  # fmt: skip
+    environment = {**os.environ, "KEJU_PLUGINS": str(file), **environ}
+    return commanding.keju(*arguments, cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
+from tests.support import commanding
 
 
 def bench_over(given: Path, out: Path, step: str = "trial", *, seed: int = 0) -> StepContext:
@@ -50,14 +50,8 @@ def oracle_crops(shared: Path, folder: Path, count: int = 120) -> Path:
 
 def keju(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "keju", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        check=False,
-        env={**os.environ, "RAY_ADDRESS": ""},
-    )
+    environment = {**os.environ, "RAY_ADDRESS": ""}
+    return commanding.keju(*arguments, cwd=cwd, env=environment, fork="ray" not in arguments)
 
 
 def need_ray() -> None:
