@@ -57,6 +57,9 @@ $(VENV)/.docs: $(VENV)/.base requirements/docs.lock
 demo: install
 	@$(BIN)/keju demo --out build/demo
 
+# Each process reads the compiled modules of the first one, also where the environment forbids to write them.
+test test-all: export PYTHONDONTWRITEBYTECODE :=
+
 test: install
 	@$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow" $(PYTEST_ARGS)
 
