@@ -20,7 +20,7 @@ LIMIT = 0.25
 KEPT = (
     "tests/test_cli.py::",
     "tests/test_make_targets.py::",
-    "tests/cli/test_demo.py::test_it_ends_with_the_report_and_a_summary",
+    "tests/cli/test_demo.py::test_a_demo_of_few_items_ends_with_the_report_and_a_summary",
     "tests/test_stale_scores.py::test_scores_of_the_stored_responses_are_shown",
     "tests/annotation/test_auth.py::test_only_this_machine_can_reach_it_by_default",
     "tests/benchmarks/mcs_bench/test_release.py::test_an_exported_dataset_has_the_ids_of_the_release",

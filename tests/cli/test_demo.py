@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from keju.cli.demo import MODELS, table_rows
 from keju.datasets import mini
-from keju.datasets.store import Dataset
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import paper_tasks, query_of
 from keju.runs import RunFolder
 from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run
 from tests.cli.test_chinese_output import english_in
 from tests.support.bundled import PAPERS, TASKS
 from tests.support.watched_network import namespaces_missing, need_namespaces, watched
+
+FEW = ("T1", "T7", "recognition", "rejoining")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,34 @@ def demo(tmp_path_factory):
         status = done.status
     assert status == 0, done.stderr
     return folder, folder / "report.html", done.stdout, seen
+
+
+@pytest.fixture
+def few_items(tmp_path, monkeypatch):
+    """The first item of a few tasks in place of the whole bundled set."""
+    whole = Dataset.open(mini.path())
+    firsts = {}
+    for item in whole.items():
+        if item.split == "test" and item.task in FEW:
+            firsts.setdefault((item.task, item.query), item)
+    with DatasetWriter(
+        tmp_path / "few", name="few", version="1", licence="CC0-1.0", source="the bundled set"
+    ) as writer:
+        for item in firsts.values():
+            for ref in item.images:
+                writer.add_image(whole.image_bytes(ref), ref.path)
+            writer.add(item)
+    monkeypatch.setattr(mini, "path", lambda: tmp_path / "few")
+
+
+def test_a_demo_of_few_items_ends_with_the_report_and_a_summary(few_items, keju):
+    done = keju("demo", "--out", "run")
+    assert (done.status, Path("run", "report.html").is_file()) == (0, True)
+    assert "synthetic" in done.out
+    for name in ("ppocr", *FEW):
+        assert name in done.out
+    answered = {each.model for each in RunFolder.open(Path("run")).responses()}
+    assert {"ppocr", "baseline:chance", "baseline:copy", "baseline:edges"} <= answered
 
 
 @pytest.mark.slow
@@ -154,6 +185,7 @@ def test_echoing_the_prompt_earns_everything_officially_and_nothing_strictly(dem
     assert found["strict", "T7"] == 0.0
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_report_and_a_summary(demo):
     _, report, text, _ = demo
     assert report.is_file()
