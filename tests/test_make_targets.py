@@ -29,6 +29,8 @@ def test_continuous_integration_runs_the_linters_and_then_every_test():
     assert "set -euo pipefail" in lines
     made = [line.split()[1] for line in lines if line.startswith("make ")]
     assert made.index("lint") < made.index("test-all") == len(made) - 1
+    # The tests of the site examine the one that was built just before.
+    assert lines[lines.index("make docs") + 1] == 'export KEJU_SITE="$PWD/build/site"'
 
 
 @pytest.mark.parametrize("target", ["test", "test-all", "lint"])
