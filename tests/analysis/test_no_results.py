@@ -13,6 +13,7 @@ from keju.analysis.run_set import load_runs
 from keju.cli.output.run_summary import failure_lines, run_table
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from keju.messages import message
 from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines
 from keju.running import run
@@ -198,7 +199,7 @@ def test_missing_pages_and_the_error_rate_name_what_they_count(blank):
         ": 1 of 4 pages with a reference text, and 1 of 1 page without one, such as blank pages: "
         "b/2, b/3."
     ) in missing
-    assert "count those with a reference text as wrong" in missing
+    assert message("reporting.text-pages-counted-as-wrong") in missing
     assert "wrong on the 3 of 4 pages with a reference text that have a result" in rate
     assert "5 pages" not in rate
     missing, rate, *_ = lines_of(blank, "less", "zh")
@@ -210,7 +211,7 @@ def test_missing_pages_and_the_error_rate_name_what_they_count(blank):
 def test_a_blank_page_without_a_result_is_in_no_error_rate(blank):
     missing, rate, *_ = lines_of(blank, "texts", "en")
     assert "0 of 4 pages with a reference text, and 1 of 1 page without one" in missing
-    assert "they are in no error rate and in no mean" in missing
+    assert message("reporting.missing-pages-without-text") in missing
     assert "count" not in missing.split("b/3")[1].replace("no mean", "")
     assert rate.split(" (")[0].endswith("0.0 % of the characters wrong")
     assert "), 4 pages with a reference text" in rate

@@ -17,6 +17,7 @@ from keju.building.step import Settings
 from keju.building.steps import RENAMED, STEPS
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
+from keju.messages import message
 from keju.settings import convert_settings
 from tests.support.builds import keju
 from tests.support.making import make_dataset, page_item
@@ -155,7 +156,7 @@ def test_what_the_recipe_has_no_more_is_taken_away_at_the_end(recipe, tmp_path):
     (tmp_path / "b" / "steps" / "09-mine").mkdir()
     recipe.write_text(RECIPE.rpartition("[[step]]")[0])
     record, lines = built(recipe, tmp_path / "b")
-    assert lines[-1] == "steps/02-select: removed, because the recipe does not contain it any more"
+    assert lines[-1] == message("steps.stage-removed", folder="steps/02-select")
     left = sorted(path.name for path in (tmp_path / "b" / "steps").iterdir())
     assert left == ["00-join", "01-select", "09-mine"]
     assert Dataset.open(tmp_path / "b" / "dataset").manifest.hash == record.hash

@@ -11,6 +11,7 @@ from keju.analysis.blank_pages import invented_lines
 from keju.analysis.breakdowns import breakdowns
 from keju.analysis.no_results import in_no_mean
 from keju.analysis.run_set import load_runs
+from keju.messages import message
 from keju.reporting import write_report
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
@@ -73,9 +74,9 @@ def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):
     wrong = {name: text[::-1] for name, text in TEXTS.items()}
     folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "wrong": wrong})
     text = shown(folder)
-    assert "Single errors cannot be shown: on every page more than half" in text
+    assert message("reporting.confusions-not-known") in text
     # The engine that is right has pages that count.
-    assert text.count("No error occurs twice on the counted pages.") == 1
+    assert text.count(message("reporting.confusions-none")) == 1
 
 
 @pytest.mark.parametrize("blank", [2, FEWEST_BLANK])

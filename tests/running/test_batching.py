@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from keju.errors import DataError, UsageError
+from keju.messages import message
 from keju.models import Decoding, ModelOptions
 from keju.running import Budget, RateLimits, RunSummary, Selection, run
 from keju.running import batching as module
@@ -66,7 +67,7 @@ def test_what_is_submitted_is_collected_when_it_is_ready(server: Chat, dataset: 
     first = go(dataset, out, server)
     # One is asked directly, so that what is wrong is seen at once.
     assert (first.waiting, first.left, first.models[0].asked) == (ITEMS - 1, ITEMS - 1, 1)
-    assert first.advice == "Run the same command again later to collect the finished responses"
+    assert first.advice == message("running.advice-collect")
     early = go(dataset, out, server)
     assert (early.waiting, early.models[0].asked) == (ITEMS - 1, 0)
     assert server.get("seen") == {"uploads": [ITEMS - 1], "batches": 1}
