@@ -12,13 +12,17 @@ from msgspec.structs import replace
 
 from keju.bundles import open_bundle, verify_bundle, write_bundle
 from keju.bundles.cleaning import Cleaner
-from keju.errors import UsageError
+from keju.datasets.licences import forbids_copies
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
 from keju.files import read_jsonl
-from keju.items import Failure, Response
+from keju.items import Failure, Item, Provenance, Response
 from keju.messages import Message
+from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.bundles.bundling import members_of
+from tests.support.making import picture
 
 KEY = "sk-proj-0123456789abcdefXYZ"
 
@@ -179,3 +183,24 @@ def test_models_that_are_files_keep_their_names_apart(tmp_path: Path) -> None:
         "replay:Kraken=out", "http-ocr:own.toml", "http-ocr:http://localhost:1/a/b",
         "ocr+llm:ppocr+openai:f",
     ]  # fmt: skip
+
+
+def test_a_licence_of_items_that_forbids_copies_is_that_of_the_bundle(tmp_path: Path) -> None:
+    with DatasetWriter(
+        tmp_path / "set", name="small", version="1", licence="CC0-1.0 OR MIT", source="tests"
+    ) as writer:
+        image = writer.add_image(picture(100), "page")
+        for name, licence in (("open", ""), ("closed", "all rights reserved")):
+            steps = (Provenance(step="import", licence=licence),)
+            writer.add(Item(id=name, benchmark="MCS-Bench", task="T1", images=(image,),
+                            answer="天地", provenance=steps))  # fmt: skip
+        writer.close()
+    answers = tmp_path / "x.jsonl"
+    lines = [f'{{"item": "{name}", "text": "天"}}\n' for name in ("open", "closed")]
+    answers.write_text("".join(lines), "utf-8")
+    run(tmp_path / "set", [f"replay:{answers}"], tmp_path / "run")
+    score_run(RunFolder.open(tmp_path / "run"))
+    written = write_bundle(tmp_path / "run", tmp_path / "x.keju.zip")
+    assert forbids_copies(written.about.dataset.licence)
+    with pytest.raises(DataError):
+        write_bundle(tmp_path / "run", tmp_path / "y.keju.zip", include_data=True)

@@ -113,6 +113,16 @@ def test_filters_change_rows_and_values_and_are_part_of_the_address(site, root, 
     assert before in page.locator("tr[data-role=answers]").all_text_contents()
 
 
+def test_names_of_models_are_readable_and_cannot_change_the_order_of_other_text(site, root, page):
+    page.goto(board_page(root, site, "boards"))
+    for width, least in ((1200, 150), (390, 100)):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.locator("tr[data-entry] th.name").first.bounding_box()["width"] >= least
+    isolation = "each => getComputedStyle(each).unicodeBidi"
+    assert page.locator("tr[data-entry] th.name a").first.evaluate(isolation) == "isolate"
+    assert page.locator("main bdi").first.evaluate(isolation) == "isolate"
+
+
 def test_the_keyboard_reaches_the_content_and_opens_an_item(site, root, page):
     page.goto(board_page(root, site, "items"))
     page.wait_for_selector("#list a >> nth=2")

@@ -106,6 +106,18 @@ def test_the_workflow_stops_at_a_bundle_that_differs(bundled, tmp_path):
     assert not (place / "bundles" / "ppocr.json").exists()
 
 
+def test_the_workflow_stops_at_a_bundle_that_it_would_not_verify(bundled, tmp_path):
+    place = copied(bundled, tmp_path)
+    (place / "bundles" / "more").mkdir()
+    shutil.copy(place / "bundles" / "ppocr.keju.zip", place / "bundles" / "more")
+    assert work(place, "keju verify").returncode != 0
+
+
+def test_the_workflow_publishes_no_file_of_the_site_that_somebody_sent():
+    text = (EXAMPLE / WORKFLOW).read_text("utf-8")
+    assert text.index("rm -rf site") < text.index("actions/cache") < text.index("keju site")
+
+
 @pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
 def test_the_guide_has_the_commands_of_the_workflow(name):
     guide = (EXAMPLE / name).read_text("utf-8")

@@ -119,6 +119,50 @@ def test_of_closed_data_there_are_hashes_and_scores_only(bundles, tmp_path):
     assert all(each in everything for each in hashes)
 
 
+def test_of_closed_data_no_reason_of_a_score_is_shown(bundles, tmp_path):
+    source = bundles / "closed" / "closed.keju.zip"
+    (member, *_) = (name for name in members_of(source) if name.startswith("run/scores/"))
+
+    def quote(content: bytes) -> bytes:
+        path = tmp_path / "scores.parquet"
+        path.write_bytes(content)
+        quoted = [replace(each, reason="not 天地玄黄") for each in read_scores(path)]
+        write_scores(path, quoted, read_fingerprint(path))
+        return path.read_bytes()
+
+    other = altered(source, tmp_path / "x.keju.zip", member, quote, rehash=True)
+    write_site([other], tmp_path / "site")
+    everything = b"".join(content(tmp_path / "site").values())
+    assert "天地玄黄".encode() not in everything
+    (table,) = tmp_path.glob("site/data/bundles/*/scores.parquet")
+    assert set(pl.read_parquet(table)["reason"]) == {""}
+
+
+def test_a_bundle_that_cannot_be_shown_is_named(bundles, tmp_path):
+    def rename(content: bytes) -> bytes:
+        frame = pl.read_parquet(content)
+        path = tmp_path / "items.parquet"
+        frame.with_columns(query=pl.lit("<b>")).write_parquet(path)
+        return path.read_bytes()
+
+    source = bundles / "all" / "first.keju.zip"
+    other = altered(source, tmp_path / "x.keju.zip", "items.parquet", rename, rehash=True)
+    with pytest.raises(DataError) as raised:
+        write_site([other], tmp_path / "site")
+    assert raised.value.file == str(other)
+
+
+def test_a_bundle_without_items_gives_a_site_without_leaderboards(bundles, tmp_path):
+    def empty(content: bytes) -> bytes:
+        path = tmp_path / "items.parquet"
+        pl.read_parquet(content).clear().write_parquet(path)
+        return path.read_bytes()
+
+    source = bundles / "all" / "first.keju.zip"
+    other = altered(source, tmp_path / "x.keju.zip", "items.parquet", empty, rehash=True)
+    assert write_site([other], tmp_path / "site").boards == 0
+
+
 def test_an_open_bundle_gives_items_and_answers(site):
     items = "".join(p.read_text("utf-8") for p in site.glob("data/boards/*/items/*.js"))
     answers = "".join(p.read_text("utf-8") for p in site.rglob("answers/**/*.js"))
@@ -198,8 +242,9 @@ def test_other_folders_are_not_overwritten(bundles, tmp_path):
     assert empty.value.id == "site.no-bundles"
 
 
+@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("value", [math.inf, math.nan, -1e308])
-def test_a_score_that_is_no_fraction_is_named_and_damages_no_file(bundles, tmp_path, value):
+def test_a_score_that_is_no_fraction_is_named_and_damages_no_file(bundles, tmp_path, value, count):
     source = bundles / "all" / "first.keju.zip"
     (member, *_) = (name for name in members_of(source) if name.startswith("run/scores/"))
 
@@ -207,7 +252,7 @@ def test_a_score_that_is_no_fraction_is_named_and_damages_no_file(bundles, tmp_p
         path = tmp_path / "scores.parquet"
         path.write_bytes(content)
         scores = read_scores(path)
-        scores[0] = replace(scores[0], value=value)
+        scores = [*(replace(each, value=value) for each in scores[:count]), *scores[count:]]
         write_scores(path, scores, read_fingerprint(path))
         return path.read_bytes()
 

@@ -36,6 +36,7 @@ from keju.bundles.manifest import (
 )
 from keju.bundles.staging import RunStager, check_clean, stored_grades
 from keju.bundles.tables import write_index
+from keju.datasets.licences import list_restricted
 from keju.datasets.store import Dataset
 from keju.definitions import benchmark
 from keju.definitions.registry import definition_text
@@ -130,7 +131,7 @@ def _stage(
         run_keju=manifest.keju,
         created=manifest.created,
         label=getattr(manifest, "label", ""),
-        dataset=_describe_dataset(manifest, dataset, included=include_data),
+        dataset=_describe_dataset(manifest, dataset, run, included=include_data),
         benchmarks=tuple(_write_definitions(run, stage, cleaner)),
         models=models,
         settings=cleaner.hide_in(run.manifest().settings),
@@ -143,15 +144,25 @@ def _stage(
     return about
 
 
+def _licence_of(dataset: Dataset, run: RunFolder) -> str:
+    """The licence of a dataset, or those of its items that do not allow copies.
+
+    A site publishes responses by this licence.
+    """
+    whole = dataset.manifest.licence
+    found = [licence for licence, _ in list_restricted(whole, run.iter_items()) if licence]
+    return " AND ".join(found) or whole
+
+
 def _describe_dataset(
-    manifest: RunManifest, dataset: Dataset | None, *, included: bool
+    manifest: RunManifest, dataset: Dataset | None, run: RunFolder, *, included: bool
 ) -> BundledDataset:
     same = dataset is not None and dataset.manifest.hash == manifest.dataset_hash
     return BundledDataset(
         name=manifest.dataset,
         version=manifest.dataset_version,
         hash=manifest.dataset_hash,
-        licence=dataset.manifest.licence if dataset and same else "",
+        licence=_licence_of(dataset, run) if dataset and same else "",
         synthetic=manifest.synthetic,
         included=included,
     )

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.bundles import Bundle
 from keju.definitions import task
@@ -127,9 +128,10 @@ class _BundleWriter:
                 continue
             main = next((m for p, m in place.task.metrics if p == score.protocol), "")
             is_main = score.metric == main
-            self.table.add(score, self._id(name, place.board), place.board, main=is_main)
+            shown = score if self._source.shows_texts else replace(score, reason="")
+            self.table.add(shown, self._id(name, place.board), place.board, main=is_main)
             if is_main:
-                named = msgspec.structs.replace(score, model=name, key="", extracted="")
+                named = replace(score, model=name, key="", extracted="")
                 self._mains[score.protocol].setdefault((score.task, score.query), []).append(named)
 
     def _add_answers(
@@ -203,7 +205,7 @@ class _BundleWriter:
 
 
 def _only(result: Result, benchmark: str) -> Result:
-    return msgspec.structs.replace(
+    return replace(
         result,
         tasks=tuple(each for each in result.tasks if task(each.task).benchmark == benchmark),
         benchmarks=tuple(each for each in result.benchmarks if each.benchmark == benchmark),
@@ -221,7 +223,10 @@ def _answer(answer: ItemAnswer, known: BoardTask, source: Source) -> list[Any]:
     verdict = next((score.verdict for score in answer.scores), "ok")
     reason = next((score.reason for score in answer.scores if score.reason), "")
     text, length, extracted = sha256_bytes(answer.text.encode()), len(answer.text), ""
-    if source.shows_texts:
+    if not source.shows_texts:
+        # A plug-in's reason can quote the answer.
+        reason = ""
+    else:
         said = answer_part(answer.text)
         text, length = said[:LONGEST], len(said)
         strict = (s for s in answer.scores if s.protocol == "strict" and s.extracted)
