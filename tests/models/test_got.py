@@ -46,7 +46,7 @@ def test_without_a_folder_it_is_wrong_use(tmp_path: Path):
 
 def test_without_torch_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(got, "packages_missing", lambda: "torch")
-    with pytest.raises(PrerequisiteError, match=r"package torch.*make install-semantic"):
+    with pytest.raises(PrerequisiteError, match=r"package torch.*keju.semantic"):
         Got(str(tmp_path), ModelOptions())
 
 

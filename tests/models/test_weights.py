@@ -182,6 +182,10 @@ def _no_weights(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
 
 
+def _no_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
 def _other_type(folder: Path) -> None:
     (folder / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
 
@@ -196,6 +200,7 @@ def _other_type(folder: Path) -> None:
         (_no_embeddings, "models.weights-other-shape"),
         (_pickle, "encoders.pickle-only"),
         (_no_weights, "encoders.no-safetensors"),
+        (_no_config, "models.weights-no-config"),
         (_other_type, "encoders.other-model-type"),
     ],
 )

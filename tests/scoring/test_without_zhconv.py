@@ -27,7 +27,7 @@ for item in items.values():
               for s in score_answer(item, answer)]
 print(json.dumps(found))
 """
-COMMAND = "pip install 'keju[official]'"
+COMMAND = 'pip install "keju[official]"'
 
 
 def scores(*, blocked: bool) -> list[tuple]:

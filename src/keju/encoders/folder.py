@@ -17,7 +17,7 @@ from keju.errors import DataError
 from keju.files import read_json, sha256_file
 from keju.messages import message
 
-INSTALL = "make install-semantic, or pip install 'keju[semantic]'"
+INSTALL = 'pip install "keju[semantic]"'
 
 ENCODER_KINDS = ("bert", "roberta")
 """Types of model, as transformers names them, that can encode texts."""

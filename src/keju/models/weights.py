@@ -117,11 +117,13 @@ def check_weights(folder: Path) -> list[WeightsCheck]:
     """Compare a folder with every model that keju uses: the best result first.
 
     Raises:
-        DataError: the folder has no safetensors or ONNX weights, they are incomplete or damaged, or
-            do not fit its config.json.
+        DataError: the folder has no config.json, no safetensors or ONNX weights, or they are
+            incomplete or damaged, or do not fit its config.json.
     """
     if any(folder.glob(f"*{_ONNX}")):
         found = [_compare_onnx(each, folder) for each in known_weights() if not each.model_type]
+    elif not (folder / "config.json").is_file():
+        raise DataError(message("models.weights-no-config"), file=folder)
     else:
         facts = read_facts(folder)
         found = [_compare(each, facts) for each in known_weights() if each.model_type]

@@ -1,7 +1,7 @@
 """Object stores: files at ``s3://BUCKET/PREFIX`` addresses, read on demand, cached and written.
 
 `ObjectFolder` reads and writes the objects below an address with obstore (``pip install
-'keju[s3]'``). Credentials, region and endpoint come from the environment (``AWS_ACCESS_KEY_ID``,
+"keju[s3]"``). Credentials, region and endpoint come from the environment (``AWS_ACCESS_KEY_ID``,
 ``AWS_REGION``, ``AWS_ENDPOINT_URL`` …), never from an address or a file of keju. `FileCache` keeps
 what was fetched in a bounded folder that several processes share.
 """

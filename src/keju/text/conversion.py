@@ -17,7 +17,7 @@ from keju.messages import message
 from keju.text.character_table import CharacterTable
 
 _LOCALE = "zh-cn"
-_INSTALL = "pip install 'keju[official]'"
+_INSTALL = 'pip install "keju[official]"'
 
 
 def conversion_missing() -> str:

@@ -190,7 +190,7 @@ def _cutter() -> _Cutter:
             from jieba import finalseg  # noqa: PLC0415
     except ImportError:
         raise PrerequisiteError(
-            message("mcs-bench.bleu-over-words"), "pip install 'keju[official]'"
+            message("mcs-bench.bleu-over-words"), 'pip install "keju[official]"'
         ) from None
     jieba.setLogLevel(logging.WARNING)
     folder = _cache_folder()
