@@ -14,7 +14,7 @@ from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import RunSummary, Selection, merge, run
 from keju.running.selecting import in_shard
-from keju.runs import RunFolder
+from keju.runs import RunFolder, record_list
 from tests.support.commanding import keju
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.policies import policy_of
@@ -78,6 +78,17 @@ def test_every_item_is_in_one_shard_and_those_of_an_image_stay_together(dataset:
 def test_what_is_no_shard_is_refused(shard: str):
     with pytest.raises(UsageError, match="--shard must be I/N"):
         in_shard([], shard)
+
+
+def test_a_merge_reads_items_in_batches(dataset: Path, tmp_path: Path, monkeypatch):
+    parts = [tmp_path / name for name in ("1", "2")]
+    for part in parts:
+        run(dataset, ["baseline:copy"], part, selection=Selection(shard=f"{part.name}/2"))
+    run(dataset, ["baseline:copy"], tmp_path / "whole")
+    monkeypatch.setattr(record_list, "MOST_IN_MEMORY", 1)
+    monkeypatch.setattr(RunFolder, "items", lambda _: pytest.fail("all items were read"))
+    merge(parts, tmp_path / "merged")
+    assert texts(tmp_path / "merged") == texts(tmp_path / "whole")
 
 
 def test_merged_shards_are_the_run_that_one_machine_would_have_made(

@@ -11,6 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,13 +23,15 @@ from keju.local_paths import check_local
 from keju.messages import join_clauses, message
 from keju.object_stores import is_address
 from keju.running.box_conventions import OF_MODEL
+from keju.running.dataset_items import items_at
+from keju.running.item_places import shard_places
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
 from keju.running.run_start import relative_path
-from keju.running.selecting import in_shard
 from keju.running.store import RequestId, ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
+from keju.runs.record_list import RecordList
 
 
 class MergeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -153,9 +156,9 @@ def _check_identities(part: _Part, identities: dict[str, Mapping[str, str]]) -> 
 
 def _check_items(part: _Part, first: _Part) -> None:
     where = f"{part.folder.path}: "
-    if part.folder.item_ids() != first.folder.item_ids():
+    if not _are_equal(part.folder.iter_item_ids(), first.folder.iter_item_ids()):
         raise UsageError(message("running.merge-other-items", where=where, path=first.folder.path))
-    if part.folder.items() == first.folder.items():
+    if _are_equal(part.folder.iter_items(), first.folder.iter_items()):
         return
     if first.manifest.pairs:
         raise UsageError(
@@ -167,6 +170,10 @@ def _check_items(part: _Part, first: _Part) -> None:
             )
         )
     raise UsageError(message("running.merge-items-differ", where=where, path=first.folder.path))
+
+
+def _are_equal(ours: Iterable[object], theirs: Iterable[object]) -> bool:
+    return all(one == other for one, other in zip_longest(ours, theirs))
 
 
 def _of_one(one: RunManifest, other: RunManifest) -> set[str]:
@@ -202,12 +209,12 @@ def _check_responses(parts: Sequence[_Part]) -> list[str]:
         UsageError: a response is not of its run's shard or belongs to another request, or a request
             has two.
     """
-    items = parts[0].folder.items()
+    items = RecordList(Item, parts[0].folder.iter_items())
     taken: dict[str, dict[RequestId, Path]] = {}
     missing: list[str] = []
     for part in parts:
         path, manifest = part.folder.path, part.manifest
-        asked = in_shard(items, part.shard)
+        asked = items_at(items, shard_places(items, part.shard))
         planned = _request_ids(asked, manifest)
         for model in manifest.models:
             stored = part.store.known(model)
