@@ -23,7 +23,7 @@ from keju.scoring.scores_parquet import read_fingerprint
 from tests.bundles.bundling import agreeing, altered, members_of, pack
 from tests.bundles.test_cleaning import change_run
 
-ABOUT, RUN, ENVIRONMENT, CRATE = (
+BUNDLE_MANIFEST, RUN, ENVIRONMENT, CRATE = (
     "bundle.json", "run/run.json", "environment.json", "ro-crate-metadata.json",
 )  # fmt: skip
 ORIGIN = {"created", "keju", "run_keju", "settings", ENVIRONMENT}
@@ -104,7 +104,7 @@ def test_one_altered_byte_of_each_kind_of_file_is_named(
     (member, *_) = (name for name in members_of(bundle) if name.startswith(kind))
 
     def change(content: bytes) -> bytes:
-        place = content.rindex(b"sha256") + 12 if member == ABOUT else len(content) // 2
+        place = content.rindex(b"sha256") + 12 if member == BUNDLE_MANIFEST else len(content) // 2
         byte = bytes([content[place] ^ 1])
         return content[:place] + byte + content[place + 1 :]
 
@@ -113,7 +113,7 @@ def test_one_altered_byte_of_each_kind_of_file_is_named(
     named = {each.member for each in found.differences}
     with open_bundle(bundle) as opened:
         # A changed hash in bundle.json names the member that does not have it.
-        assert named & ({*opened.about.members} if member == ABOUT else {member})
+        assert named & ({*opened.manifest.members} if member == BUNDLE_MANIFEST else {member})
 
 
 def test_every_kind_of_file_has_a_case(bundle: Path) -> None:
@@ -129,10 +129,10 @@ def fields_of(bundle: Path, member: str) -> list[Path_]:
 @pytest.mark.slow
 def test_each_field_of_bundle_json_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
     accepted = {}
-    for place in fields_of(bundle, ABOUT):
+    for place in fields_of(bundle, BUNDLE_MANIFEST):
         if place[0] in {"format", "benchmarks"}:
             continue
-        other = with_field(bundle, tmp_path / "x.zip", ABOUT, place)
+        other = with_field(bundle, tmp_path / "x.zip", BUNDLE_MANIFEST, place)
         name = ".".join(map(str, place))
         field = name.removeprefix("dataset.") if name != "dataset.name" else "dataset"
         named = {name, field, f"dataset_{field}", str(place[0])}
@@ -143,7 +143,7 @@ def test_each_field_of_bundle_json_is_named(bundle: Path, data: Path, tmp_path: 
                 break
         else:
             accepted[name] = {each.part.partition(" (")[0] for each in found.not_verified}
-    origin = "what the bundle states of its origin"
+    origin = "the statements of the bundle about its origin"
     keys = {
         f"models.replay:{name}.jsonl.cleaned": {
             origin, f"keys of the responses of replay:{name}.jsonl"
@@ -155,10 +155,10 @@ def test_each_field_of_bundle_json_is_named(bundle: Path, data: Path, tmp_path: 
 
 
 def test_each_field_of_a_benchmark_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
-    version = with_field(bundle, tmp_path / "x.zip", ABOUT, ("benchmarks", 0, "version"))
-    assert (ABOUT, "benchmarks.MCS-Bench.version") in places(verify_bundle(version))
+    version = with_field(bundle, tmp_path / "x.zip", BUNDLE_MANIFEST, ("benchmarks", 0, "version"))
+    assert (BUNDLE_MANIFEST, "benchmarks.MCS-Bench.version") in places(verify_bundle(version))
     for field in ("name", "definition"):
-        other = with_field(bundle, tmp_path / "x.zip", ABOUT, ("benchmarks", 0, field))
+        other = with_field(bundle, tmp_path / "x.zip", BUNDLE_MANIFEST, ("benchmarks", 0, field))
         member = "definitions/mcs-bench.toml" + ("x" if field == "definition" else "")
         assert (member, "") in places(verify_bundle(other, data))
 
@@ -191,7 +191,7 @@ def test_what_nothing_shows_is_listed(bundle: Path, data: Path, tmp_path: Path) 
     found = verify_bundle(with_field(bundle, tmp_path / "x.zip", ENVIRONMENT, ("numpy",)), data)
     assert (found.result, stated(found) >= ORIGIN) == ("verified", True)
     members = members_of(bundle)
-    for name in (ABOUT, RUN):
+    for name in (BUNDLE_MANIFEST, RUN):
         members[name] = json.dumps({**json.loads(members[name]), "created": "2020"}).encode()
     other = pack(tmp_path / "y.zip", agreeing(members, RUN).items())
     found = verify_bundle(other, data)

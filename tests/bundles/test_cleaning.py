@@ -72,12 +72,12 @@ def test_no_member_has_the_key_the_home_or_the_folder_of_the_run(
     for hidden in (KEY, "somebody", str(scored_run.parent), "user:pass", "abcdef"):
         assert hidden.encode() not in texts, hidden
     with open_bundle(written.path) as opened:
-        kept = opened.about.models["replay:good.jsonl"].identity
+        kept = opened.manifest.models["replay:good.jsonl"].identity
         assert kept["endpoint"] == "https://gpu.example.org:8000/v1"
         assert kept["weights"] == "qwen"
         assert kept["system_prompt"] == "/no_think 回答問題"
-        assert opened.about.settings["items"] == "list.txt"
-        assert opened.manifest.dataset_path == ""
+        assert opened.manifest.settings["items"] == "list.txt"
+        assert opened.run_manifest.dataset_path == ""
         failed = [each.error for each in opened.responses("replay:bad.jsonl") if each.error]
         assert failed == [Failure(kind="auth", message="*** at scan.png refused")]
 
@@ -165,7 +165,7 @@ def test_a_system_prompt_is_not_changed_because_signatures_have_its_hash(
     folder.write_manifest(replace(manifest, models=models))
     score_run(folder)
     written = write_bundle(scored_run, tmp_path / "x.keju.zip")
-    assert {each.identity["system_prompt"] for each in written.about.models.values()} == {text}
+    assert {each.identity["system_prompt"] for each in written.manifest.models.values()} == {text}
     found = verify_bundle(written.path, scored_run.parent / "set")
     assert not [each for each in found.differences if each.member.startswith("run/scores")]
 

@@ -15,7 +15,7 @@ from tests.support.printed_lines import printed
 
 @pytest.mark.parametrize(
     ("language", "meaning"),
-    [("en", "It does not mean that the named model produced"), ("zh", "并不表示这些回答确由")],
+    [("en", "It does not mean that the named model produced"), ("zh", "并不表示这些回答确实出自")],
 )
 def test_who_verified_when_with_which_version_and_what_it_means(
     scored_run: Path, language: str, meaning: str

@@ -167,7 +167,7 @@ def test_a_run_with_a_reading_first(chat: Chat, place: Path, setting: str) -> No
     assert (found.result, found.differences, not_verified(found)) == ("verified", (), [])
     assert checks(found)["keys"] == (2, 0)
     with open_bundle(place / "away" / "x.zip") as bundle:
-        readings = [name for name in bundle.about.members if name.startswith("run/readings/")]
+        readings = [name for name in bundle.manifest.members if name.startswith("run/readings/")]
     assert len(readings) == (setting != "gold-text")
 
 

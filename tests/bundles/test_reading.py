@@ -31,7 +31,7 @@ def test_responses_scores_and_items_are_those_of_the_run(bundle: Path, shared_ru
             name = f"replay:{Path(model).name}"
             assert _values(opened.scores(name)) == _values(scores)
             assert opened.scores_frame(name, ["item"]).height == len(scores)
-            assert opened.about.models[name].scores == len(scores)
+            assert opened.manifest.models[name].scores == len(scores)
         items = list(opened.items())
         assert [each.id for each in items] == run.item_ids()
         assert items[1].dynasty == "唐"
@@ -40,7 +40,7 @@ def test_responses_scores_and_items_are_those_of_the_run(bundle: Path, shared_ru
         assert items[0].images == tuple(ref.sha256 for ref in run.items()[0].images)
         assert opened.items_frame().height == 3
         assert "MCS-Bench" in opened.definitions()
-        assert opened.manifest.dataset == "small"
+        assert opened.run_manifest.dataset == "small"
 
 
 def _values(scores: object) -> list[tuple[object, ...]]:

@@ -75,8 +75,8 @@ def test_scores_follow_from_the_responses_in_another_folder(
     assert (found.result, found.differences) == ("verified", ())
     compared = {each.id: each.compared for each in found.checks}
     with open_bundle(moved) as opened:
-        assert compared["members"] == len(opened.about.members)
-        assert compared["scores"] == sum(each.scores for each in opened.about.models.values())
+        assert compared["members"] == len(opened.manifest.members)
+        assert compared["scores"] == sum(each.scores for each in opened.manifest.models.values())
         assert compared["responses"] == 6
         assert found.bundle_sha256 == opened.sha256
     assert compared["items"] == 3

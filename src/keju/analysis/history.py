@@ -1,4 +1,4 @@
-"""`History`: scores of one model over labels, such as checkpoints or dates, and their changes."""
+"""`history_of`: the scores of one model over labels (checkpoints, dates), and their changes."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ class Change(Record, frozen=True, kw_only=True, omit_defaults=False):
 class History(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The scores of a model over labels under one protocol.
 
-    `changes` are between consecutive labels, and with three labels or more the last one is from the
-    first to the last. `level` is the family-wise level of each of them over its tasks. `notes` are
-    remarks on the runs.
+    `changes` are between consecutive labels; with three labels or more, the last entry is the
+    change from the first label to the last. `level` is the family-wise level of each change over
+    its tasks. `notes` are remarks on the runs.
     """
 
     protocol: Protocol
@@ -109,8 +109,8 @@ def history_of(
 
     Args:
         runs: scored runs or bundles. One without a label has the name of its directory or file.
-        protocol: whose main metrics are shown.
-        wanted: `model`, `setting`, `script` and `wording`, where a run has several.
+        protocol: the protocol whose main metrics are shown.
+        wanted: selects the `model`, `setting`, `script` and `wording` if a run has several.
         order: ``time`` orders by the creation of the runs, ``given`` keeps the order of `runs`.
 
     Raises:
@@ -152,7 +152,10 @@ def history_of(
 
 
 def _in_the_same_groups(sides: Sequence[LabelledSide]) -> list[list[Score]]:
-    """The scores of each side; in bundles groups have numbers, so all get those of the first."""
+    """The scores of each side, with the groups of the first side.
+
+    In bundles groups are numbered, so the names of the same group can differ between sides.
+    """
     if not any(is_bundled(side.run) for side in sides):
         return [side.scores for side in sides]
     groups = {(each.task, each.query, each.item): each.group for each in sides[0].scores}
@@ -198,10 +201,10 @@ def _rows(
         for label, of_label in zip(labels, scores, strict=True)
     ]
     results = {each.model: each for of_label in named for each in aggregate(of_label)}
-    mains = _mains(named, protocol)
+    main_scores = _main_scores(named, protocol)
     rows: list[HistoryRow] = []
-    for benchmark in dict.fromkeys(task(name).benchmark for name, _, _ in mains):
-        own = {key: by_label for key, by_label in mains.items()
+    for benchmark in dict.fromkeys(task(name).benchmark for name, _, _ in main_scores):
+        own = {key: by_label for key, by_label in main_scores.items()
                if task(key[0]).benchmark == benchmark}  # fmt: skip
         rows.append(_overall(benchmark, labels, results, own))
         rows += [
@@ -214,12 +217,12 @@ def _rows(
     return rows
 
 
-_Mains = dict[tuple[str, str, str], dict[str, list[Score]]]
+_MainScores = dict[tuple[str, str, str], dict[str, list[Score]]]
 """The scores of the main metrics with a value, by task, query and metric, then by label."""
 
 
-def _mains(named: Sequence[Sequence[Score]], protocol: Protocol) -> _Mains:
-    found: _Mains = {}
+def _main_scores(named: Sequence[Sequence[Score]], protocol: Protocol) -> _MainScores:
+    found: _MainScores = {}
     for each in tasks():
         for query in each.queries:
             for metric in getattr(query, protocol)[:1]:
@@ -233,7 +236,7 @@ def _mains(named: Sequence[Sequence[Score]], protocol: Protocol) -> _Mains:
 
 
 def _overall(
-    benchmark: str, labels: Sequence[str], results: Mapping[str, Result], mains: _Mains
+    benchmark: str, labels: Sequence[str], results: Mapping[str, Result], main_scores: _MainScores
 ) -> HistoryRow:
     of_label: dict[str, BenchmarkResult] = {
         label: each
@@ -243,7 +246,7 @@ def _overall(
     }
     scores = {
         (name, query): [score for found in by_label.values() for score in found]
-        for (name, query, _), by_label in mains.items()
+        for (name, query, _), by_label in main_scores.items()
     }
     bounds = resample_benchmark(scores, of_label, ranked=()).overall
     return HistoryRow(
@@ -272,9 +275,9 @@ def _value(scores: Sequence[Score]) -> LabelValue:
 def history_records(history: History) -> list[dict[str, str | float | None]]:
     """All values as flat records: a row for each benchmark or task and label.
 
-    Values are fractions. `change` is the difference from the label before, with its interval and
-    p adjusted over the tasks; `significant` is ``improved``, ``declined`` or empty. The columns
-    with ``total`` are the same from the first label to the last, in the rows of the last label.
+    Values are fractions. `change` is the difference from the previous label, with its interval and
+    the p value adjusted over the tasks; `significant` is ``improved``, ``declined`` or empty. The
+    columns with ``total`` have the change since the first label, in the rows of the last label.
     """
     count = len(history.labels)
     steps = [_by_task(each) for each in history.changes[: count - 1]]

@@ -21,10 +21,10 @@ class LabelledSide(NamedTuple):
 
 
 def only_side(run: ScoreSource, wanted: SideChoice, protocol: Protocol) -> LabelledSide:
-    """The side of a run with one model and prompt variant, or with those that are named.
+    """The side of a run with its only model and prompt variant, or with the wanted ones.
 
     Raises:
-        UsageError: the model or variant is not there, or more than one fits.
+        UsageError: the run does not have the model or variant, or has several that fit.
         DataError: a file of the run is damaged.
     """
     known = list(run.manifest().models)

@@ -118,7 +118,7 @@ class _BundleSource:
         return self.path.name
 
     def manifest(self) -> RunManifest:
-        manifest = self._bundle.manifest
+        manifest = self._bundle.run_manifest
         for name, text in manifest.benchmarks.items():
             register_definition(text, f"{self.path}: {name}")
         if manifest.prompts:

@@ -21,7 +21,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
 from keju.messages import message
-from keju.object_stores import is_address, parse_address, writing_to
+from keju.object_stores import is_address, parse_address, stage_output
 from keju.registry import Plugin
 
 RECORD = "step.json"
@@ -148,7 +148,7 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
     if is_address(out):
         # Beside the address, at which nothing may exist: there an interrupted step finds them.
         store = f"{parse_address(out)}.scratch/{work.fingerprint}"
-        with writing_to(out, MANIFEST) as folder:
+        with stage_output(out, MANIFEST) as folder:
             made_there = run_step(work, folder, engine=engine.storing_at(store))
         ScratchFiles(store).delete_all()
         return made_there

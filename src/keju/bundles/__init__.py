@@ -1,4 +1,4 @@
-"""Bundles: a scored run in one file, from which anybody with the data can compute its scores."""
+"""Bundles: scored runs in one file each, whose scores can be computed again from the dataset."""
 
 from keju.bundles.index import item_hash
 from keju.bundles.manifest import (

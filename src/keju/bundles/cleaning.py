@@ -1,4 +1,4 @@
-"""`Cleaner`: texts of a run without secrets and without paths of this machine."""
+"""`Cleaner`: removes secrets and local paths from the texts of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.items import Response
-from keju.models.secrets import Secrets, others_in
+from keju.models.secrets import Secrets, find_keys
 from keju.runs import RunManifest
 
 _ENDPOINT = re.compile(
@@ -38,24 +38,24 @@ _FILE_MODEL = re.compile(
 )
 _NO_NAME = "path"
 _SYSTEM_PROMPT = "system_prompt"
-_SHORTEST = 5
-"""The minimum length of a folder that is looked for in all members."""
+_MIN_FOLDER_LENGTH = 5
+"""The minimum length of a folder name that the members are searched for."""
 
 
 class Cleaner:
     """Removes the values of secrets in the environment, credentials of addresses, and local paths.
 
     Args:
-        run: the run directory, whose path is one of those that are looked for.
+        run: the run directory; its path is removed too.
         environment: the environment variables; keys are recognised by their names.
     """
 
     def __init__(self, run: Path, environment: Mapping[str, str] | None = None) -> None:
-        values = others_in(os.environ if environment is None else environment)
+        values = find_keys(os.environ if environment is None else environment)
         self._secrets = Secrets(values)
         folders = {str(run.absolute().parent), str(Path.home()), str(Path.cwd()),
                    str(run.resolve().parent), tempfile.gettempdir()}  # fmt: skip
-        places = sorted((each for each in folders if len(each) >= _SHORTEST), key=len)
+        places = sorted((each for each in folders if len(each) >= _MIN_FOLDER_LENGTH), key=len)
         joined = "|".join(re.escape(each) for each in reversed(places))
         self._folders = re.compile(rf"(?:{joined})(?![\w-])" if joined else r"(?!)")
         self._below = re.compile(rf"(?:{joined})(?![\w-]){_PARTS}*[\\/]?" if joined else r"(?!)")
@@ -64,7 +64,7 @@ class Cleaner:
     def hide(self, text: str) -> str:
         """A text without secrets, credentials of addresses, and absolute paths.
 
-        Of a path its last part is kept.
+        The last part of a path is kept.
         """
         text = self._secrets.hide(text)
         text = _FILE_ADDRESS.sub("", text)
@@ -78,7 +78,7 @@ class Cleaner:
         return _NO_NAME if whole in self._places else _last_part(whole)
 
     def hide_in(self, value: object) -> Any:  # noqa: ANN401 - of any JSON value
-        """A JSON value with `hide` applied to every text, also to keys."""
+        """A JSON value with `hide` applied to every text, keys included."""
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, dict):
@@ -88,7 +88,7 @@ class Cleaner:
         return value
 
     def find(self, data: bytes) -> str:
-        """The kind of what must not be published in data: ``secret``, ``path`` or empty."""
+        """The kind of unsafe text in the data: ``secret``, ``path``, or empty if there is none."""
         if self._secrets.hide_bytes(data) != data:
             return "secret"
         text = data.decode("utf-8", "replace")
@@ -97,7 +97,7 @@ class Cleaner:
         return "path" if found else ""
 
     def names_of(self, models: Iterable[str]) -> dict[str, str]:
-        """The name of each model in the bundle: of models that are files without their folder."""
+        """The name of each model in the bundle; names of files have no folders."""
         found: dict[str, str] = {}
         for model in models:
             name = self.hide(_FILE_MODEL.sub(_without_folder, model))
@@ -106,7 +106,7 @@ class Cleaner:
         return found
 
     def clean_manifest(self, manifest: RunManifest, names: Mapping[str, str]) -> RunManifest:
-        """A manifest as the bundle stores it: no path of the dataset, models by their new names.
+        """The manifest for the bundle: without the path of the dataset, with new names of models.
 
         Definitions of benchmarks and prompts, the system prompt among them, are unchanged, because
         scores or their signatures depend on them.
@@ -135,8 +135,8 @@ class Cleaner:
         """A response under the model's new name.
 
         Messages of failures, parameters of requests and the name of the served model, which can be
-        the path of its weights, are cleaned. The answer itself is unchanged: it is what the scores
-        are computed from.
+        the path of its weights, are cleaned. The answer itself is unchanged, because the scores are
+        computed from it.
         """
         error = response.error
         if error is not None:

@@ -20,22 +20,22 @@ _SOFTWARE = "#keju"
 _DATASET = "#dataset"
 
 
-def make_crate(about: BundleManifest, members: Mapping[str, Member]) -> dict[str, object]:
+def make_crate(manifest: BundleManifest, members: Mapping[str, Member]) -> dict[str, object]:
     """Make the metadata of a bundle.
 
     Args:
-        about: the content of bundle.json, whose `members` may still be empty.
+        manifest: the content of bundle.json, whose `members` may still be empty.
         members: the files to describe.
     """
     files = [_describe(name, member) for name, member in sorted(members.items())]
-    data = about.dataset
-    benchmarks = ", ".join(f"{each.name} {each.version}" for each in about.benchmarks)
+    data = manifest.dataset
+    benchmarks = ", ".join(f"{each.name} {each.version}" for each in manifest.benchmarks)
     root: dict[str, object] = {
         "@id": "./",
         "@type": "Dataset",
-        "name": f"Results of {len(about.models)} models on {data.name} {data.version}",
+        "name": f"Results of {len(manifest.models)} models on {data.name} {data.version}",
         "description": (
-            f"Responses and scores of a run of keju on {about.items} items ({benchmarks}), with "
+            f"Responses and scores of a run of keju on {manifest.items} items ({benchmarks}), with "
             "the hashes of items and images. The scores can be computed again from the responses."
         ),
         "license": (
@@ -46,8 +46,8 @@ def make_crate(about: BundleManifest, members: Mapping[str, Member]) -> dict[str
         "isBasedOn": {"@id": _DATASET},
         "mentions": {"@id": _SOFTWARE},
     }
-    if about.created:
-        root["datePublished"] = about.created
+    if manifest.created:
+        root["datePublished"] = manifest.created
     graph: list[dict[str, object]] = [
         {
             "@id": "ro-crate-metadata.json",
@@ -60,7 +60,7 @@ def make_crate(about: BundleManifest, members: Mapping[str, Member]) -> dict[str
             "@id": _SOFTWARE,
             "@type": "SoftwareApplication",
             "name": "keju",
-            "softwareVersion": about.keju,
+            "softwareVersion": manifest.keju,
         },
         {
             "@id": _DATASET,

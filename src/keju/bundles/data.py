@@ -1,4 +1,4 @@
-"""The data of a bundle: whether a licence allows it, and the images of the items."""
+"""Data in a bundle: the check of its licence, and the images of its items."""
 
 from __future__ import annotations
 

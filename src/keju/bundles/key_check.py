@@ -1,7 +1,7 @@
-"""`check_keys`: whether the key of each response is that of the request which the run describes.
+"""`check_keys`: compare the key of each response with the key of the request in the run's manifest.
 
-The key covers the prompt, the images and the model's identity. It names a changed identity, prompt
-or setting of which no score depends.
+A key covers the prompt, the images and the model's identity. The check finds a changed identity,
+prompt or setting, even if no score depends on it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ def check_keys(
     models: list[str],
     findings: Findings,
 ) -> None:
-    """Compute the keys of all responses again, where the run still has what they depend on.
+    """Compute the keys of all responses again, and compare them.
+
+    A key is listed as not verified if its request cannot be built from the run and the dataset.
 
     Raises:
         DataError: a line of responses is damaged.
     """
-    if bundle.manifest.format != FORMAT:
+    if bundle.run_manifest.format != FORMAT:
         return
     items, rebuilder = StoredItems(run.iter_items()), RequestRebuilder(run, dataset)
     for model in models:
-        about = bundle.about.models[model]
+        about = bundle.manifest.models[model]
         if about.cleaned:
             part = message("bundles.part-keys", model=model)
-            findings.not_verified(part, message("bundles.identity-cleaned"), needed=False)
+            findings.add_not_verified(part, message("bundles.identity-cleaned"), needed=False)
             continue
         for response in run.responses(model):
             item = items.item_of(response)
@@ -49,9 +51,9 @@ def check_keys(
             except KejuError:
                 part = message("bundles.part-keys", model=model)
                 reason = message("bundles.request-not-rebuilt")
-                findings.not_verified(part, reason, count=1, needed=False)
+                findings.add_not_verified(part, reason, count=1, needed=False)
                 continue
-            findings.compared(_CHECK)
+            findings.add_compared(_CHECK)
             if request_key(request, about.identity, response.source_sha256) != response.key:
                 member = f"{responses_folder(model)}/{file_name(response.task)}.jsonl"
-                findings.differs(_CHECK, member, item.id, message("bundles.key-differs"))
+                findings.add_difference(_CHECK, member, item.id, message("bundles.key-differs"))

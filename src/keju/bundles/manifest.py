@@ -13,7 +13,7 @@ from keju.runs import file_name
 
 FORMAT = "keju-bundle-1"
 
-ABOUT = "bundle.json"
+BUNDLE_MANIFEST = "bundle.json"
 CRATE = "ro-crate-metadata.json"
 ENVIRONMENT = "environment.json"
 INDEX = "items.parquet"
@@ -49,7 +49,7 @@ class BundledBenchmark(Record, frozen=True, kw_only=True, omit_defaults=False):
 class BundledDataset(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The dataset of the run; `included` if the bundle contains the items and images.
 
-    `licence` is empty where the dataset was not at its place when the bundle was made.
+    `licence` is empty if the dataset was missing when the bundle was made.
     """
 
     name: str
@@ -61,10 +61,10 @@ class BundledDataset(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class BundledModel(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A model: its identity without secrets and local paths, and how much it has in the bundle.
+    """A model: its identity without secrets and local paths, and its counts in the bundle.
 
-    `cleaned` if a secret or path was removed from the identity, so that the keys of the responses
-    cannot be computed from it. `responses` counts without those that a later one replaces.
+    `cleaned` if a secret or path was removed from the identity; the keys of the responses cannot be
+    computed from it then. `responses` does not count responses that a later one replaces.
     `scored_by` is the version of keju that computed the scores.
     """
 
@@ -80,8 +80,8 @@ class BundleManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The content of bundle.json.
 
     `keju` is the version that made the bundle, `run_keju` that of the run, `created` the time at
-    which the run was started, and `label` that of the run, or empty. `members` has every file but
-    bundle.json by its name in the archive.
+    which the run was started, and `label` that of the run, or empty. `members` lists every other
+    file of the archive by its name.
     """
 
     format: str = FORMAT
@@ -101,9 +101,9 @@ class BundledItem(Record, frozen=True, kw_only=True, omit_defaults=False):
     """An item without question, reference and transcription.
 
     `hash` is the SHA-256 of the item as canonical JSON, which covers its reference; `images` are
-    those of its images. `group` is a number, because names of groups can be answers. `dynasty` and
-    the other filters are empty where the item has none, or where some task asks for them on the
-    same image.
+    the SHA-256 of its images. `group` is a number, because names of groups can be answers.
+    `dynasty` and the other filters are empty if the item has no value, or if a task asks for the
+    value on the same image.
     """
 
     id: str
@@ -142,17 +142,19 @@ def scores_member(model: str, *, reasoned: bool = False) -> str:
     return str(folder / f"{file_name(model)}.parquet")
 
 
-def unknown_members(about: BundleManifest) -> list[str]:
-    """The listed members that no keju writes, and that a verification would not read."""
+def unknown_members(manifest: BundleManifest) -> list[str]:
+    """The listed members that keju does not write and a verification does not read."""
     known = {CRATE, ENVIRONMENT, INDEX, GRADES, RUN_MANIFEST}
-    known.update(each.definition for each in about.benchmarks)
+    known.update(each.definition for each in manifest.benchmarks)
     folders = [f"{READINGS}/"]
-    if about.dataset.included:
+    if manifest.dataset.included:
         known.add(RUN_ITEMS)
         folders.append(f"{IMAGES}/")
-    for model in about.models:
+    for model in manifest.models:
         known.update({scores_member(model), scores_member(model, reasoned=True)})
         folders.append(f"{responses_folder(model)}/")
     return [
-        name for name in about.members if name not in known and not name.startswith(tuple(folders))
+        name
+        for name in manifest.members
+        if name not in known and not name.startswith(tuple(folders))
     ]

@@ -16,7 +16,7 @@ import polars as pl
 
 from keju.bundles.archive import Archive
 from keju.bundles.manifest import (
-    ABOUT,
+    BUNDLE_MANIFEST,
     ENVIRONMENT,
     FORMAT,
     INDEX,
@@ -45,9 +45,9 @@ from keju.runs import FORMAT_1, RunManifest, current_responses, file_name
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
 
-MOST_ABOUT = 64 << 20
-MOST_RUN_MANIFEST = 64 << 20
-MOST_DEFINITION = 4 << 20
+MAX_MANIFEST_BYTES = 64 << 20
+MAX_RUN_MANIFEST_BYTES = 64 << 20
+MAX_DEFINITION_BYTES = 4 << 20
 """The maximum sizes in bytes of members that are read as a whole."""
 
 _CHECKS = {INDEX: check_items, RUN_ITEMS: check_table}
@@ -74,13 +74,13 @@ class Bundle:
     Attributes:
         path: the file.
         archive: its members.
-        about: the content of bundle.json.
+        manifest: the content of bundle.json.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.archive = Archive(path)
-        self.about = self._read_about()
+        self.manifest = self._read_manifest()
         self._folder: Path | None = None
         self._checked: set[str] = set()
 
@@ -109,31 +109,31 @@ class Bundle:
     @property
     def models(self) -> list[str]:
         """The names of the models."""
-        return list(self.about.models)
+        return list(self.manifest.models)
 
     @property
     def environment(self) -> dict[str, str]:
         """Python, platform and packages on the machine that made the bundle."""
-        return self.read(ENVIRONMENT, dict[str, str], MOST_ABOUT)
+        return self.read(ENVIRONMENT, dict[str, str], MAX_MANIFEST_BYTES)
 
     @cached_property
-    def manifest(self) -> RunManifest:
+    def run_manifest(self) -> RunManifest:
         """The run's manifest; the benchmarks that it defines are not registered.
 
         Raises:
             DataError: it is damaged.
         """
-        stored = self.manifest_as_stored
+        stored = self.stored_run_manifest
         return manifest_of_format_1(stored) if stored.format == FORMAT_1 else stored
 
     @cached_property
-    def manifest_as_stored(self) -> RunManifest:
+    def stored_run_manifest(self) -> RunManifest:
         """The run's manifest; of keju 0.1.0 with the settings of its format.
 
         Raises:
             DataError: it is damaged.
         """
-        return self.read(RUN_MANIFEST, RunManifest, MOST_RUN_MANIFEST)
+        return self.read(RUN_MANIFEST, RunManifest, MAX_RUN_MANIFEST_BYTES)
 
     def definitions(self) -> dict[str, str]:
         """The texts of the benchmarks' definitions (TOML), by name.
@@ -141,11 +141,11 @@ class Bundle:
         Raises:
             DataError: a member is missing or damaged.
         """
-        names = {each.name: each.definition for each in self.about.benchmarks}
+        names = {each.name: each.definition for each in self.manifest.benchmarks}
         for name, member in names.items():
             if member != definition_member(name):
                 raise self._error(message("bundles.not-listed"), member)
-        texts = {name: self._bytes(member, MOST_DEFINITION) for name, member in names.items()}
+        texts = {name: self._bytes(member, MAX_DEFINITION_BYTES) for name, member in names.items()}
         return {name: text.decode("utf-8", "replace") for name, text in texts.items()}
 
     def items(self) -> Iterator[BundledItem]:
@@ -181,7 +181,7 @@ class Bundle:
         wanted = None if tasks is None else {f"{file_name(each)}.jsonl" for each in tasks}
         for name in self.models if model is None else [model]:
             folder = f"{responses_folder(name)}/"
-            for member in sorted(self.about.members):
+            for member in sorted(self.manifest.members):
                 if member.startswith(folder) and (
                     wanted is None or member.removeprefix(folder) in wanted
                 ):
@@ -189,8 +189,8 @@ class Bundle:
 
     def _responses(self, member: str) -> Iterator[Response]:
         for response in current_responses(self.file(member)):
-            if self.manifest.format == FORMAT_1:
-                yield response_of_format_1(response, self.manifest)
+            if self.run_manifest.format == FORMAT_1:
+                yield response_of_format_1(response, self.run_manifest)
             else:
                 yield response
 
@@ -200,7 +200,7 @@ class Bundle:
         Raises:
             DataError: the member is damaged.
         """
-        if (member := scores_member(model)) in self.about.members:
+        if (member := scores_member(model)) in self.manifest.members:
             with self._naming(member):
                 yield from iter_scores_of(self.table(member), by_group=True)
 
@@ -227,7 +227,7 @@ class Bundle:
         target = self._temporary() / member
         if target.exists():
             return target
-        known = self.about.members.get(member)
+        known = self.manifest.members.get(member)
         if known is None:
             raise self._error(message("bundles.member-missing"), member)
         found = self.archive.extract(member, target)
@@ -248,7 +248,7 @@ class Bundle:
         that was altered.
         """
         problems: list[tuple[str, str]] = []
-        for member, known in self.about.members.items():
+        for member, known in self.manifest.members.items():
             found = self.archive.extract(member, self._temporary() / member)
             if found.damaged:
                 problems.append((member, message("bundles.member-damaged")))
@@ -266,7 +266,7 @@ class Bundle:
         Raises:
             DataError: a member is damaged.
         """
-        for member in self.about.members:
+        for member in self.manifest.members:
             skipped = any(member.startswith(f"{each}/") for each in without)
             if member.startswith(f"{RUN}/") and not skipped:
                 target = folder / member.removeprefix(f"{RUN}/")
@@ -282,7 +282,7 @@ class Bundle:
         return self._decode(self._bytes(member, most), member, shape)
 
     def _bytes(self, member: str, most: int) -> bytes:
-        if member in self.about.members and self.about.members[member].size > most:
+        if member in self.manifest.members and self.manifest.members[member].size > most:
             raise self._error(message("bundles.member-too-large"), member)
         return self.file(member).read_bytes()
 
@@ -292,20 +292,20 @@ class Bundle:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._error(message("bundles.not-readable", error=error), member) from None
 
-    def _read_about(self) -> BundleManifest:
-        if ABOUT not in self.archive:
+    def _read_manifest(self) -> BundleManifest:
+        if BUNDLE_MANIFEST not in self.archive:
             raise DataError(message("bundles.not-a-bundle"), file=self.path)
-        data = self.archive.read(ABOUT, MOST_ABOUT)
-        stated = self._decode(data, ABOUT, dict[str, msgspec.Raw]).get("format")
+        data = self.archive.read(BUNDLE_MANIFEST, MAX_MANIFEST_BYTES)
+        stated = self._decode(data, BUNDLE_MANIFEST, dict[str, msgspec.Raw]).get("format")
         if stated is None or bytes(stated) != f'"{FORMAT}"'.encode():
-            raise self._error(message("bundles.other-format", known=FORMAT), ABOUT)
-        about = self._decode(data, ABOUT, BundleManifest)
-        listed, there = set(about.members), set(self.archive.names) - {ABOUT}
+            raise self._error(message("bundles.other-format", known=FORMAT), BUNDLE_MANIFEST)
+        manifest = self._decode(data, BUNDLE_MANIFEST, BundleManifest)
+        listed, there = set(manifest.members), set(self.archive.names) - {BUNDLE_MANIFEST}
         for name in sorted(there - listed):
             raise self._error(message("bundles.not-listed"), name)
         for name in sorted(listed - there):
             raise self._error(message("bundles.member-missing"), name)
-        return about
+        return manifest
 
     def table(self, member: str) -> Path:
         """A table as a file in the temporary folder, after its hash and size were checked.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from keju import __version__
 from keju.bundles.data import image_member
 from keju.bundles.index import find_hidden, iter_bundled_items, number_groups
-from keju.bundles.manifest import ABOUT, FILTERS, INDEX, RUN_ITEMS, BundledItem
+from keju.bundles.manifest import BUNDLE_MANIFEST, FILTERS, INDEX, RUN_ITEMS, BundledItem
 from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
@@ -40,12 +40,12 @@ def rebuild_items(
 
     Args:
         bundle: the bundle.
-        dataset: the data; None takes what the bundle includes.
+        dataset: the data; None takes the data in the bundle.
         target: the new items.parquet.
         findings: gets the differences.
 
     Returns:
-        Whether all items could be written; scores can only be computed from all of them.
+        Whether all items could be written. Scores can be computed only if they could.
     """
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     stored = {
@@ -54,10 +54,12 @@ def rebuild_items(
         )
         for item in bundle.items()
     }
-    findings.compared(_CHECK, len(stored))
+    findings.add_compared(_CHECK, len(stored))
     _check_benchmarks(bundle, {each.filters[0] for each in stored.values()}, findings)
-    if bundle.about.items != len(stored):
-        findings.differs(_CHECK, ABOUT, "items", message("bundles.manifest-differs"))
+    if bundle.manifest.items != len(stored):
+        findings.add_difference(
+            _CHECK, BUNDLE_MANIFEST, "items", message("bundles.manifest-differs")
+        )
     if not _write_items(bundle, dataset, target, findings):
         return False
     groups = number_groups(iter_items(target))
@@ -65,41 +67,43 @@ def rebuild_items(
     whole = True
     hidden = find_hidden(lambda: iter_items(target))
     listed = iter_bundled_items(iter_items(target), hidden, groups)
-    same = bundle.about.keju == __version__
+    same = bundle.manifest.keju == __version__
     for item, now in zip(iter_items(target), listed, strict=True):
         place = item.task, item.query, item.id
         expected = stored.pop(place, None)
         if expected is None:
-            findings.differs(_CHECK, INDEX, item.id, message("bundles.item-not-listed"))
+            findings.add_difference(_CHECK, INDEX, item.id, message("bundles.item-not-listed"))
         elif expected.hash != now.hash:
-            findings.differs(_CHECK, INDEX, item.id, message("bundles.item-differs"))
+            findings.add_difference(_CHECK, INDEX, item.id, message("bundles.item-differs"))
         elif expected.group != now.group:
-            findings.differs(_CHECK, INDEX, item.id, message("bundles.group-differs"))
+            findings.add_difference(_CHECK, INDEX, item.id, message("bundles.group-differs"))
         elif expected.images != now.images:
-            findings.differs(_IMAGES, INDEX, item.id, message("bundles.images-differ"))
+            findings.add_difference(_IMAGES, INDEX, item.id, message("bundles.images-differ"))
         elif expected.filters != _filters(now):
             if same or not _is_part_of(expected.filters, item):
-                findings.differs(_CHECK, INDEX, item.id, message("bundles.filters-differ"))
+                findings.add_difference(_CHECK, INDEX, item.id, message("bundles.filters-differ"))
             else:
-                version = bundle.about.keju
+                version = bundle.manifest.keju
                 reason = message("bundles.other-version", version=version, now=__version__)
                 part = message("bundles.part-filters")
-                findings.not_verified(part, reason, count=1, needed=False)
+                findings.add_not_verified(part, reason, count=1, needed=False)
         _check_images(bundle, dataset, item, known, findings)
     for _, _, name in stored:
         whole = False
-        findings.differs(_CHECK, INDEX, name, message("bundles.item-missing"))
+        findings.add_difference(_CHECK, INDEX, name, message("bundles.item-missing"))
     return whole
 
 
 def _check_benchmarks(bundle: Bundle, names: set[str], findings: Findings) -> None:
     """Check that bundle.json lists the benchmarks of the items."""
-    if names != {each.name for each in bundle.about.benchmarks}:
-        findings.differs(_CHECK, ABOUT, "benchmarks", message("bundles.manifest-differs"))
+    if names != {each.name for each in bundle.manifest.benchmarks}:
+        findings.add_difference(
+            _CHECK, BUNDLE_MANIFEST, "benchmarks", message("bundles.manifest-differs")
+        )
 
 
 def _is_part_of(filters: tuple[str, ...], item: Item) -> bool:
-    """Whether values are the item's or hidden: another keju may hide others."""
+    """Whether each value is that of the item or hidden; another version may hide other values."""
     benchmark, _, *kinds = filters
     pairs = zip(FILTERS, kinds, strict=True)
     return benchmark == item.benchmark and all(
@@ -122,7 +126,7 @@ def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings
         return True
     if not _copy(bundle, dataset, target, findings):
         return False
-    if has_examples(bundle.manifest.wordings):
+    if has_examples(bundle.run_manifest.wordings):
         _copy_examples(bundle, dataset, target.parent)
     return True
 
@@ -130,19 +134,19 @@ def _write_items(bundle: Bundle, dataset: Dataset | None, target: Path, findings
 def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) -> bool:
     ids = {item.id for item in bundle.items()}
     copy_items(dataset.items_path, target, ids)
-    if form := bundle.manifest.pairs:
+    if form := bundle.run_manifest.pairs:
         try:
             chosen = list(iter_items(target))
             write_items(target, reduce_pairs_for_run(dataset, chosen, form, {}))
         except (UsageError, DataError) as error:
             reason = message("bundles.pairs-not-made", form=form, reason=english_problem(error))
-            findings.not_verified(message("bundles.part-scores"), reason)
+            findings.add_not_verified(message("bundles.part-scores"), reason)
             return False
     return True
 
 
 def _copy_examples(bundle: Bundle, dataset: Dataset, run: Path) -> None:
-    """Write the items of the reference split that can precede questions of the run."""
+    """Write the items of the reference split that can be few-shot examples of the run."""
     asked = {(item.task, item.query) for item in bundle.items()}
     items = (item for item in dataset.items() if item.split == "reference")
     RunFolder(run).write_examples([item for item in items if (item.task, item.query) in asked])
@@ -156,17 +160,17 @@ def _check_images(
     findings: Findings,
 ) -> None:
     for ref in _new_images(item, known):
-        findings.compared(_IMAGES)
+        findings.add_compared(_IMAGES)
         if dataset is None:
             member = image_member(ref)
-            listed = bundle.about.members.get(member)
+            listed = bundle.manifest.members.get(member)
             if listed is None or listed.sha256 != ref.sha256:
-                findings.differs(_IMAGES, member, item.id, message("bundles.images-differ"))
+                findings.add_difference(_IMAGES, member, item.id, message("bundles.images-differ"))
             continue
         try:
             dataset.image_bytes(ref)
         except DataError as error:
-            findings.differs(_IMAGES, INDEX, item.id, error.message)
+            findings.add_difference(_IMAGES, INDEX, item.id, error.message)
 
 
 def _new_images(item: Item, known: dict[str, str]) -> Iterator[ImageRef]:

@@ -1,4 +1,4 @@
-"""`check_responses`: a model's responses against the hashes and counts in the bundle."""
+"""`check_responses`: compare a model's responses with the hashes and counts in the bundle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from keju import __version__
 from keju.bundles.manifest import (
-    ABOUT,
+    BUNDLE_MANIFEST,
     RUN_MANIFEST,
     responses_folder,
     scores_member,
@@ -25,7 +25,7 @@ _CHECK = "responses"
 
 
 def check_responses(bundle: Bundle, run: RunFolder, model: str, findings: Findings) -> bool:
-    """Compare a model's responses with the hashes stored with its scores, and count both.
+    """Compare a model's responses with the hashes that are stored with its scores, and count both.
 
     Args:
         bundle: the bundle.
@@ -39,18 +39,18 @@ def check_responses(bundle: Bundle, run: RunFolder, model: str, findings: Findin
     member = scores_member(model)
     try:
         scored = None
-        if member in bundle.about.members:
+        if member in bundle.manifest.members:
             scored = read_fingerprint(bundle.table(member))
             _check_fingerprint(bundle, model, scored, findings)
         if scored is not None:
-            findings.compared(_CHECK, bundle.about.models[model].responses)
+            findings.add_compared(_CHECK, bundle.manifest.models[model].responses)
             _check_changes(bundle, run, model, scored, findings)
         _check_counts(bundle, run, model, findings)
     except DataError as error:
         place = Path(error.file or "")
         named = place.suffix == ".jsonl"
         where = f"{responses_folder(model)}/{place.name}" if named else member
-        findings.differs(_CHECK, where, (error.item or "") if named else "", error.message)
+        findings.add_difference(_CHECK, where, (error.item or "") if named else "", error.message)
         return False
     return True
 
@@ -58,17 +58,17 @@ def check_responses(bundle: Bundle, run: RunFolder, model: str, findings: Findin
 def _check_fingerprint(
     bundle: Bundle, model: str, scored: Fingerprint | None, findings: Findings
 ) -> None:
-    """Check what the hashes that are stored with the scores say of their origin."""
-    stated, run = bundle.about.models[model].scored_by, bundle.manifest
+    """Check the version of keju and the hash of the items that are stored with the scores."""
+    stated, run = bundle.manifest.models[model].scored_by, bundle.run_manifest
     problem = message("bundles.manifest-differs")
     if (scored.keju if scored else "") != stated and (scored or stated == __version__):
-        findings.differs(_CHECK, ABOUT, f"models.{model}.scored_by", problem)
+        findings.add_difference(_CHECK, BUNDLE_MANIFEST, f"models.{model}.scored_by", problem)
     elif scored is None:
         part = message("bundles.part-responses", model=model)
-        now = message("bundles.other-version", version=bundle.about.keju, now=__version__)
-        findings.not_verified(part, now, needed=False)
+        now = message("bundles.other-version", version=bundle.manifest.keju, now=__version__)
+        findings.add_not_verified(part, now, needed=False)
     if scored and run.items_sha256 not in {"", scored.items}:
-        findings.differs(_CHECK, RUN_MANIFEST, "items_sha256", problem)
+        findings.add_difference(_CHECK, RUN_MANIFEST, "items_sha256", problem)
 
 
 def _check_changes(
@@ -78,13 +78,13 @@ def _check_changes(
     if changes:
         count = changes.changed + changes.new + changes.gone
         problem = message("bundles.responses-differ", count=count)
-        findings.differs(_CHECK, _member(bundle, model, changes.item), changes.item, problem)
+        findings.add_difference(_CHECK, _member(bundle, model, changes.item), changes.item, problem)
 
 
 def _check_counts(bundle: Bundle, run: RunFolder, model: str, findings: Findings) -> None:
     members = (scores_member(model), scores_member(model, reasoned=True))
-    tables = [bundle.table(name) for name in members if name in bundle.about.members]
-    about = bundle.about.models[model]
+    tables = [bundle.table(name) for name in members if name in bundle.manifest.members]
+    about = bundle.manifest.models[model]
     counts = {
         "responses": (about.responses, _count(run, model)),
         "scores": (about.scores, sum(map(count_rows, tables))),
@@ -92,7 +92,7 @@ def _check_counts(bundle: Bundle, run: RunFolder, model: str, findings: Findings
     for name, (stated, found) in counts.items():
         if stated != found:
             problem = message("bundles.count-differs", stated=stated, found=found)
-            findings.differs(_CHECK, ABOUT, f"models.{model}.{name}", problem)
+            findings.add_difference(_CHECK, BUNDLE_MANIFEST, f"models.{model}.{name}", problem)
 
 
 def _count(run: RunFolder, model: str) -> int:
@@ -113,4 +113,4 @@ def _member(bundle: Bundle, model: str, item: str) -> str:
     tasks = {each.task for each in bundle.items() if each.id == item}
     folder = responses_folder(model)
     names = [f"{folder}/{file_name(task)}.jsonl" for task in sorted(tasks)]
-    return next((name for name in names if name in bundle.about.members), folder)
+    return next((name for name in names if name in bundle.manifest.members), folder)

@@ -1,4 +1,4 @@
-"""`compare_scores`: stored scores against those that were computed again."""
+"""`compare_scores`: compare stored scores with those that were computed again."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _ENCODER = "|encoder:"
 Place = tuple[object, ...]
 
 
-class Compared(NamedTuple):
+class ScoresToCompare(NamedTuple):
     """The scores of a model: the member that stores them, and how they are compared.
 
-    Only with `same_program`, the same versions of keju and of its packages, signatures are
-    compared. `groups` has the number of each group in the bundle.
+    Signatures are compared only if `same_program`: the versions of keju and of its packages are the
+    same. `groups` has the number of each group in the bundle.
     """
 
     member: str
@@ -33,7 +33,7 @@ class Compared(NamedTuple):
 
 
 def compare_scores(
-    about: Compared, stored: Iterable[Score], computed: Iterable[Score], findings: Findings
+    scores: ScoresToCompare, stored: Iterable[Score], computed: Iterable[Score], findings: Findings
 ) -> None:
     """Compare two lists of scores; both are streamed, and usually in the same order.
 
@@ -45,24 +45,24 @@ def compare_scores(
     for one, other in zip_longest(stored, computed):
         if one is not None:
             protocols.add(one.protocol)
-            _match(about, one, left, right, findings, is_stored=True)
+            _match(scores, one, left, right, findings, is_stored=True)
         if other is not None:
-            _match(about, other, right, left, findings, is_stored=False)
+            _match(scores, other, right, left, findings, is_stored=False)
     for score in left.values():
-        findings.compared(_CHECK)
-        _differs(about, score, message("bundles.score-not-computed"), findings)
+        findings.add_compared(_CHECK)
+        _add_difference(scores, score, message("bundles.score-not-computed"), findings)
     for score in right.values():
         if score.protocol in protocols:
-            findings.compared(_CHECK)
-            _differs(about, score, message("bundles.score-missing"), findings)
+            findings.add_compared(_CHECK)
+            _add_difference(scores, score, message("bundles.score-missing"), findings)
         else:
             part = message("bundles.part-protocol", protocol=score.protocol, model=score.model)
             reason = message("bundles.no-scores-of-it")
-            findings.not_verified(part, reason, count=1, needed=False)
+            findings.add_not_verified(part, reason, count=1, needed=False)
 
 
 def _match(
-    about: Compared,
+    scores: ScoresToCompare,
     score: Score,
     own: dict[Place, Score],
     others: dict[Place, Score],
@@ -77,53 +77,55 @@ def _match(
     other = others.pop(place, None)
     if other is None:
         if place in own:
-            _differs(about, score, message("bundles.score-twice"), findings)
+            _add_difference(scores, score, message("bundles.score-twice"), findings)
         own[place] = score
     elif is_stored:
-        _compare(about, score, other, findings)
+        _compare(scores, score, other, findings)
     else:
-        _compare(about, other, score, findings)
+        _compare(scores, other, score, findings)
 
 
-def _compare(about: Compared, stored: Score, computed: Score, findings: Findings) -> None:
+def _compare(scores: ScoresToCompare, stored: Score, computed: Score, findings: Findings) -> None:
     encoded = _ENCODER in stored.signature or _ENCODER in computed.signature
     if stored.value is not None and computed.value is None:
         if encoded:
             part = message("bundles.values-of-metric", metric=stored.metric)
-            findings.not_verified(part, message("bundles.no-encoder"), count=1)
+            findings.add_not_verified(part, message("bundles.no-encoder"), count=1)
             return
         if stored.protocol == "official" and find_spec("zhconv") is None:
             part = message("bundles.values-of-metric", metric=stored.metric)
-            findings.not_verified(part, message("bundles.no-zhconv"), count=1)
+            findings.add_not_verified(part, message("bundles.no-zhconv"), count=1)
             return
     if stored.value is None and computed.value is not None and encoded:
         return
-    findings.compared(_CHECK)
+    findings.add_compared(_CHECK)
     for name in _FIELDS:
         was, now = getattr(stored, name), getattr(computed, name)
-        now = about.groups.get(now, now) if name == "group" else now
+        now = scores.groups.get(now, now) if name == "group" else now
         if was != now and not (encoded and _is_near(was, now)):
             problem = message(
                 "bundles.score-differs", field=name, metric=stored.metric,
                 protocol=stored.protocol, stored=_format(was), computed=_format(now),
             )  # fmt: skip
-            _differs(about, stored, problem, findings)
+            _add_difference(scores, stored, problem, findings)
             return
-    if about.same_program and stored.signature != computed.signature and not encoded:
+    if scores.same_program and stored.signature != computed.signature and not encoded:
         problem = message(
             "bundles.score-differs", field="signature", metric=stored.metric,
             protocol=stored.protocol, stored=_format(stored.signature),
             computed=_format(computed.signature),
         )  # fmt: skip
-        _differs(about, stored, problem, findings)
+        _add_difference(scores, stored, problem, findings)
 
 
-def _differs(about: Compared, score: Score, problem: str, findings: Findings) -> None:
-    findings.differs(_CHECK, about.member, score.item, problem)
+def _add_difference(
+    scores: ScoresToCompare, score: Score, problem: str, findings: Findings
+) -> None:
+    findings.add_difference(_CHECK, scores.member, score.item, problem)
 
 
 def _is_near(was: object, now: object) -> bool:
-    """Whether two values, or the statistics of two, differ by at most `TOLERANCE`."""
+    """Whether two values, or all statistics of two scores, differ by at most `TOLERANCE`."""
     if isinstance(was, float) and isinstance(now, float):
         return abs(was - now) <= TOLERANCE
     if isinstance(was, dict) and isinstance(now, dict):

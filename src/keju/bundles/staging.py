@@ -1,4 +1,4 @@
-"""`stage_run`: the files of a run as a bundle stores them, cleaned, in a folder."""
+"""`RunStager`: writes the files of a run to a folder, without secrets and local paths."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RunStager:
     ) -> None:
         self._run, self._folder, self._cleaner = run, folder, cleaner
         self._groups = groups
-        # As stored: a reader converts the records of an earlier format.
+        # The manifest as it is stored; `RunFolder.manifest` converts an earlier format.
         self._stored = read_json(run.manifest_path, RunManifest)
         self.names = cleaner.names_of([*self._stored.models, *self._stored.roles])
 
@@ -166,7 +166,7 @@ def check_clean(cleaner: Cleaner, data: bytes, place: str) -> None:
     """Check that data has no secret and no local path.
 
     Raises:
-        UsageError: it has; the message names the place, not the value.
+        UsageError: the data contain one; the message names the place, not the value.
     """
     match cleaner.find(data):
         case "secret":

@@ -11,17 +11,17 @@ from keju.messages import Message, message
 FORMAT = "keju-verification-1"
 
 TOLERANCE = 1e-4
-"""The largest difference of a value of an encoder that counts as equal: machines round otherwise.
+"""Values of metrics with an encoder may differ by this much, because machines round differently.
 Values of all other metrics must be equal to the last bit."""
 
-MOST_LISTED = 200
-"""Differences that a verification lists; more are only counted."""
+MAX_LISTED = 200
+"""The maximum number of differences that a verification lists; the others are only counted."""
 
 Outcome = Literal["verified", "incomplete", "differs"]
 
 
 class Difference(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A place of a bundle that is not as it must be: member, item (or field, line) and problem."""
+    """A difference in a bundle: its member, item (or field, or line) and problem."""
 
     member: str
     item: str
@@ -31,7 +31,7 @@ class Difference(Record, frozen=True, kw_only=True, omit_defaults=False):
 class NotVerified(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A part that could not be verified, why, and how many values it has.
 
-    With `needed` the bundle is not verified without it.
+    If a part is `needed`, the result cannot be ``verified`` without it.
     """
 
     part: str
@@ -58,7 +58,7 @@ class AuditFinding(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class DatasetUsed(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The data from which the scores were computed; `included` if it is the bundle's own."""
+    """The dataset from which the scores were computed; `included` if the bundle contains it."""
 
     name: str
     version: str
@@ -71,7 +71,7 @@ class Verification(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `result` is ``verified`` (all scores follow from the responses), ``incomplete`` (nothing
     differs, but a needed part could not be verified) or ``differs``. `verified_by` is the name that
-    the user gave, or empty. `more_differences` are those beyond `MOST_LISTED`.
+    the user gave, or empty. `more_differences` counts the differences beyond `MAX_LISTED`.
     """
 
     format: str = FORMAT
@@ -104,23 +104,25 @@ class Findings:
 
     def __init__(self) -> None:
         self.differences: list[Difference] = []
-        self.count = 0
+        self.difference_count = 0
         self._compared: Counter[str] = Counter()
         self._differ: Counter[str] = Counter()
         self._not_verified: dict[tuple[str, str], NotVerified] = {}
 
-    def compared(self, check: str, count: int = 1) -> None:
+    def add_compared(self, check: str, count: int = 1) -> None:
         """Count comparisons of a kind."""
         self._compared[check] += count
 
-    def differs(self, check: str, member: str, item: str, problem: str) -> None:
+    def add_difference(self, check: str, member: str, item: str, problem: str) -> None:
         """Record a comparison that failed."""
         self._differ[check] += 1
-        self.count += 1
-        if len(self.differences) < MOST_LISTED:
+        self.difference_count += 1
+        if len(self.differences) < MAX_LISTED:
             self.differences.append(Difference(member=member, item=item, problem=problem))
 
-    def not_verified(self, part: str, reason: str, *, count: int = 0, needed: bool = True) -> None:
+    def add_not_verified(
+        self, part: str, reason: str, *, count: int = 0, needed: bool = True
+    ) -> None:
         """Record a part that cannot be verified; counts of the same part and reason are added."""
         before = self._not_verified.get((part, reason))
         count += before.count if before else 0
@@ -129,7 +131,7 @@ class Findings:
         )
 
     @property
-    def missing(self) -> tuple[NotVerified, ...]:
+    def not_verified(self) -> tuple[NotVerified, ...]:
         """The parts that could not be verified."""
         return tuple(self._not_verified.values())
 
@@ -145,6 +147,6 @@ class Findings:
     @property
     def result(self) -> Outcome:
         """The result of all comparisons."""
-        if self.count:
+        if self.difference_count:
             return "differs"
-        return "incomplete" if any(each.needed for each in self.missing) else "verified"
+        return "incomplete" if any(each.needed for each in self.not_verified) else "verified"

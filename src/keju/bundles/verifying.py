@@ -14,7 +14,7 @@ from keju.bundles.environment import describe_environment
 from keju.bundles.index import number_groups
 from keju.bundles.key_check import check_keys
 from keju.bundles.manifest import (
-    ABOUT,
+    BUNDLE_MANIFEST,
     GRADES,
     RESPONSES,
     RUN,
@@ -27,7 +27,7 @@ from keju.bundles.manifest_check import check_manifests
 from keju.bundles.reading import Bundle, open_bundle
 from keju.bundles.rebuilding import rebuild_items
 from keju.bundles.response_check import check_responses
-from keju.bundles.score_comparison import Compared, compare_scores
+from keju.bundles.score_comparison import ScoresToCompare, compare_scores
 from keju.bundles.staging import StoredGrade
 from keju.bundles.verification import (
     AuditFinding,
@@ -63,13 +63,13 @@ def verify_bundle(
 ) -> Verification:
     """Verify a bundle: hashes, items, and all scores, which are computed again.
 
-    The bundle is untrusted. Nothing of it is executed, and it is unpacked into a temporary folder.
+    The bundle is untrusted: its content is never executed. It is unpacked into a temporary folder.
 
     Args:
         path: the bundle.
         dataset: the dataset of the run; None uses the data in the bundle, if it has them.
         encoders: the text encoders for metrics that need one.
-        verified_by: the name to record; empty for none.
+        verified_by: the name to store in the verification; empty for none.
 
     Raises:
         DataError: the file is not a bundle that can be read, or the dataset is damaged.
@@ -96,8 +96,8 @@ def verify_bundle(
             models=tuple(bundle.models),
             checks=findings.checks,
             differences=tuple(findings.differences),
-            more_differences=findings.count - len(findings.differences),
-            not_verified=findings.missing,
+            more_differences=findings.difference_count - len(findings.differences),
+            not_verified=findings.not_verified,
             audit=tuple(audit),
         )
 
@@ -106,7 +106,7 @@ def _dataset_used(bundle: Bundle, dataset: Dataset | None) -> DatasetUsed | None
     if dataset is not None:
         of = dataset.manifest
         return DatasetUsed(name=of.name, version=of.version, hash=of.hash, included=False)
-    about = bundle.about.dataset
+    about = bundle.manifest.dataset
     if not about.included:
         return None
     return DatasetUsed(name=about.name, version=about.version, hash=about.hash, included=True)
@@ -132,15 +132,15 @@ class _Verifier:
     def verify(self) -> list[AuditFinding]:
         """Make all comparisons; returns the findings of the audit."""
         for member, problem in self._bundle.extract_all():
-            self._findings.differs("members", member, "", problem)
-        self._findings.compared("members", len(self._bundle.about.members))
-        for member in unknown_members(self._bundle.about):
-            self._findings.differs("members", member, "", message("bundles.member-unknown"))
+            self._findings.add_difference("members", member, "", problem)
+        self._findings.add_compared("members", len(self._bundle.manifest.members))
+        for member in unknown_members(self._bundle.manifest):
+            self._findings.add_difference("members", member, "", message("bundles.member-unknown"))
         try:
             check_manifests(self._bundle, self._dataset, self._findings)
             usable = self._compare_definitions()
         except DataError as error:
-            self._damaged("manifest", error)
+            self._add_damage("manifest", error)
             return []
         if not usable:
             return []
@@ -148,7 +148,7 @@ class _Verifier:
         try:
             self._write_run()
         except DataError as error:
-            self._damaged("items", error)
+            self._add_damage("items", error)
             return []
         self._readable = [
             model
@@ -157,61 +157,65 @@ class _Verifier:
         ]
         return self._audit() if self._rebuild() and self._score() else []
 
-    def _damaged(self, check: str, error: DataError, member: str = "") -> None:
-        self._findings.differs(check, member or error.item or ABOUT, "", error.message)
+    def _add_damage(self, check: str, error: DataError, member: str = "") -> None:
+        self._findings.add_difference(
+            check, member or error.item or BUNDLE_MANIFEST, "", error.message
+        )
 
     def _compare_definitions(self) -> bool:
         """Compare the definitions with those of keju or of the dataset; register the others.
 
         Returns:
-            Whether the definitions that only the bundle has are the ones of its run.
+            Whether every benchmark that the run defines has the same definition in the bundle.
         """
-        usable = self._bundle.manifest.benchmarks.keys() <= self._bundle.definitions().keys()
+        usable = self._bundle.run_manifest.benchmarks.keys() <= self._bundle.definitions().keys()
         for name, text in self._bundle.definitions().items():
-            member = next(e.definition for e in self._bundle.about.benchmarks if e.name == name)
-            own = self._bundle.manifest.benchmarks.get(name)
+            member = next(e.definition for e in self._bundle.manifest.benchmarks if e.name == name)
+            own = self._bundle.run_manifest.benchmarks.get(name)
             known = definition_text(name) or own or ""
-            self._findings.compared("definitions")
+            self._findings.add_compared("definitions")
             if text == known and own in {None, text}:
                 register_definition(text, member)
                 self._compare_version(name)
-            elif self._bundle.about.keju == __version__ or own is not None:
+            elif self._bundle.manifest.keju == __version__ or own is not None:
                 line = _first_difference(text, known)
                 problem = message("bundles.definition-differs")
-                self._findings.differs("definitions", member, f"line {line}", problem)
+                self._findings.add_difference("definitions", member, f"line {line}", problem)
                 usable = usable and own is None
             else:
                 part = message("bundles.part-definition", name=name)
-                self._findings.not_verified(part, self._other_version(), needed=False)
+                self._findings.add_not_verified(part, self._other_version(), needed=False)
         return usable
 
     def _compare_version(self, name: str) -> None:
-        stated = next(e.version for e in self._bundle.about.benchmarks if e.name == name)
+        stated = next(e.version for e in self._bundle.manifest.benchmarks if e.name == name)
         if stated != benchmark(name).version:
             problem = message("bundles.manifest-differs")
-            self._findings.differs("definitions", ABOUT, f"benchmarks.{name}.version", problem)
+            self._findings.add_difference(
+                "definitions", BUNDLE_MANIFEST, f"benchmarks.{name}.version", problem
+            )
 
     def _other_version(self) -> str:
-        return message("bundles.other-version", version=self._bundle.about.keju, now=__version__)
+        return message("bundles.other-version", version=self._bundle.manifest.keju, now=__version__)
 
     def _check_grades(self) -> None:
-        """Count the grades of judges, which need the judge to be given again."""
-        if GRADES not in self._bundle.about.members:
+        """Count the grades of judges, which cannot be computed again without the judge."""
+        if GRADES not in self._bundle.manifest.members:
             return
         path = self._bundle.file(GRADES)
         try:
             items = {each.id for each in self._bundle.items()}
             for grade in read_jsonl(path, StoredGrade):
-                self._findings.compared("grades")
+                self._findings.add_compared("grades")
                 part = message("bundles.part-grades", judge=grade.judge)
-                self._findings.not_verified(
+                self._findings.add_not_verified(
                     part, message("bundles.judge-needed"), count=1, needed=False
                 )
-                if grade.item not in items or grade.model not in self._bundle.about.models:
+                if grade.item not in items or grade.model not in self._bundle.manifest.models:
                     problem = message("bundles.grade-of-nothing")
-                    self._findings.differs("grades", GRADES, grade.item, problem)
+                    self._findings.add_difference("grades", GRADES, grade.item, problem)
         except DataError as error:
-            self._findings.differs("grades", GRADES, error.item or "", error.message)
+            self._findings.add_difference("grades", GRADES, error.item or "", error.message)
 
     def _write_run(self) -> None:
         """Write the run without its scores to the working folder.
@@ -219,20 +223,24 @@ class _Verifier:
         Raises:
             DataError: the items in the bundle are damaged or too large to be read.
         """
-        if RUN_ITEMS in self._bundle.about.members:
+        if RUN_ITEMS in self._bundle.manifest.members:
             self._bundle.table(RUN_ITEMS)
         self._bundle.extract_run(self._run.path, without=(SCORES,))
-        manifest: RunManifest = self._bundle.manifest_as_stored
-        # The path is of another machine, and nothing at it may be read.
+        manifest: RunManifest = self._bundle.stored_run_manifest
+        # The path belongs to another machine; files at this path must not be read here.
         cleared = replace(manifest, items_sha256="", examples_sha256="", dataset_path="")
         write_json(self._run.manifest_path, cleared)
 
     def _rebuild(self) -> bool:
-        """Write the items to the run; whether scores can be computed."""
-        if self._dataset is None and not self._bundle.about.dataset.included:
-            name = self._bundle.about.dataset.name
+        """Write the items to the run.
+
+        Returns:
+            Whether scores can be computed from them.
+        """
+        if self._dataset is None and not self._bundle.manifest.dataset.included:
+            name = self._bundle.manifest.dataset.name
             part = message("bundles.part-scores")
-            self._findings.not_verified(part, message("bundles.no-dataset", name=name))
+            self._findings.add_not_verified(part, message("bundles.no-dataset", name=name))
             return False
         try:
             return rebuild_items(self._bundle, self._dataset, self._run.items_path, self._findings)
@@ -240,11 +248,15 @@ class _Verifier:
             # An error of the dataset that was given is not one of the bundle.
             if self._dataset is not None and error.file not in {None, str(self._bundle.path)}:
                 raise
-            self._damaged("items", error)
+            self._add_damage("items", error)
             return False
 
     def _score(self) -> bool:
-        """Compute and compare the scores and the keys; whether all could be computed."""
+        """Compute and compare the scores and the keys.
+
+        Returns:
+            Whether all of them could be computed.
+        """
         same = self._is_same_program()
         self._groups = number_groups(self._run.iter_items())
         for model in set(self._bundle.models) - set(self._readable):
@@ -252,21 +264,23 @@ class _Verifier:
                 path.unlink()
         try:
             for model in score_models(self._run, _name_of, encoders=self._encoders):
-                about = self._bundle.about.models.get(model)
+                about = self._bundle.manifest.models.get(model)
                 same_program = same and about is not None and about.scored_by == __version__
                 self._compare(model, same_program=same_program, reasoned=False)
                 self._compare(model, same_program=same_program, reasoned=True)
         except DataError as error:
-            self._findings.differs("responses", _member_of(error), error.item or "", error.message)
+            self._findings.add_difference(
+                "responses", _member_of(error), error.item or "", error.message
+            )
             return False
         except UsageError as error:
             # A response names a wording or a task that does not exist.
-            self._findings.differs("responses", RESPONSES, "", error.message)
+            self._findings.add_difference("responses", RESPONSES, "", error.message)
             return False
-        if self._bundle.manifest.keju != __version__:
-            version = self._bundle.manifest.keju
+        if self._bundle.run_manifest.keju != __version__:
+            version = self._bundle.run_manifest.keju
             reason = message("bundles.other-version", version=version, now=__version__)
-            self._findings.not_verified(message("bundles.part-all-keys"), reason, needed=False)
+            self._findings.add_not_verified(message("bundles.part-all-keys"), reason, needed=False)
         else:
             check_keys(self._bundle, self._run, self._dataset, self._readable, self._findings)
         return len(self._readable) == len(self._bundle.models)
@@ -274,43 +288,45 @@ class _Verifier:
     def _compare(self, model: str, *, same_program: bool, reasoned: bool) -> None:
         member = scores_member(model, reasoned=reasoned)
         path = (reasoned_scores_path if reasoned else scores_path)(self._run, model)
-        if member not in self._bundle.about.members:
+        if member not in self._bundle.manifest.members:
             if not reasoned:
-                self._findings.differs("scores", member, "", message("bundles.member-missing"))
+                self._findings.add_difference(
+                    "scores", member, "", message("bundles.member-missing")
+                )
             return
         try:
             stored = iter_scores_of(self._bundle.table(member), by_group=True)
             computed = iter_scores_of(path) if path.is_file() else iter(())
-            about = Compared(member, same_program, self._groups)
-            compare_scores(about, stored, computed, self._findings)
+            scores = ScoresToCompare(member, same_program, self._groups)
+            compare_scores(scores, stored, computed, self._findings)
         except DataError as error:
-            self._findings.differs("scores", member, "", error.message)
+            self._findings.add_difference("scores", member, "", error.message)
 
     def _is_same_program(self) -> bool:
-        """Whether packages are the same; another version of one is recorded."""
+        """Whether the text packages have the same versions as in the bundle."""
         for version in dict.fromkeys(
-            each.scored_by for each in self._bundle.about.models.values() if each.scored_by
+            each.scored_by for each in self._bundle.manifest.models.values() if each.scored_by
         ):
             if version != __version__:
                 reason = message("bundles.other-version", version=version, now=__version__)
                 part = message("bundles.part-signatures")
-                self._findings.not_verified(part, reason, needed=False)
+                self._findings.add_not_verified(part, reason, needed=False)
         now = describe_environment()
         try:
             stored = self._bundle.environment
         except DataError as error:
-            self._damaged("members", error)
+            self._add_damage("members", error)
             return False
         others = [name for name in _TOKENIZERS if stored.get(name) != now.get(name)]
         if others:
             reason = message("bundles.other-packages", names=", ".join(others))
             part = message("bundles.part-signatures")
-            self._findings.not_verified(part, reason, needed=False)
+            self._findings.add_not_verified(part, reason, needed=False)
         return not others
 
     def _audit(self) -> list[AuditFinding]:
-        if self._findings.count:
-            # Of a run that is not as it must be; its tasks may not even exist.
+        if self._findings.difference_count:
+            # The run differs from its bundle, and its tasks may not exist.
             return []
         return [
             AuditFinding(check=each.check, severity=each.severity, place=each.place, says=each.says)
@@ -323,7 +339,7 @@ def _name_of(found: ModelScores) -> str:
 
 
 def _member_of(error: DataError) -> str:
-    """The member of a file or folder of responses that an error names."""
+    """The member that stores the file or folder of responses which an error names."""
     parts = Path(error.file or "").parts
     return "/".join((RUN, *parts[parts.index("responses") :])) if "responses" in parts else RUN
 

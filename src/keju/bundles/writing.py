@@ -19,7 +19,7 @@ from keju.bundles.data import check_allowed, find_dataset, write_images
 from keju.bundles.environment import describe_environment
 from keju.bundles.index import find_hidden, iter_bundled_items, number_groups
 from keju.bundles.manifest import (
-    ABOUT,
+    BUNDLE_MANIFEST,
     CRATE,
     ENVIRONMENT,
     GRADES,
@@ -60,7 +60,7 @@ class WrittenBundle(NamedTuple):
     path: Path
     size: int
     sha256: str
-    about: BundleManifest
+    manifest: BundleManifest
 
 
 def write_bundle(run: Path, out: Path, *, include_data: bool = False) -> WrittenBundle:
@@ -88,12 +88,12 @@ def write_bundle(run: Path, out: Path, *, include_data: bool = False) -> Written
         check_allowed(dataset, folder)
     with tempfile.TemporaryDirectory(prefix="keju-bundle-") as name:
         stage = Path(name) / "members"
-        about = _stage(folder, stage, dataset, include_data=include_data)
+        manifest = _stage(folder, stage, dataset, include_data=include_data)
         packed = Path(name) / "packed"
         _pack(stage, packed)
         with packed.open("rb") as file:
             write_atomic(out, iter(lambda: file.read(_CHUNK), b""))
-    return WrittenBundle(out, out.stat().st_size, sha256_file(out), about)
+    return WrittenBundle(out, out.stat().st_size, sha256_file(out), manifest)
 
 
 def _stage(
@@ -107,7 +107,7 @@ def _stage(
     items.parent.mkdir(parents=True)
     # Fingerprints of scores contain its hash.
     shutil.copyfile(run.items_path, items)
-    manifest = stager.stage_manifest()
+    run_manifest = stager.stage_manifest()
     staged = {model: stager.stage_model(model) for model in run.manifest().models}
     stager.stage_readings()
     if include_data and dataset:
@@ -119,29 +119,29 @@ def _stage(
     write_json(stage / ENVIRONMENT, describe_environment())
     models = {
         stager.names[model]: BundledModel(
-            identity=manifest.models[stager.names[model]],
-            cleaned=manifest.models[stager.names[model]] != run.manifest().models[model],
-            role=manifest.roles.get(stager.names[model], ""),
+            identity=run_manifest.models[stager.names[model]],
+            cleaned=run_manifest.models[stager.names[model]] != run.manifest().models[model],
+            role=run_manifest.roles.get(stager.names[model], ""),
             **part._asdict(),
         )
         for model, part in staged.items()
     }
-    about = BundleManifest(
+    manifest = BundleManifest(
         keju=__version__,
-        run_keju=manifest.keju,
-        created=manifest.created,
-        label=getattr(manifest, "label", ""),
-        dataset=_describe_dataset(manifest, dataset, run, included=include_data),
+        run_keju=run_manifest.keju,
+        created=run_manifest.created,
+        label=getattr(run_manifest, "label", ""),
+        dataset=_describe_dataset(run_manifest, dataset, run, included=include_data),
         benchmarks=tuple(_write_definitions(run, stage, cleaner)),
         models=models,
         settings=cleaner.hide_in(run.manifest().settings),
         items=count,
     )
     members = _list_members(stage)
-    write_json(stage / CRATE, make_crate(about, members))
-    about = replace(about, members=members | {CRATE: _member(stage / CRATE)})
-    write_json(stage / ABOUT, about)
-    return about
+    write_json(stage / CRATE, make_crate(manifest, members))
+    manifest = replace(manifest, members=members | {CRATE: _member(stage / CRATE)})
+    write_json(stage / BUNDLE_MANIFEST, manifest)
+    return manifest
 
 
 def _licence_of(dataset: Dataset, run: RunFolder) -> str:

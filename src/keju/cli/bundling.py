@@ -25,7 +25,7 @@ def bundle(
             "-o",
             "--out",
             metavar="NAME.keju.zip",
-            help="The bundle. An existing file is replaced.",
+            help="Bundle to write. An existing file is replaced.",
         ),
     ],
     include_data: Annotated[
@@ -33,15 +33,16 @@ def bundle(
         typer.Option(
             "--include-data",
             help="Also pack the items with their references, and the images. Refused if the "
-            "licence of the dataset is unknown or does not allow copies.",
+            "licence of the dataset or of an item is unknown or does not allow copies.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Pack a scored run into one file, from which others can compute its scores again.
 
-    A bundle has responses, scores, settings, definitions, and the hashes of items and images. It
-    has no question, reference, image, key or local path. The same run gives the same bytes.
+    A bundle contains responses, scores, settings and definitions, and the hashes of items and
+    images. It contains no questions, references, images, keys or local paths. Bundles of the same
+    run have the same bytes.
 
     Example: keju bundle RUN -o results.keju.zip
     """
@@ -49,17 +50,17 @@ def bundle(
     from keju.cli.output.console import print_json
 
     written = write_bundle(run, file, include_data=include_data)
-    about = written.about
+    manifest = written.manifest
     if as_json:
-        print_json(about)
+        print_json(manifest)
         return
     say(
         message(
             "terminal.bundle-written",
             file=file,
             megabytes=written.size / 1e6,
-            models=len(about.models),
-            items=about.items,
+            models=len(manifest.models),
+            items=manifest.items,
         )
     )
     say(message("terminal.sha256", sha256=written.sha256))
@@ -71,7 +72,7 @@ def bundle(
     if include_data:
         note(message("terminal.bundle-verify-alone", file=file))
     else:
-        note(message("terminal.bundle-verify", file=file, name=about.dataset.name))
+        note(message("terminal.bundle-verify", file=file, name=manifest.dataset.name))
 
 
 @app.command()
@@ -83,7 +84,7 @@ def verify(
             "--dataset",
             metavar="DATASET",
             help="Dataset of the run: directory, s3://BUCKET/PREFIX or `mini`. Default: the data "
-            "in the bundle, if it has them.",
+            "in the bundle, if it contains data.",
             callback=_given_dataset,
         ),
     ] = None,
@@ -91,8 +92,8 @@ def verify(
         list[str] | None,
         typer.Option(
             metavar="NAME=DIR",
-            help="Weights of an encoder, as in `keju score`. Without weights the values of "
-            "metrics that need one are not verified.",
+            help="Weights of an encoder, as in `keju score`. Without them, the values of its "
+            "metrics are listed as not verified.",
         ),
     ] = None,
     verified_by: Annotated[
@@ -100,7 +101,7 @@ def verify(
         typer.Option(
             "--verified-by",
             metavar="TEXT",
-            help="Name to store in the statement, of a person or group. Default: none.",
+            help="Name of a person or group to store in the statement. Default: none.",
         ),
     ] = "",
     statement: Annotated[
@@ -114,8 +115,8 @@ def verify(
     """Compute the scores of a bundle again, and compare them with the stored ones.
 
     "Verified" means that the scores follow from the stored responses, not that the named model
-    produced them. Values must be equal to the last bit, those of encoders within 0.0001. The exit
-    status is 0 if everything is verified, and 1 if something differs or could not be verified.
+    produced them. Values of metrics with an encoder may differ by 0.0001; all other values must be
+    equal to the last bit. The exit status is 0 if the bundle is verified, and 1 otherwise.
 
     Example: keju verify results.keju.zip --dataset mini --output statement.json
     """

@@ -103,7 +103,7 @@ def ocr_report(
     with permitting(permission(engines.send_restricted_data)):
         summary = run(
             taken.dataset, models, folder, selection=Selection(limit=engines.limit),
-            policy=Policy(follow=True, retry_failed=True), console=err,
+            policy=Policy(drop_changed=True, retry_failed=True), console=err,
         )  # fmt: skip
     show_run(summary, folder, "")
     if not summary.complete:

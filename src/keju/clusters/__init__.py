@@ -1,4 +1,4 @@
-"""Ray clusters: `start_ray` connects to one, `list_nodes` lists where an actor can run."""
+"""Ray clusters: `start_ray` connects to a cluster, `list_nodes` lists the nodes for actors."""
 
 from keju.clusters.nodes import Node, list_nodes, own_address, result_of, start_actor
 from keju.clusters.ray_connection import count_cores, start_ray

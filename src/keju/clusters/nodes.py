@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Node(NamedTuple):
-    """A node: its id, its address, and the resources that Ray knows of it."""
+    """A node: its id, its address, and the cores and GPUs that Ray reports for it."""
 
     id: str
     address: str
@@ -19,10 +19,10 @@ class Node(NamedTuple):
 
 
 def list_nodes(*, gpu: bool = False) -> list[Node]:
-    """List the nodes with a core, and with a GPU where one is needed.
+    """List the live nodes that have at least one core.
 
     Args:
-        gpu: list only nodes with a GPU.
+        gpu: list only nodes that also have a GPU.
     """
     import ray  # noqa: PLC0415 - heavy, optional
 
@@ -47,15 +47,15 @@ def start_actor(
     gpu: bool = False,
     concurrency: int | None = None,
 ) -> Any:  # noqa: ANN401 - Ray's handle
-    """Start an actor on a node; it ends with the process that started it.
+    """Start an actor on a node. The actor ends with the process that started it.
 
     Args:
         kind: the class of the actor.
-        node: where it runs.
-        arguments: of the class.
-        cores: reserved for it; it waits until they are free.
-        gpu: reserve one GPU; without one the actor sees none.
-        concurrency: how many of its calls run at a time, if its methods are coroutines.
+        node: the node on which the actor runs.
+        arguments: the arguments of the class.
+        cores: the number of cores to reserve; the actor waits until they are free.
+        gpu: reserve one GPU. Otherwise the actor sees no GPU.
+        concurrency: the maximum number of calls at a time, if the methods are coroutines.
     """
     import ray  # noqa: PLC0415 - heavy, optional
     from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
@@ -76,7 +76,7 @@ def result_of(call: Any) -> Any:  # noqa: ANN401 - of any method
     """The result of an actor's call, or None if the actor or its node was lost.
 
     Raises:
-        Exception: the one that the call raised.
+        Exception: the exception that the call raised.
     """
     import ray  # noqa: PLC0415 - heavy, optional
     from ray.exceptions import RayError, RayTaskError  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""Connection to a Ray cluster, or to one that is started here."""
+"""`start_ray`: connect to a Ray cluster, or start one on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from keju.messages import message
 
 
 def start_ray(address: str) -> None:
-    """Connect this process to a Ray cluster, unless it is connected.
+    """Connect this process to a Ray cluster, unless it is already connected.
 
     Args:
         address: the address of the cluster (default: RAY_ADDRESS, else a cluster on this machine).
@@ -30,8 +30,8 @@ def start_ray(address: str) -> None:
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
     _check_reachable(where)
-    # A local Ray starts what it needs; a running one cannot be asked for processors, and its
-    # workers do not inherit this environment.
+    # A local Ray starts its own workers. The workers of a running cluster do not inherit this
+    # environment.
     options: dict[str, Any] = (
         {"include_dashboard": False}
         if where == "local"

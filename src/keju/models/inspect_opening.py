@@ -13,7 +13,7 @@ from keju.messages import message
 from keju.models.base import ModelOptions
 from keju.models.endpoints import checked_url
 from keju.models.inspect_errors import plain_words
-from keju.models.secrets import Secrets, others_in
+from keju.models.secrets import Secrets, find_keys
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
@@ -85,7 +85,7 @@ def secrets_of(options: ModelOptions, model: Model | None = None) -> Secrets:
     Only the provider knows which variables an SDK reads; those that it names are in
     ``api_key_vars``.
     """
-    keys = others_in(os.environ)
+    keys = find_keys(os.environ)
     if options.api_key_env != _DEFAULT_KEY:
         keys.append(os.environ.get(options.api_key_env, ""))
     if model is not None:

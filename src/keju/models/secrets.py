@@ -19,11 +19,11 @@ _PLACEHOLDERS = frozenset({
 })  # fmt: skip
 """Placeholder keys from the documentation of local servers, which are not hidden."""
 
-_OTHERS_SHORTEST = 16
-_NAMES_OF_OTHERS = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_MIN_KEY_LENGTH = 16
+_KEY_NAMES = re.compile("KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 
 
-def others_in(environment: Mapping[str, str]) -> list[str]:
+def find_keys(environment: Mapping[str, str]) -> list[str]:
     """Values of an environment that look like keys by their names and lengths.
 
     Shorter ones are settings rather than keys (``MAX_TOKENS``), and hiding them would damage texts.
@@ -31,7 +31,7 @@ def others_in(environment: Mapping[str, str]) -> list[str]:
     return [
         value
         for name, value in environment.items()
-        if len(value) >= _OTHERS_SHORTEST and _NAMES_OF_OTHERS.search(name)
+        if len(value) >= _MIN_KEY_LENGTH and _KEY_NAMES.search(name)
     ]
 
 

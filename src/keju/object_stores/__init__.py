@@ -3,13 +3,13 @@
 `ObjectFolder` reads and writes the objects below an address with obstore (``pip install
 "keju[s3]"``). Credentials, region and endpoint come from the environment (``AWS_ACCESS_KEY_ID``,
 ``AWS_REGION``, ``AWS_ENDPOINT_URL`` …), never from an address or a file of keju. `FileCache` keeps
-what was fetched in a bounded folder that several processes share.
+fetched files in a bounded folder that several processes share.
 """
 
 from keju.object_stores.address import Address, is_address, parse_address
 from keju.object_stores.cache import FileCache, cache_folder
 from keju.object_stores.folder import ObjectFolder
-from keju.object_stores.staging import upload_folder, writing_to
+from keju.object_stores.staging import stage_output, upload_folder
 
 __all__ = [
     "Address",
@@ -18,6 +18,6 @@ __all__ = [
     "cache_folder",
     "is_address",
     "parse_address",
+    "stage_output",
     "upload_folder",
-    "writing_to",
 ]

@@ -19,7 +19,7 @@ class Address(NamedTuple):
 
     bucket: str
     prefix: str
-    """The keys of the folder's objects begin so; without a slash at either end, never empty."""
+    """The beginning of the objects' keys; not empty, without a slash at either end."""
 
     def __str__(self) -> str:
         return f"s3://{self.bucket}/{self.prefix}"
@@ -38,7 +38,7 @@ def parse_address(path: Path | str) -> Address:
     """The bucket and prefix of an address.
 
     Raises:
-        UsageError: it is not ``s3://BUCKET/PREFIX``. An error never repeats what may be a password.
+        UsageError: it is not ``s3://BUCKET/PREFIX``. An error never repeats a possible password.
     """
     bucket, _, prefix = _S3.sub("", str(path), count=1).partition("/")
     prefix = prefix.strip("/")

@@ -1,7 +1,7 @@
-"""`FileCache`: a bounded folder of files that were fetched, shared by several processes.
+"""`FileCache`: a bounded folder of fetched files that several processes share.
 
-It is ``KEJU_CACHE``, else ``keju`` in ``XDG_CACHE_HOME``, else ``~/.cache/keju``. `KEJU_CACHE_GB`
-bounds its size (default 20); the files that were not used for the longest time are removed.
+The folder is ``KEJU_CACHE``, else ``keju`` in ``XDG_CACHE_HOME``, else ``~/.cache/keju``.
+``KEJU_CACHE_GB`` is its maximum size (default 20); the least recently used files are removed.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from keju.messages import message
 DEFAULT_GB = 20.0
 """The default maximum size of the cache, in 10^9 bytes."""
 
-_KEEP = 0.8
-"""After a removal the cache has at most this part of its maximum size."""
+_SHARE_KEPT = 0.8
+"""The share of the maximum size that the cache has at most after files were removed."""
 
-_EVERY = 0.05
-"""The cache is measured each time that this part of its maximum size was added."""
+_SHARE_BETWEEN_CHECKS = 0.05
+"""The share of the maximum size that is added before the cache is measured again."""
 
 
 def cache_folder() -> Path:
@@ -48,7 +48,7 @@ def cache_limit() -> int:
 
 
 class FileCache:
-    """Files by key. A file is complete when it has its name; the same file may be fetched twice.
+    """Files by key. A file under its final name is complete. A file may be fetched twice.
 
     Args:
         folder: the folder; `cache_folder` by default.
@@ -71,7 +71,7 @@ class FileCache:
             fetch: writes a file, atomically.
 
         Raises:
-            DataError: as `fetch` does.
+            DataError: `fetch` raised it.
         """
         path = self.path(key)
         try:
@@ -80,7 +80,7 @@ class FileCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             fetch(path)
             self._added += path.stat().st_size
-            if self._added >= self.limit * _EVERY:
+            if self._added >= self.limit * _SHARE_BETWEEN_CHECKS:
                 self._added = 0
                 self._bound(path)
         return path
@@ -91,9 +91,9 @@ class FileCache:
         return self.folder / "objects" / name[:2] / name
 
     def _bound(self, newest: Path) -> None:
-        """Remove the files that were not used for the longest time, until the size is in bounds.
+        """Remove the least recently used files until the size is within the limit.
 
-        One process does this at a time. A file that another process reads stays readable for it.
+        Only one process does this at a time. A removed file stays readable for its readers.
         """
         with contextlib.suppress(Timeout), FileLock(self.folder / ".lock", timeout=0):
             found = sorted(self._files())
@@ -101,7 +101,7 @@ class FileCache:
             if total <= self.limit:
                 return
             for _, size, path in found:
-                if total <= self.limit * _KEEP:
+                if total <= self.limit * _SHARE_KEPT:
                     return
                 if path != newest:
                     path.unlink(missing_ok=True)

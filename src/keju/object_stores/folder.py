@@ -20,10 +20,10 @@ CREDENTIALS = (
     "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_METADATA_ENDPOINT", "AWS_SKIP_SIGNATURE",
 )  # fmt: skip
-"""The variables of which one must be set; the last is for buckets that anybody may read."""
+"""One of these variables must be set. AWS_SKIP_SIGNATURE is for public buckets."""
 
 MAX_RETRIES = 5
-"""The number of times that a request is repeated, within a minute."""
+"""The maximum number of retries of a request, within a minute."""
 
 _CHUNK = 4 << 20
 _READ = 1 << 16
@@ -39,7 +39,7 @@ class StoredObject(NamedTuple):
 
 
 class ObjectFolder:
-    """The objects below an address. Opening it sends no request; thread-safe.
+    """The objects below an address. Creating an instance sends no request; it is thread-safe.
 
     Raises:
         UsageError: obstore is not installed, or the environment's settings are not valid.
@@ -103,7 +103,7 @@ class ObjectFolder:
                     yield StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
 
     def download(self, name: str, target: Path) -> None:
-        """Copy an object into a file, which appears when it is complete.
+        """Copy an object into a file; the file does not exist until it is complete.
 
         Raises:
             DataError: it does not exist, the store answers with an error, or the disk is full.
@@ -138,7 +138,7 @@ class ObjectFolder:
             return bytes(self._obstore.get_range(self._store, key, start=start, length=length))
 
     def write(self, name: str, content: Path | bytes) -> None:
-        """Write an object; one of that name is replaced.
+        """Write an object, and replace an object of the same name.
 
         Raises:
             DataError: the store answers with an error.
@@ -147,7 +147,7 @@ class ObjectFolder:
             self._obstore.put(self._store, self.address.key(name), content, max_concurrency=2)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write an object unless one of that name exists; of several writers, one succeeds.
+        """Write an object unless one of that name exists. Only one of several writers succeeds.
 
         Returns:
             Whether it was written.
@@ -238,10 +238,11 @@ def _load() -> Any:  # noqa: ANN401 - a module
 def _check_environment() -> None:
     """Refuse an environment without credentials, and settings with line breaks.
 
-    Without this check a machine outside of a cloud waits for a server that does not exist.
+    Without credentials, obstore would wait for the metadata server of a cloud.
 
     Raises:
-        UsageError: there are none, or a variable has one; its value is not repeated.
+        UsageError: there are no credentials, or a variable contains unprintable characters. The
+            value is not printed.
     """
     if not any(os.environ.get(name) for name in CREDENTIALS):
         raise UsageError(message("object-stores.no-credentials"))

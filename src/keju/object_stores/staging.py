@@ -1,4 +1,4 @@
-"""`writing_to`: write a folder on the local disk, and upload it when it is complete."""
+"""`stage_output`: write a folder on the local disk, then upload it to an address."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from keju.object_stores.cache import cache_folder
 from keju.object_stores.folder import ObjectFolder
 
 UNFINISHED = ".unfinished"
-"""The object of an upload that is in progress, or was interrupted."""
+"""The name of an object that exists while an upload is in progress or after an interrupted one."""
 
 _THREADS = 4
 
 
 @contextmanager
-def writing_to(out: Path, last: str) -> Iterator[Path]:
-    """The folder to write in place of `out`: itself, or for an address a temporary one.
+def stage_output(out: Path, last: str) -> Iterator[Path]:
+    """The folder to write: `out` itself, or a temporary folder if `out` is an address.
 
     The temporary folder is uploaded when the block ends without an error.
 
@@ -32,8 +32,7 @@ def writing_to(out: Path, last: str) -> Iterator[Path]:
         last: the file without which the folder is not complete; it is uploaded last.
 
     Raises:
-        UsageError: the address is not valid, there are objects already, or another process uploads
-            to it.
+        UsageError: the address is not valid, objects exist there, or another process uploads to it.
         DataError: the store answers with an error.
     """
     if not is_address(out):
@@ -53,8 +52,8 @@ def writing_to(out: Path, last: str) -> Iterator[Path]:
 def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
     """Upload a folder to an address at which nothing exists.
 
-    The object ``.unfinished`` is created on the condition that it does not exist, so that of two
-    writers one is refused. `last` is created on the same condition, after all other files.
+    The object ``.unfinished`` is created on the condition that it does not exist: of two writers,
+    one is refused. `last` is created on the same condition, after all other files.
 
     Args:
         local: the folder.
@@ -62,7 +61,7 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
         last: the file without which the folder is not complete.
 
     Raises:
-        UsageError: there are objects already, or another process uploads to the address.
+        UsageError: objects exist there, or another process uploads to the address.
         DataError: the store answers with an error.
     """
     _check_empty(folder)

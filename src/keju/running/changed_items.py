@@ -97,10 +97,10 @@ def changed_items(
     return found._replace(pages=pages)
 
 
-def resume_obstacle(selection: Selection, found: ChangedItems, *, follow: bool) -> str:
+def resume_obstacle(selection: Selection, found: ChangedItems, *, drop_changed: bool) -> str:
     """Why a run cannot resume with the dataset as it is now; empty if it can.
 
-    With `follow`, items may have changed or be gone.
+    With `drop_changed`, items may have changed or be gone.
     """
     if TRUE_READING.intersection(selection.settings):
         return message("running.obstacle-references")
@@ -108,7 +108,7 @@ def resume_obstacle(selection: Selection, found: ChangedItems, *, follow: bool) 
         return message("running.obstacle-examples")
     if selection.pairs is not None:
         return message("running.obstacle-pairs")
-    return "" if follow else _changed_or_gone(found)
+    return "" if drop_changed else _changed_or_gone(found)
 
 
 def _changed_or_gone(found: ChangedItems) -> str:

@@ -31,8 +31,8 @@ class Policy(Record, frozen=True, kw_only=True):
     """How a run sends requests.
 
     `concurrency` is the maximum number of requests in flight to each model; None leaves it to the
-    model. `retry_failed` sends again what failed in an earlier session. `follow` drops the
-    responses to items of the dataset that changed or are gone, which are an error otherwise.
+    model. `retry_failed` sends again what failed in an earlier session. `drop_changed` drops the
+    responses to items that changed or are no longer in the dataset; otherwise they are an error.
     `batch` submits requests to the vendor's batch endpoints and collects the results that are
     ready. `retry` applies to each request of this session, `limits` are the limits per minute of
     each model behind an endpoint, and `budget` those of the whole run.
@@ -40,7 +40,7 @@ class Policy(Record, frozen=True, kw_only=True):
 
     concurrency: int | None = None
     retry_failed: bool = False
-    follow: bool = False
+    drop_changed: bool = False
     batch: bool = False
     retry: RetryPolicy = RetryPolicy()
     limits: RateLimits = RateLimits()

@@ -244,7 +244,7 @@ async def _send(
     policy, folder = call.policy, store.folder
     earlier = folder.manifest().models if folder.exists() else {}
     tracker = remaining_budget(folder, contents.identities, earlier, policy.budget)
-    _print(call.console, start_run(contents, store, follow=policy.follow))
+    _print(call.console, start_run(contents, store, drop_changed=policy.drop_changed))
     session = _Session(contents, store, sending, tracker, interruption, call.console)
     async with closing_models(contents.models):
         if policy.batch:

@@ -30,21 +30,23 @@ from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest, file_name
 
 
-def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = False) -> list[str]:
+def start_run(
+    contents: RunContents, store: ResponseStore, *, drop_changed: bool = False
+) -> list[str]:
     """Write the manifest and the items of a run, or check them against the stored ones.
 
     Args:
         contents: what the run sends.
         store: the store of the run; it must be open.
-        follow: items of the run that changed or are gone lose their responses; without it they are
-            an error.
+        drop_changed: drop the responses to items that changed or are gone. Otherwise such items
+            are an error.
 
     Returns:
         What changed since the last session, a line each.
 
     Raises:
         UsageError: an item has fewer examples than requested, two models or tasks differ only in
-            case, or the run is another one.
+            case, or the run was started with different settings.
     """
     contents.examples.check(contents.items, contents.selection.variants)
     folder, manifest = store.folder, _manifest(contents, store.folder)
@@ -64,8 +66,10 @@ def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = Fal
     if earlier.dataset_hash != manifest.dataset_hash:
         variants = contents.selection.variants
         changed = changed_items(folder, contents.dataset, chosen, variants)
-    refused = resume_obstacle(contents.selection, changed, follow=follow) if changed else ""
-    check_same(replace(earlier, models=kept), manifest, folder, refused)
+    obstacle = (
+        resume_obstacle(contents.selection, changed, drop_changed=drop_changed) if changed else ""
+    )
+    check_same(replace(earlier, models=kept), manifest, folder, obstacle)
     _check_chosen(folder, chosen, changed, contents.selection.shard)
     stored = earlier.items_sha256 and folder.has_its_items()
     if changed or not stored or sum(1 for _ in folder.iter_item_ids()) < len(chosen):
@@ -83,7 +87,7 @@ def start_run(contents: RunContents, store: ResponseStore, *, follow: bool = Fal
 
 
 def record_not_asked(folder: RunFolder, not_asked: Mapping[str, Mapping[str, int]]) -> None:
-    """Write into the manifest which requests the models do not support, by model and reason."""
+    """Store the number of requests that each model does not support, by reason, in the manifest."""
     manifest = folder.manifest()
     counts = {name: dict(counter) for name, counter in not_asked.items() if counter}
     others = {name: c for name, c in manifest.not_asked.items() if name not in not_asked}
@@ -115,7 +119,7 @@ def _check_chosen(
 
 
 def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
-    """Refuse new models or tasks whose files would be the same where case is ignored."""
+    """Refuse new models or tasks whose file names differ only in case."""
     stored = {name: file_name(name).casefold() for name in earlier}
     spelled = {folded: name for name, folded in stored.items()}
     for name in names:
@@ -130,13 +134,13 @@ def _id_of(item: Item) -> str:
 
 def _store_items(contents: RunContents, folder: RunFolder, chosen: Sequence[str]) -> None:
     if contents.stored_items is None:
-        folder.take_items(contents.dataset, chosen)
+        folder.copy_items_from(contents.dataset, chosen)
     else:
         folder.write_items(list(contents.stored_items))
 
 
 def _store_examples(contents: RunContents, folder: RunFolder) -> None:
-    """Store the items that are examples, so that the run needs nothing else."""
+    """Store the items that are examples, so that the run does not need its dataset."""
     if used := contents.examples.used(contents.items, contents.selection.variants):
         folder.write_examples(used)
 

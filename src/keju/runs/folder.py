@@ -279,7 +279,7 @@ class RunFolder:
         """The ids of the items of this run, one after the other."""
         return iter_ids(self.items_path)
 
-    def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
+    def copy_items_from(self, dataset: Dataset, ids: Collection[str]) -> None:
         """Copy the items with these ids from a dataset; if they are all, its file byte for byte.
 
         The ids are in the order of the dataset.

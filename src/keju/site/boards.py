@@ -1,4 +1,4 @@
-"""The numbers of one board: its models with means, intervals and ranks, from several bundles."""
+"""Numbers of a leaderboard: means, intervals and ranks of its models, from several bundles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RANKED = ("engine", "model", "answers")
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):
-    """A mean over tasks with its interval; `tasks` of `of` have a value."""
+    """A mean over tasks with its interval; `tasks` of the `of` tasks have a value."""
 
     value: float | None = None
     bounds: Bounds | None = None
@@ -31,7 +31,7 @@ class Mean(Record, frozen=True, kw_only=True, array_like=True):
 class Position(Record, frozen=True, kw_only=True):
     """A row of a board under one protocol: the overall mean, the rank and the domains' means.
 
-    `ranks` are the first and the last rank that remain possible; None where they are not tested.
+    `ranks` are the best and the worst rank that remain possible; None if ranks are not tested.
     `unranked` is the reason why there is no rank.
     """
 
@@ -43,7 +43,7 @@ class Position(Record, frozen=True, kw_only=True):
 
 
 class BoardRow(NamedTuple):
-    """An entry of a board, its bundle, and its standing under each protocol."""
+    """An entry of a board, its bundle, and its position under each protocol."""
 
     entry: Entry
     source: Source
@@ -51,7 +51,7 @@ class BoardRow(NamedTuple):
 
     @property
     def sort_key(self) -> tuple[int, float, str, str]:
-        """Roles in their order, then the best first: by `strict`, or else `official`."""
+        """Sort by role, then by the overall mean (`strict`, or else `official`), the best first."""
         known = [self.standings[each].overall.value for each in PROTOCOLS if each in self.standings]
         values = [each for each in known if each is not None]
         role = [*ROLES].index(self.entry.role) if self.entry.role in ROLES else len(ROLES)
@@ -94,7 +94,7 @@ class Board(NamedTuple):
 
 
 class BoardNumbers(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The numbers of a board that need all of its bundles, and the bundles they are made from."""
+    """The numbers of a board that need all of its bundles, and the SHA-256 of these bundles."""
 
     format: str = FORMAT
     bundles: tuple[str, ...]
@@ -103,7 +103,7 @@ class BoardNumbers(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def items_first(source: Source) -> tuple[bool, str]:
-    """The order in which bundles give a board its items: those with texts first, then by hash."""
+    """The sort key of the bundles that give a board its items: texts first, then by hash."""
     return not source.shows_texts, source.sha256
 
 
@@ -132,12 +132,12 @@ def board_numbers(
 ) -> BoardNumbers:
     """Compute the means, intervals and ranks of a board.
 
-    Groups (books, plates) are drawn once for all models, as in reports. The scores of one task at
-    a time are in memory.
+    Groups (books, plates) are drawn once for all models, as in reports. Only the scores of one task
+    are in memory at a time.
 
     Args:
         board: the board.
-        summaries: the bundles that have it.
+        summaries: the bundles with results for the board.
         out: the directory of the site, with the scores of the bundles.
     """
     entries = [e for each in summaries for e in each.entries if e.board == board.id]

@@ -43,8 +43,8 @@ class ItemAnswer(NamedTuple):
 
 def source_of(bundle: Bundle, path: Path, *, shows_texts: bool) -> Source:
     """The description of a bundle, as it states it."""
-    about = bundle.about
-    pairs = bundle.manifest.pairs
+    about = bundle.manifest
+    pairs = bundle.run_manifest.pairs
     return Source(
         sha256=bundle.sha256,
         file=path.name,
@@ -58,7 +58,7 @@ def source_of(bundle: Bundle, path: Path, *, shows_texts: bool) -> Source:
         label=about.label,
         shows_texts=shows_texts,
         has_items=about.dataset.included and shows_texts,
-        benchmarks=bundle.manifest.benchmarks,
+        benchmarks=bundle.run_manifest.benchmarks,
     )
 
 
@@ -81,7 +81,7 @@ def model_scores(bundle: Bundle, model: str) -> ModelScores:
     """
     scores = list(bundle.scores(model))
     variants = sorted({variant_of(score) for score in scores}, key=lambda each: each.rank)
-    role = PEOPLE if model.startswith(HUMAN) else model_role(bundle.manifest, model)
+    role = PEOPLE if model.startswith(HUMAN) else model_role(bundle.run_manifest, model)
     entries = {
         variant: EntryFacts(
             " · ".join(filter(None, (model, variant.label(variants)))), model, variant, role

@@ -86,7 +86,7 @@ def _encode_source(sha256: str) -> bytes:
 
 
 def _whole_items(bundle: Bundle) -> Mapping[ItemKey, Item]:
-    if not bundle.about.dataset.included:
+    if not bundle.manifest.dataset.included:
         return {}
     items = iter_items(bundle.table(RUN_ITEMS))
     return {(each.task, each.query, each.id): each for each in items}

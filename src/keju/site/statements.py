@@ -1,4 +1,4 @@
-"""Statements of `keju verify` next to the bundles: who verified a bundle, when, and the result."""
+"""`read_statements`: the verification statements of `keju verify` that are stored with bundles."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from keju.files import bounded_bytes
 
 FORMAT = "keju-verification-1"
 
-_MOST = 16 << 20
+_MAX_BYTES = 16 << 20
 
 
 class Statement(msgspec.Struct, frozen=True):
-    """The part of a statement that the pages show; `verified` is the time, `result` the outcome."""
+    """The fields of a statement that the pages show; `verified` is the time."""
 
     bundle_sha256: str = ""
     result: str = ""
@@ -51,6 +51,6 @@ def read_statements(folders: Sequence[Path]) -> Statements:
 
 def _read(path: Path) -> Statement | None:
     try:
-        return msgspec.json.decode(bounded_bytes(path, _MOST), type=Statement)
+        return msgspec.json.decode(bounded_bytes(path, _MAX_BYTES), type=Statement)
     except (DataError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""`write_site`: a leaderboard site from a folder of bundles, of which only new ones are read."""
+"""`write_site`: write a leaderboard site from bundles; a later build reads only new bundles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENDING = ".keju.zip"
 
 
 class WrittenSite(NamedTuple):
-    """A site that was written: its start page, and how much was read and written."""
+    """A site that was written: its start page, the counts of bundles and boards, and its bytes."""
 
     page: Path
     bundles: int
@@ -41,7 +41,7 @@ class WrittenSite(NamedTuple):
 
 
 class _Marker(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The content of keju-site.json, by which a later build recognises the folder."""
+    """The content of keju-site.json, which marks a folder as a site of keju."""
 
     format: str
     title: str
@@ -55,7 +55,7 @@ def write_site(
     Args:
         bundles: bundles, or folders with bundles (``*.keju.zip``), a ``models.toml`` and
             statements of `keju verify`.
-        out: the folder of the site; new, or of an earlier build.
+        out: the folder of the site; new, or written by an earlier build.
         models: further files with facts about models (`keju.site.model_facts`).
         title: the title of the site.
 
@@ -80,7 +80,7 @@ def write_site(
 
 
 def find_bundles(paths: Sequence[Path]) -> list[Path]:
-    """The bundles that are named, and those of folders, by name.
+    """The bundles among the paths, and the bundles in folders, sorted by name.
 
     Raises:
         UsageError: there are none, or a path is neither a bundle nor a folder.
@@ -100,7 +100,7 @@ def find_bundles(paths: Sequence[Path]) -> list[Path]:
 
 
 def _check_folder(out: Path) -> None:
-    """Check that a folder is a site's, so that no other files are overwritten or removed."""
+    """Check that a folder is new, empty or a site: other files must not be overwritten."""
     check_local(out)
     if out.exists() and not out.is_dir():
         raise UsageError(message("site.not-a-folder", out=out))
@@ -113,7 +113,7 @@ def _by_date(source: Source) -> tuple[str, str]:
 
 
 def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSummary], int]:
-    """The summary of each bundle, one of several equal files; and how many bundles were read."""
+    """The summary of each bundle (equal files count once), and the number of bundles read now."""
     found: dict[Path, BundleSummary] = {}
     seen: set[str] = set()
     read = 0
@@ -123,7 +123,7 @@ def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSumma
             if bundle.sha256 in seen:
                 continue
             seen.add(bundle.sha256)
-            allowed = not forbids_copies(bundle.about.dataset.licence)
+            allowed = not forbids_copies(bundle.manifest.dataset.licence)
             try:
                 source = source_of(bundle, path, shows_texts=allowed)
                 register_definitions(source)
@@ -150,10 +150,10 @@ def _boards(summaries: Mapping[Path, BundleSummary], out: Path) -> list[Board]:
     boards = []
     for number, (name, paths) in enumerate(of_board.items()):
         show_stage(message("site.stage-boards"), number, len(of_board))
-        its = sorted((summaries[path] for path in paths), key=lambda each: each.source.sha256)
+        in_board = sorted((summaries[path] for path in paths), key=lambda each: each.source.sha256)
         first = min(paths, key=lambda path: items_first(summaries[path].source))
         _write_items(known[name], first, summaries[first], out)
-        boards.append(board_of(known[name], its, _numbers(known[name], its, out)))
+        boards.append(board_of(known[name], in_board, _numbers(known[name], in_board, out)))
     return sorted(boards, key=lambda each: (each.of.benchmark, each.source.dataset, each.of.id))
 
 
@@ -167,7 +167,7 @@ def _write_items(board: BoardOfBundle, path: Path, summary: BundleSummary, out: 
 
 
 def _numbers(board: BoardOfBundle, summaries: Sequence[BundleSummary], out: Path) -> BoardNumbers:
-    """The numbers of a board; those of an earlier build if it is of the same bundles."""
+    """The numbers of a board; those of an earlier build are used if the bundles are the same."""
     path = out / BOARDS / board.id / _NUMBERS
     made_from = tuple(each.source.sha256 for each in summaries)
     if path.is_file():
@@ -182,7 +182,7 @@ def _numbers(board: BoardOfBundle, summaries: Sequence[BundleSummary], out: Path
 def _remove_old(
     out: Path, kept: Sequence[Source], boards: Sequence[Board], pages: set[Path]
 ) -> None:
-    """Remove the files of bundles and boards, and the pages, that are no longer in the site."""
+    """Remove the files and pages of bundles and boards that are no longer in the site."""
     _remove_folders(out / BUNDLES, {each.id for each in kept})
     _remove_folders(out / BOARDS, {each.of.id for each in boards})
     for language in LANGUAGES:

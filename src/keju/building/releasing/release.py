@@ -48,7 +48,7 @@ from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
 from keju.messages import in_english, join_clauses, listed, message
-from keju.object_stores import is_address, writing_to
+from keju.object_stores import is_address, stage_output
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
@@ -109,7 +109,7 @@ def write_release(
         DataError: the dataset has errors, no licence or source, a licence that is not compatible
             with its items', or drafts that were not allowed.
     """
-    with writing_to(out, MANIFEST) as folder:
+    with stage_output(out, MANIFEST) as folder:
         done = _write_release(dataset, folder, settings or ReleaseSettings())
     return done._replace(folder=out) if is_address(out) else done
 

@@ -21,7 +21,7 @@ from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.object_stores import is_address, writing_to
+from keju.object_stores import is_address, stage_output
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 from keju.settings import Settings
 
@@ -126,7 +126,7 @@ def import_dataset(
     """
     check_local(src)
     if is_address(out):
-        with writing_to(out, MANIFEST) as folder:
+        with stage_output(out, MANIFEST) as folder:
             return import_dataset(
                 format, src, folder, name=name, version=version, licence=licence, source=source,
                 options=options,

@@ -10,7 +10,7 @@ from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
 from keju.messages import message
-from keju.object_stores import is_address, writing_to
+from keju.object_stores import is_address, stage_output
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 
 _OWN = "parquet"
@@ -70,7 +70,7 @@ def export_dataset(
     source = Dataset.open(dataset)
     if is_address(out) and writer.name != _OWN:
         raise UsageError(message("object-stores.only-datasets", address=out, format=format))
-    with writing_to(out, MANIFEST) as folder:
+    with stage_output(out, MANIFEST) as folder:
         return _export(writer, source, folder)
 
 
