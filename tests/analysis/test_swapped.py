@@ -218,7 +218,7 @@ def test_pages_that_no_reading_matches_are_counted_as_unchecked():
 def test_a_reading_with_most_characters_wrong_says_nothing_and_it_is_printed():
     wrong = [misread(text, 0.8, seed) for seed, text in enumerate(TEXTS)]
     (line,) = swap_lines(checked({"wrong": wrong}))
-    assert line.startswith("The check for swapped texts is not possible on 6 of 6 pages")
+    assert line.startswith("6 of 6 pages cannot be checked for swapped texts")
     assert list(swap_lines(checked({"right": TEXTS}))) == []
 
 

@@ -201,6 +201,6 @@ def test_a_licence_of_items_that_forbids_copies_is_that_of_the_bundle(tmp_path: 
     run(tmp_path / "set", [f"replay:{answers}"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
     written = write_bundle(tmp_path / "run", tmp_path / "x.keju.zip")
-    assert forbids_copies(written.about.dataset.licence)
+    assert forbids_copies(written.manifest.dataset.licence)
     with pytest.raises(DataError):
         write_bundle(tmp_path / "run", tmp_path / "y.keju.zip", include_data=True)

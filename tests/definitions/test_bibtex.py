@@ -149,6 +149,7 @@ def test_a_run_is_cited_with_its_benchmarks_and_its_version_of_keju(tmp_path: Pa
 def test_an_unknown_name_is_one_line_with_the_known_ones():
     done = cite("MCSBench")
     assert (done.returncode, done.stdout) == (2, "")
+    assert "neither a run directory nor a benchmark" in done.stderr
     assert "MCS-Bench" in done.stderr
 
 

@@ -262,3 +262,9 @@ def test_the_command_refuses_what_is_not_a_folder(tmp_path: Path):
     done = keju("weights", "check", tmp_path / "none")
     assert done.returncode == 2
     assert "there is no folder" in done.stderr
+
+
+def test_the_command_refuses_a_folder_without_weights(tmp_path: Path):
+    done = keju("weights", "check", tmp_path)
+    assert done.returncode == 2
+    assert "is not a folder of weights" in done.stderr

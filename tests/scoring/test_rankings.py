@@ -87,7 +87,8 @@ def test_failed_and_unreadable_answers_rank_last_and_are_said():
     (result,) = aggregate(scores)
     (metric,) = result.tasks[0].metrics
     assert metric.note == (
-        "of 4 pairs 1 have no answer and 1 have one that could not be extracted: these rank last"
+        "1 of 4 pairs have no answer, and the answers of 1 could not be extracted; "
+        "these pairs rank last"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 from keju.analysis.history_sides import LabelledSide
 from keju.analysis.score_sources import contents_of
@@ -11,15 +12,15 @@ from keju.items import Protocol
 from keju.messages import message
 from keju.running.box_conventions import convention_in
 
-_Named = tuple[str, LabelledSide]
+_Labelled = tuple[str, LabelledSide]
 
 
-def check_alike(sides: Sequence[_Named], protocol: Protocol) -> None:
+def check_alike(sides: Sequence[_Labelled], protocol: Protocol) -> None:
     """Check each label against the first.
 
     Args:
-        sides: labels with their sides.
-        protocol: whose scores are compared.
+        sides: the labels with their sides.
+        protocol: the protocol whose scores are compared.
 
     Raises:
         UsageError: two labels differ in the prompt variant, system prompt, boxes, rounds, pair
@@ -58,9 +59,15 @@ def _differences(
     yield "--pairs", one.pairs, two.pairs
     names = sorted({*one.benchmarks, *two.benchmarks})
     for name in names:
-        same = one.benchmarks.get(name) == two.benchmarks.get(name)
-        yield message("analysis.history-definition"), name, name if same else ""
+        texts = one.benchmarks.get(name), two.benchmarks.get(name)
+        own, other = (_definition(name, text) for text in texts)
+        yield message("analysis.history-definition"), own, other
     yield message("analysis.history-signature"), *_signatures(first, second, protocol)
+
+
+def _definition(name: str, text: str | None) -> str:
+    """The name of a benchmark with a short hash of its definition; empty if there is none."""
+    return f"{name} ({sha256(text.encode()).hexdigest()[:8]})" if text is not None else ""
 
 
 def _signatures(first: LabelledSide, second: LabelledSide, protocol: Protocol) -> tuple[str, str]:
@@ -78,7 +85,7 @@ def _signatures(first: LabelledSide, second: LabelledSide, protocol: Protocol) -
     )
 
 
-def _check_items(first: _Named, second: _Named) -> None:
+def _check_items(first: _Labelled, second: _Labelled) -> None:
     one, two = map(dict, contents_of(first[1].run, second[1].run))
     differing = [key for key in {**one, **two} if one.get(key) != two.get(key)]
     if differing:
@@ -90,7 +97,7 @@ def _check_items(first: _Named, second: _Named) -> None:
         )  # fmt: skip
 
 
-def _check_answered(first: _Named, second: _Named, protocol: Protocol) -> None:
+def _check_answered(first: _Labelled, second: _Labelled, protocol: Protocol) -> None:
     one, two = (
         {
             (score.task, score.query, score.item, score.round)

@@ -22,15 +22,15 @@ def cite(
         str,
         typer.Argument(
             metavar="RUN|BENCHMARK",
-            help="Run directory, or name of a benchmark. Default: all that papers define.",
+            help="Run directory, or name of a benchmark. Default: all benchmarks of papers.",
             show_default=False,
         ),
     ] = "",
 ) -> None:
-    """Print BibTeX of the benchmarks of a run, or of one benchmark, and of keju.
+    """Print BibTeX entries of the benchmarks of a run, or of one benchmark, and of keju.
 
-    For example: keju cite my-run > my-run.bib. Entries have only what papers and their pages state;
-    fields that no source states are omitted and named on standard error.
+    An entry contains only fields that the paper or its web page states. Other fields are omitted;
+    their names are printed on standard error. Example: keju cite my-run > my-run.bib
     """
     from keju.definitions.bibtex import benchmark_entry, join_entries, keju_entry, unstated_fields
 
@@ -50,7 +50,8 @@ def _cited(what: str) -> tuple[list[Definition], str]:
         UsageError: there is no run and no benchmark of that name.
         DataError: the run is damaged.
     """
-    from keju.definitions import benchmark, paper_tasks, register_all_installed
+    from keju.definitions import benchmark, definitions, paper_tasks, register_all_installed
+    from keju.errors import UsageError
     from keju.runs import RunFolder
 
     version = __version__
@@ -62,8 +63,11 @@ def _cited(what: str) -> tuple[list[Definition], str]:
         names = dict.fromkeys(each.benchmark for each in run.iter_items())
     else:
         register_all_installed()
+        known = [each.name for each in definitions()]
+        if what not in known:
+            raise UsageError(message("cli.nothing-to-cite", what=what, known=listed(known)))
         names = {what: None}
-    # Own pages have no source: keju defines them.
+    # The benchmark of own pages has no source: keju defines it.
     return [each for each in map(benchmark, names) if _has_source(each)], version
 
 

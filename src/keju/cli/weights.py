@@ -1,4 +1,4 @@
-"""`keju weights`: the weights that metrics and engines need, and whether a folder has them."""
+"""`keju weights`: list the weights that metrics and engines need, and check a folder of weights."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 weights_app = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode="rich",
-    help="List the weights that semantic metrics and engines need: their source, revision and "
-    "SHA-256 as far as these are known. keju downloads none of them.\n\n"
-    "[b]keju weights check DIR[/b] says whether a folder has the right ones, e.g. "
+    help="List the weights that semantic metrics and engines need, with their source, revision and "
+    "SHA-256 if known. keju does not download weights.\n\n"
+    "[b]keju weights check DIR[/b] checks whether a folder contains the right weights, for example "
     "[b]keju weights check models/bert-base-chinese[/b].",
 )
 app.add_typer(weights_app, name="weights")
@@ -52,17 +52,17 @@ def check(
         Path | None,
         typer.Argument(
             metavar="DIR",
-            help="Folder of weights. Default: those that are installed with keju's extras.",
+            help="Folder of weights. Default: the weights that keju's extras installed.",
             show_default=False,
         ),
     ] = None,
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Compare a folder with every model that keju uses, by hash, architecture and vocabulary.
+    """Compare a folder of weights with the models that keju uses.
 
-    Weights are read, not loaded, and a pickle is refused. The exit status is 1 if the folder is
-    none of these models.
+    Hashes, architecture and vocabulary are compared. Files are read and never executed, and pickle
+    files are refused. The exit status is 1 if the folder matches none of these models.
 
     Example: keju weights check models/bert-base-chinese
     """
@@ -72,6 +72,10 @@ def check(
 
     if folder is not None and not folder.is_dir():
         raise UsageError(message("cli.weights-no-folder", folder=folder))
+    if folder is not None and not (
+        (folder / "config.json").is_file() or any(folder.glob("*.onnx"))
+    ):
+        raise UsageError(message("cli.weights-not-in-folder", folder=folder))
     folders = installed_folders() if folder is None else [folder]
     if not folders:
         raise UsageError(message("cli.no-weights-installed"))

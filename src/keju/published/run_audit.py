@@ -102,7 +102,7 @@ _CHECKS = (
         "whole-tasks",
         "caution",
         "every item of a task is asked",
-        "The run has fewer items or images of these tasks than the benchmark has.",
+        "The run has fewer items or images of some tasks than the benchmark.",
         "They are a sample of the benchmark, or other data. State this next to published values.",
         look.incomplete_tasks,
     ),

@@ -103,7 +103,7 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
     first, stats, answered = columns.first_scored, columns.stats, columns.answered
     declared = _declared(first, find) if first else None
     value = pooled_value(declared, stats) if first else None
-    notes = (_one_sided(stats), _silent_pairs(stats), _cut_note(stats))
+    notes = (_one_sided(stats), _unranked_pairs(stats), _cut_note(stats))
     return MetricResult(
         metric=metric,
         value=value,
@@ -206,19 +206,22 @@ def _cut_note(stats: StatsColumn) -> str:
     return CUT_NOTE if CUT in stats.names else ""
 
 
-_SILENT = {"failed": "have no answer", "unparsable": "have one that could not be extracted"}
-
-
-def _silent_pairs(stats: StatsColumn) -> str:
-    counts = {
-        name: sum(each.get(name, 0) for each in stats) if name in stats.names else 0
-        for name in _SILENT
-    }
-    said = [f"{count:,.0f} {_SILENT[name]}" for name, count in counts.items() if count]
-    if not said:
+def _unranked_pairs(stats: StatsColumn) -> str:
+    """A note on the pairs that have no answer or no extracted answer; empty if there are none."""
+    failed, unparsable = (
+        sum(each.get(name, 0) for each in stats) if name in stats.names else 0
+        for name in ("failed", "unparsable")
+    )
+    if not failed and not unparsable:
         return ""
     (pairs,) = stats.totals("pairs")
-    return f"of {pairs:,.0f} pairs {' and '.join(said)}: these rank last"
+    if not failed:
+        found = f"the answers of {unparsable:,.0f} of {pairs:,.0f} pairs could not be extracted"
+    else:
+        found = f"{failed:,.0f} of {pairs:,.0f} pairs have no answer"
+        if unparsable:
+            found += f", and the answers of {unparsable:,.0f} could not be extracted"
+    return f"{found}; these pairs rank last"
 
 
 def _layers(stats: StatsColumn) -> dict[str, float]:
