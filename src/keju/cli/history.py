@@ -1,4 +1,4 @@
-"""`keju history`: scores over labels, and what changed between them."""
+"""`keju history`: scores over labels, and the significant changes between them."""
 
 from __future__ import annotations
 
@@ -25,17 +25,15 @@ def history(
             metavar="RUN…", help="Scored run directories or bundles, one for each label."
         ),
     ],
-    model: Annotated[
-        str, typer.Option(metavar="MODEL", help="Model, where a run has several.")
-    ] = "",
+    model: Annotated[str, typer.Option(metavar="MODEL", help="Model, if a run has several.")] = "",
     setting: Annotated[
-        str, typer.Option(metavar="SETTING", help="Input setting, where a run has several.")
+        str, typer.Option(metavar="SETTING", help="Input setting, if a run has several.")
     ] = "",
     script: Annotated[
-        str, typer.Option(metavar="SCRIPT", help="Script, where a run has several.")
+        str, typer.Option(metavar="SCRIPT", help="Script of the prompts, if a run has several.")
     ] = "",
     wording: Annotated[
-        str, typer.Option(metavar="WORDING", help="Prompt wording, where a run has several.")
+        str, typer.Option(metavar="WORDING", help="Prompt wording, if a run has several.")
     ] = "",
     protocol: Annotated[
         Literal["official", "strict"],
@@ -43,7 +41,9 @@ def history(
     ] = "strict",
     order: Annotated[
         Literal["time", "given"],
-        typer.Option(help="Order of the labels: by the time when the runs were created, or given."),
+        typer.Option(
+            help="Order of the labels: time (creation of the runs), or given (as in the command)."
+        ),
     ] = "time",
     as_json: AsJson = False,
     csv: Annotated[
@@ -52,16 +52,18 @@ def history(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="DIR", help="Directory for figures. Default: none."),
+        typer.Option(
+            "-o", "--out", metavar="DIR", help="Directory for figures. Default: no figures."
+        ),
     ] = None,
     formats: FormatNames = "svg",
     language: Language = None,
 ) -> None:
     """Show the scores of a model over labels, and the tasks that changed significantly.
 
-    For example: keju history run-1000 run-2000 run-3000 -o figures. The runs were made with keju
-    run --label, of the same items and prompts. Between each two consecutive labels and from the
-    first to the last, items are paired and tested as by keju compare, adjusted over the tasks.
+    The runs are made with keju run --label on the same items and prompts. Each label is compared
+    with the next one, and the first label with the last: a paired test as in keju compare,
+    adjusted over the tasks. Example: keju history run-1000 run-2000 run-3000 -o figures
     """
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.history import history_of

@@ -22,24 +22,27 @@ def site(
     out: Annotated[
         Path,
         typer.Option(
-            "-o", "--out", metavar="FOLDER", help="Folder of the site: new, or an earlier site."
+            "-o",
+            "--out",
+            metavar="FOLDER",
+            help="Site folder. Created if missing, updated if it is a site.",
         ),
     ],
     models: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE.toml",
-            help="Vendor, size and date of models, in addition to models.toml in the folders of"
-            " bundles. Can be given several times.",
+            help="File with vendor, size and date of models, in addition to models.toml in the "
+            "folders of bundles. Can be given several times.",
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the site. Default: keju.")] = "",
 ) -> None:
-    """Write a leaderboard site: static pages in English and Chinese, with the evidence of scores.
+    """Write a leaderboard site from bundles: static pages in English and Chinese.
 
-    The pages need no server and request nothing from other sites. For data whose licence is
-    unknown or does not allow copies they have scores and hashes only. A bundle that an earlier
-    build read is not read again. Example: keju site bundles -o site
+    The pages need no server and make no requests to other sites. If the licence of the data is
+    unknown or does not allow copies, the pages have scores and hashes only. A later build reads
+    only new bundles. Example: keju site bundles -o site
     """
     from keju.cli.page_progress import stage_bar
     from keju.site import write_site

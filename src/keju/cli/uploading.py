@@ -20,15 +20,17 @@ def upload(
             "-o",
             "--out",
             metavar="s3://BUCKET/PREFIX",
-            help="Address of the copy: new, or with earlier uploads of the same run.",
+            help="Address of the copy: new, or used by earlier uploads of the same run.",
         ),
     ],
 ) -> None:
-    """Copy a run to an object store. Nothing there is ever replaced.
+    """Copy a run to an object store. Existing objects are never replaced.
 
-    A later upload sends only what is new in the run, which may still be in progress. Of two uploads
-    to one address at the same time, one is refused. Credentials and endpoint come from the AWS_
-    variables of the environment. Example: keju upload my-run -o s3://my-bucket/runs/my-run
+    The run may still be in progress: a later upload sends only the new parts. If two processes
+    upload to the same address at the same time, one of them is refused. Credentials and endpoint
+    are read from the AWS_ environment variables.
+
+    Example: keju upload my-run -o s3://my-bucket/runs/my-run
     """
     from keju.runs.uploading import upload_run
 
@@ -47,13 +49,13 @@ def upload(
 def download(
     address: Annotated[
         str,
-        typer.Argument(metavar="ADDRESS", help="s3://BUCKET/PREFIX to which a run was uploaded."),
+        typer.Argument(metavar="ADDRESS", help="Address of the uploaded run: s3://BUCKET/PREFIX."),
     ],
     folder: Annotated[
         Path, typer.Option("-o", "--out", metavar="DIR", help="Run directory, new or empty.")
     ],
 ) -> None:
-    """Copy the last upload of a run from an object store. Each file is checked by its SHA-256.
+    """Copy an uploaded run from an object store. The SHA-256 of each file is checked.
 
     Example: keju download s3://my-bucket/runs/my-run -o my-run
     """
