@@ -88,7 +88,7 @@ def probe_image(data: bytes, *, name: str) -> ImageFacts:
 
 
 def probe_pixels(data: bytes, *, name: str) -> tuple[ImageFacts, Image.Image]:
-    """What `probe_image` and `open_image` return, of an image that is decoded only once.
+    """The results of `probe_image` and `open_image`, from one decoding of the image.
 
     Raises:
         DataError: as `probe_image`.
