@@ -317,7 +317,7 @@ def _to_arrays(found: Any, sequences: Sequence[Sequence[int]]) -> list[Vector]: 
 
 @contextmanager
 def _attention(device: str) -> Iterator[None]:
-    """On CUDA, attention without cuDNN, which plans anew for each shape of a batch."""
+    """On CUDA, attention without cuDNN, which plans again for each shape of a batch."""
     if device != "cuda":
         yield
         return
