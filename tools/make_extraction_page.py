@@ -98,7 +98,8 @@ gives no answer stay.
 
 
 _BANKS = (
-    ("answers_frozen.jsonl", "Frozen bank"),
+    ("answers_natural.jsonl", "Natural answers, frozen"),
+    ("answers_frozen.jsonl", "Irregular answers, frozen"),
     ("answers.jsonl", "First development bank"),
     ("answers_second.jsonl", "Second development bank"),
     ("answers_third.jsonl", "Third development bank"),
@@ -114,6 +115,14 @@ _BANKS = (
     ("variants.jsonl", "Variants of what was missed"),
 )
 _NOTES = {
+    "answers_natural.jsonl": "Unseen: whoever works on the extractor has not read it, and only "
+    "its counts are published. Frozen on 2026-11-26. Two writers who had seen neither the "
+    "extractor nor another bank wrote 112 answers each, by the plan of the twelfth bank. Two "
+    "annotators, without the values of the writers, took the same value as the writer from 223 of "
+    "224 lines; of the other line, one of them did. Measured once, after the twelfth bank had been "
+    "studied: 96.9 (217 of 224). The twelfth bank, written by the same plan, had 95.1 when it was "
+    "first measured. In 3 of the 28 lines without an answer a value is taken. The goal, an "
+    "agreement of 99 and no such line, is not reached; most of the other lines are short answers.",
     "answers_frozen.jsonl": "Unseen: whoever works on the extractor has not read it, and only its "
     "counts are published. Frozen on 2026-11-23. Two writers wrote 225 lines each, from the guide "
     "alone and without each other; they were asked for what models write in logs, irregular "
