@@ -21,6 +21,18 @@ def events(tmp_path):
     opened.close()
 
 
+def test_the_file_is_closed_after_the_query_of_another_thread(events):
+    with ThreadPoolExecutor(1) as pool:
+        with events._turn:
+            closing = pool.submit(events.close)
+            with pytest.raises(TimeoutError):
+                closing.result(0.05)
+            assert events._file.execute("SELECT count(*) FROM acts").fetchone() == (0,)
+        closing.result(10)
+    with pytest.raises(sqlite3.ProgrammingError):
+        events.find_latest("exam")
+
+
 def test_the_last_event_counts(events):
     events.add("李", "exam", "q1", '"A"')
     events.add("李", "exam", "q1", '"B"')

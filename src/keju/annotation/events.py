@@ -115,8 +115,12 @@ class EventLog:
             raise sqlite3.DatabaseError(message("annotation.other-program"))
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file, after the query of another thread has ended.
+
+        SQLite crashes the process if a connection is closed while a thread uses it.
+        """
+        with self._turn:
+            self._file.close()
 
     def add(
         self,
