@@ -22,7 +22,7 @@ from typing import IO
 from tests.support import children, processor_time
 
 SERVER = Path(__file__).with_name("command_server.py")
-_AT_THE_START = ("PYTHON", "LC_", "LANG", "TERM", "FORCE_COLOR", "NO_COLOR", "POLARS_", "LD_")
+_AT_THE_START = ("PYTHON", "LC_", "LANG", "TERM", "FORCE_COLOR", "NO_COLOR")
 _OF_EACH = "PYTHONIOENCODING"
 
 
