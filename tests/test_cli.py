@@ -211,7 +211,8 @@ def test_the_whole_way_with_baselines(tmp_path):
     answers.write_text(kept + kept.splitlines()[0].replace('"item":"', '"item":"no-') + "\n")
     stray = keju("score", run)
     assert stray.returncode == 1
-    assert "1 response is to items that the run does not have" in stray.stdout
+    assert "Not scored: 1 response" in stray.stdout
+    assert str(answers) in stray.stdout
     answers.write_text(kept, "utf-8")
     assert keju("score", run).returncode == 0
     page = tmp_path / "r.html"
