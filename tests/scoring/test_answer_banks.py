@@ -33,7 +33,7 @@ FROZEN = {
         0.919,
     ),
     "answers_natural.jsonl": (
-        "9792e17acd8a149e78c413d62a90bea7c7506d67832a14333673b3e5b9a7a176",
+        "ef1d5836b069dd3786efdd9d15d52ee45cc45e5669afa7d75afcb96d66ccef34",
         0.968,
     ),
 }
