@@ -63,8 +63,8 @@ def main() -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
     name = torch.cuda.get_device_name() if device == "cuda" else "CPU"
     peaks = {kind: measure_peak(device, kind) for kind in (torch.float32, torch.bfloat16)}
-    told = ", ".join(f"{str(kind)[6:]} {peak / 1e12:.1f}" for kind, peak in peaks.items())
-    print(f"{name}; TFLOP/s of one matrix product: {told}")
+    rates = ", ".join(f"{str(kind)[6:]} {peak / 1e12:.1f}" for kind, peak in peaks.items())
+    print(f"{name}; TFLOP/s of one matrix product: {rates}")
     print(
         f"{'encoder, measure':34} {'items':>7} {'wall s':>7} {'items/s':>8} {'tokens/s':>9}"
         f" {'of peak':>7}"
