@@ -103,7 +103,7 @@ def test_a_run_is_scored_and_reported_without_extras(absent: str, tmp_path: Path
         (("serve", "mini", "--out", "people"), "api"),
         (("run", "mini", "--model", "openai:m", "--out", "run"), "api"),
         (("figures", "mini", "-o", "figures"), "figures"),
-        (("data", "validate", "s3://bucket/set"), "s3"),
+        (("data", "validate", "s3://bucket/set"), "object-stores"),
     ],
 )
 def test_a_command_names_the_extra_that_it_needs(

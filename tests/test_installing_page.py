@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "installing.md").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = PROJECT["optional-dependencies"].keys() - {"dev", "docs"}
+EXTRAS = PROJECT["optional-dependencies"].keys() - {"dev", "docs", "s3"}
 
 
 def first_cells(heading: str) -> set[str]:
@@ -24,6 +24,11 @@ def first_cells(heading: str) -> set[str]:
 
 def test_the_page_names_every_extra() -> None:
     assert first_cells("## With pip") == {"none", *EXTRAS}
+
+
+def test_the_earlier_name_of_an_extra_installs_the_same() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert extras["s3"] == extras["object-stores"]
 
 
 def test_every_extra_is_checked() -> None:

@@ -26,7 +26,7 @@ from keju.runs import RunFolder
 from keju.settings import FaultsError
 from tests.support.making import make_dataset
 
-AWAY = Path("gs://bucket/x")
+AWAY = Path("abfs://bucket/x")
 S3 = Path("s3://bucket/x")
 """Datasets can be at such an address; runs, reports and sources cannot."""
 ABOUT = {"name": "x", "version": "1"}

@@ -78,6 +78,9 @@ def environment(program: Program, folder: Path) -> Path:
     if program.project or not program.named:
         return Path(sys.executable)
     home = folder / program.name
+    if program.npm:
+        _install_npm(program, home)
+        return Path(sys.executable)
     python = home / "env" / "bin" / "python"
     wanted = json.dumps([program.python, program.shared, program.bare, program.packages])
     stamp = home / _INSTALLED
@@ -170,6 +173,18 @@ def _install(base: str, home: Path, program: Program, shared: Path | None) -> No
         _checked([*install, "--no-deps", *program.bare])
     if program.packages:
         _checked([*install, *program.packages])
+
+
+def _install_npm(program: Program, home: Path) -> None:
+    stamp = home / _INSTALLED
+    wanted = json.dumps(program.npm)
+    if stamp.exists() and stamp.read_text("utf-8") == wanted:
+        return
+    shutil.rmtree(home / "node_modules", ignore_errors=True)
+    home.mkdir(parents=True, exist_ok=True)
+    names = [each.replace("==", "@") for each in program.npm]
+    _checked(["npm", "install", "--silent", "--no-audit", "--no-fund", f"--prefix={home}", *names])
+    stamp.write_text(wanted, "utf-8")
 
 
 def _checked(command: list[str]) -> None:

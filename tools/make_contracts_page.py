@@ -67,7 +67,8 @@ def _details(found: list[tuple[Program, Result | None]], recorded: Path) -> Iter
         yield f"## {program.title} {result.version}\n"
         where = "the project's lock files" if program.project else f"`.contracts/{program.name}`"
         needs = ", ".join(
-            f"`{each}`" for each in (*program.shared, *program.bare, *program.packages)
+            f"`{each}`"
+            for each in (*program.shared, *program.bare, *program.packages, *program.npm)
         )
         if needs:
             yield f"Installed in {where}: {needs}.\n"

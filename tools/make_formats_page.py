@@ -63,26 +63,33 @@ All forms have the same hash, and every command reads all of them. A part exists
 complete. The row groups of parts and of large tables have statistics of id, task, group and
 split.
 
-**Object stores.** Every command that reads a DATASET also reads `s3://BUCKET/PREFIX`, and `data
-import`, `data export parquet`, `build STEP` and `build release` write to it (`pip install
-'keju[s3]'`):
+**Object stores.** Every command that reads a DATASET also reads an address of an object store, and
+`data import`, `data export parquet`, `build STEP` and `build release` write to it (`pip install
+'keju[object-stores]'`):
 
-- Credentials, region and endpoint come from the environment: `AWS_ACCESS_KEY_ID`,
-  `AWS_SECRET_ACCESS_KEY`, `AWS_REGION`, `AWS_ENDPOINT_URL` (any S3-compatible server). An address
-  with a password is refused, and errors repeat neither keys nor the server's text.
+- `s3://BUCKET/PREFIX`: Amazon S3 and S3-compatible servers, with `AWS_ACCESS_KEY_ID`,
+  `AWS_SECRET_ACCESS_KEY`, `AWS_REGION` and `AWS_ENDPOINT_URL`.
+- `gs://BUCKET/PREFIX`: Google Cloud Storage, with `GOOGLE_APPLICATION_CREDENTIALS`, the path of a
+  key file or of the file that `gcloud auth application-default login` writes.
+- `az://CONTAINER/PREFIX`: Azure Blob Storage, with `AZURE_STORAGE_ACCOUNT_NAME` and
+  `AZURE_STORAGE_ACCOUNT_KEY` or `AZURE_STORAGE_SAS_TOKEN`.
+- Credentials come only from these and other variables of the environment that obstore reads.
+  Without them no request is sent, and the error names the variables, also those for public buckets
+  and for cloud machines with a role. An address with a password is refused, and errors repeat
+  neither keys nor the server's text.
 - The items are copied into a cache, and images are fetched when they are read and checked against
   their SHA-256. Tables of images are read in place. The cache is `KEJU_CACHE` (default
   `~/.cache/keju`) with at most `KEJU_CACHE_GB` (default 20) GB of images; the ones not used for
   the longest time are removed.
 - A dataset is first written to the cache's disk, then uploaded; `dataset.json` is the last
-  object. Objects that exist are never replaced: two conditional puts (`If-None-Match: *`) exclude
-  a second writer. After an interrupted upload the object `.unfinished` remains, and the address
-  is refused until it is deleted.
+  object. Objects that exist are never replaced: two conditional puts (the object must not exist)
+  exclude a second writer. After an interrupted upload the object `.unfinished` remains, and
+  the address is refused until it is deleted.
 - Runs, builds of a recipe and reports are local. A run records the address of its dataset.
 
 **Uploaded runs.** `keju upload RUN -o s3://BUCKET/PREFIX` copies a run, also one in progress, and
-`keju download s3://BUCKET/PREFIX -o RUN` copies the last upload back (in Python `upload_run` and
-`download_run` of `keju.runs.uploading`):
+`keju download s3://BUCKET/PREFIX -o RUN` copies the last upload back, also with `gs://` and `az://`
+(in Python `upload_run` and `download_run` of `keju.runs.uploading`):
 
 ```text
 s3://BUCKET/PREFIX/

@@ -2,7 +2,7 @@
 
 A path such as ``s3://bucket/run`` would be a local directory called ``s3:``, whose content is lost
 with the machine. keju reads and writes local files, on the command line, in recipes and in Python;
-only datasets can be at an ``s3://`` address (`keju.object_stores`).
+only datasets can be in an object store (`keju.object_stores`).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def cluster(server: ObjectServer, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.fixture
 def address(server: ObjectServer, given: Path, tmp_path: Path) -> str:
     """The given dataset, in the object store."""
-    where = f"s3://{server.bucket}/{tmp_path.name}"
+    where = server.at(tmp_path.name)
     upload_folder(given, ObjectFolder(parse_address(f"{where}/given")), "dataset.json")
     return where
 

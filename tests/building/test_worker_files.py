@@ -17,7 +17,13 @@ from keju.errors import DataError
 from keju.items import ImageRef
 from keju.object_stores import ObjectFolder, parse_address, upload_folder
 from tests.support.making import make_dataset
-from tests.support.object_server import ObjectServer, need_object_server, reach, serving_objects
+from tests.support.object_server import (
+    SERVED,
+    ObjectServer,
+    need_object_server,
+    reach,
+    serving_objects,
+)
 
 
 class Word(Struct, frozen=True):
@@ -37,10 +43,10 @@ def say(word: Word) -> Said:
     return Said(word.text)
 
 
-@pytest.fixture(scope="module")
-def server():
+@pytest.fixture(scope="module", params=SERVED)
+def server(request: pytest.FixtureRequest):
     need_object_server()
-    with serving_objects() as served:
+    with serving_objects(request.param) as served:
         yield served
 
 
@@ -48,7 +54,7 @@ def server():
 def address(server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     reach(server, monkeypatch)
     monkeypatch.setenv("KEJU_CACHE", str(tmp_path / "cache"))
-    return f"s3://{server.bucket}/{tmp_path.name}"
+    return server.at(tmp_path.name)
 
 
 @pytest.fixture
@@ -87,7 +93,7 @@ def test_a_missing_image_is_an_error_of_the_image_and_names_its_path_in_the_data
 
 
 def test_an_image_that_cannot_be_fetched_is_not_an_error_of_the_item(
-    given, ref, address, monkeypatch
+    given, ref, address, server, monkeypatch
 ):
     folder = ObjectFolder(parse_address(address))
     with pytest.raises(UnavailableError):
@@ -95,7 +101,8 @@ def test_an_image_that_cannot_be_fetched_is_not_an_error_of_the_item(
     folder.write(ref.path, b"another")
     with pytest.raises(UnavailableError, match=ref.path):
         ImageFiles((), address).path(ImageFiles.name(ref))
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    for name in server.environment:
+        monkeypatch.delenv(name)
     with pytest.raises(UnavailableError):
         ImageFiles((), address).path(ImageFiles.name(ref))
 

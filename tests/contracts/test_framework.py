@@ -19,7 +19,7 @@ LARGEST = 200_000
 def test_every_program_has_its_exchange_and_pins_its_packages():
     for program in programs().values():
         assert (CONTRACTS / "exchanges" / program.exchange).is_file()
-        for package in (*program.packages, *program.bare, *program.shared):
+        for package in (*program.packages, *program.bare, *program.shared, *program.npm):
             assert re.fullmatch(r"[\w.-]+(?:\[[\w,-]+\])?==[\w.+!]+", package), package
 
 

@@ -1,4 +1,4 @@
-"""A running S3-compatible server, and a cache of its own for each test."""
+"""A running server of each object store, and a cache of its own for each test."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.object_server import ObjectServer, need_object_server, reach, serving_objects
+from tests.support.object_server import (
+    SERVED,
+    ObjectServer,
+    need_object_server,
+    reach,
+    serving_objects,
+)
 
 
-@pytest.fixture(scope="session")
-def shared_server() -> Iterator[ObjectServer]:
+@pytest.fixture(scope="session", params=SERVED)
+def shared_server(request: pytest.FixtureRequest) -> Iterator[ObjectServer]:
     need_object_server()
-    with serving_objects() as server:
+    with serving_objects(request.param) as server:
         yield server
 
 
@@ -30,4 +36,4 @@ def server(
 @pytest.fixture
 def address(server: ObjectServer, request: pytest.FixtureRequest) -> str:
     """An address at which nothing exists."""
-    return f"s3://{server.bucket}/{abs(hash(request.node.nodeid)):x}/set"
+    return server.at(f"{abs(hash(request.node.nodeid)):x}/set")

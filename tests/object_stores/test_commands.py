@@ -1,4 +1,4 @@
-"""``keju upload`` and ``keju download``, against a running S3-compatible server."""
+"""``keju upload`` and ``keju download``, against a running server of each object store."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_upload_without_anything_new_is_reported_as_such(made: Path, address:
     assert first != second
 
 
-@pytest.mark.parametrize("wrong", ["gs://bucket/run", "some/folder", "s3://bucket"])
+@pytest.mark.parametrize("wrong", ["hf://bucket/run", "some/folder", "gs://bucket"])
 def test_an_address_of_another_form_is_refused(made: Path, wrong: str):
     with pytest.raises(UsageError):
         done("upload", made, "-o", wrong)

@@ -1,8 +1,7 @@
-"""Datasets at s3:// addresses, in an S3-compatible server that the test starts."""
+"""Datasets in object stores, in a server of each that the test starts."""
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from keju.running import run
 from keju.runs import RunFolder
 from tests.support.commanding import keju
 from tests.support.making import make_dataset
-from tests.support.object_server import KEY, SECRET, ObjectServer, reach
+from tests.support.object_server import AZURE_SECRET, KEY, SECRET, ObjectServer, reach
 
 
 @pytest.fixture
@@ -173,32 +172,54 @@ def test_commands_take_addresses(local: Dataset, address: str, server, tmp_path:
     for step in steps:
         done = keju(*step, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        assert SECRET not in done.stdout + done.stderr
+        assert not any(each in done.stdout + done.stderr for each in (SECRET, AZURE_SECRET))
     assert objects(f"{address}-2").count("items/part-00002.parquet") == 1
-    assert not (tmp_path / "s3:").exists()
+    assert not list(tmp_path.glob("*:"))
     refused = keju("report", address, "-o", "r.html", cwd=tmp_path)
     assert refused.returncode == 2
     assert "Traceback" not in refused.stderr
     for path in tmp_path.rglob("*"):
         if path.is_file():
-            assert SECRET.encode() not in path.read_bytes(), path
-            assert KEY.encode() not in path.read_bytes(), path
+            for secret in (SECRET, AZURE_SECRET, KEY):
+                assert secret.encode() not in path.read_bytes(), path
 
 
-@pytest.mark.parametrize("fault", ["bucket", "server", "key"])
-def test_an_error_of_the_store_repeats_no_credentials(
-    local: Dataset, server: ObjectServer, tmp_path: Path, monkeypatch, fault: str
+@pytest.mark.parametrize(
+    ("fault", "wanted"),
+    [
+        ("bucket", "object-stores.no-bucket"),
+        ("server", "object-stores.no-answer"),
+        ("key", "object-stores.not-configured"),
+    ],
+)
+def test_an_error_of_the_store_is_one_line_and_repeats_no_credentials(
+    local: Dataset, server: ObjectServer, tmp_path: Path, monkeypatch, fault: str, wanted: str
 ):
-    bucket = "missing-bucket" if fault == "bucket" else server.bucket
+    if fault == "bucket":
+        server = server._replace(bucket="missing-bucket")
     if fault == "server":
-        reach(ObjectServer("http://127.0.0.1:9"), monkeypatch)
+        reach(server._replace(url="http://127.0.0.1:9"), monkeypatch)
     if fault == "key":
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIASECRETSECRETSECR\n")
+        for name in set(server.environment) & {"AWS_ACCESS_KEY_ID", "GOOGLE_BEARER_TOKEN",
+                                               "AZURE_STORAGE_ACCOUNT_KEY"}:  # fmt: skip
+            monkeypatch.setenv(name, "AKIASECRETSECRETSECR\n")
     monkeypatch.setattr("keju.object_stores.folder.MAX_RETRIES", 0)
-    with pytest.raises((DataError, UsageError)) as caught:
-        write_release(local, Path(f"s3://{bucket}/never/{fault}"))
-    text = f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
-    for secret in (KEY, SECRET, "AKIASECRET", "Signature", "Authorization"):
-        assert secret not in text
-    assert "\n" not in str(caught.value)
-    assert not os.path.lexists("s3:")
+    address = Path(server.at(f"never/{fault}"))
+    for act in (lambda: write_release(local, address), lambda: Dataset.open(address)):
+        with pytest.raises((DataError, UsageError)) as caught:
+            act()
+        assert caught.value.id == wanted
+        text = f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
+        for secret in (KEY, SECRET, AZURE_SECRET, "AKIASECRET", "Signature", "Authorization"):
+            assert secret not in text
+        assert "\n" not in str(caught.value)
+    assert not list(Path().glob("*:"))
+
+
+def test_of_a_missing_object_the_deletion_is_not_an_error(address: str):
+    folder = ObjectFolder(parse_address(address))
+    folder.delete("nothing")
+    folder.write("one", b"1")
+    for _ in range(2):
+        folder.delete("one")
+    assert folder.find("one") is None

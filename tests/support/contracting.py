@@ -46,6 +46,7 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     packages: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    npm: tuple[str, ...] = ()
     python: str = ">=3.11"
     commands: tuple[str, ...] = ()
     checkout: str = ""
@@ -61,7 +62,7 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     @property
     def named(self) -> str:
         """The package whose version names the program; empty if there is none."""
-        return next(iter((*self.bare, *self.packages)), "")
+        return next(iter((*self.bare, *self.packages, *self.npm)), "")
 
 
 class Exchanged(Struct, frozen=True, kw_only=True):
@@ -139,6 +140,11 @@ class Contract:
         kept["PATH"] = f"{self.python.parent}{os.pathsep}{kept.get('PATH', '')}"
         off = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE", "DO_NOT_TRACK")
         return {**kept, **dict.fromkeys(homes, str(home)), **dict.fromkeys(off, "1")}
+
+    @property
+    def commands(self) -> Path:
+        """The folder of the commands of npm packages."""
+        return self.work.parent / "node_modules" / ".bin"
 
     @property
     def checkout(self) -> Path:

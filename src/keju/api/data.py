@@ -15,8 +15,8 @@ def load(dataset: AnyPath) -> Dataset:
     """Open a dataset for reading.
 
     Args:
-        dataset: the directory of a dataset, ``s3://BUCKET/PREFIX`` (needs ``keju[s3]``), or
-            ``mini`` for the bundled one.
+        dataset: the directory of a dataset, an address such as ``s3://BUCKET/PREFIX`` (needs
+            ``keju[object-stores]``), or ``mini`` for the bundled one.
 
     Raises:
         TypeError: `dataset` is not a path.

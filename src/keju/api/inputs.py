@@ -50,7 +50,7 @@ def path_of(value: object) -> Path:
 
 
 def dataset_path_of(value: object) -> Path:
-    """A local path, or the ``s3://`` address of a dataset."""
+    """A local path, or the address of a dataset in an object store."""
     return Path(value) if isinstance(value, str) and is_address(value) else path_of(value)
 
 

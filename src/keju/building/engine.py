@@ -54,7 +54,7 @@ class Engine:
         address: the address of the Ray cluster (default: RAY_ADDRESS, else a cluster on this
             machine).
         console: where a progress bar is drawn, if it is a terminal.
-        store: an ``s3://`` address for finished partitions, in place of any directory.
+        store: the address of an object store for finished partitions, in place of any directory.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Engine:
         )
 
     def storing_at(self, store: str) -> Engine:
-        """Return the same engine with an ``s3://`` address for finished partitions."""
+        """Return the same engine with the address of an object store for finished partitions."""
         return Engine(self.name, address=self.address, console=self._console, store=store)
 
     def driver_files(self) -> DriverFiles | None:

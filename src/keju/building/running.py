@@ -137,7 +137,7 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
     Args:
         work: the step.
         out: the dataset's directory; new, empty, or left by an earlier run of this step. Or an
-            ``s3://`` address at which nothing exists; until the step is complete, finished
+            address of an object store at which nothing exists; until the step is complete, finished
             partitions are at ``OUT.scratch/``.
         engine: processes rows.
 

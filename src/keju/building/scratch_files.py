@@ -1,11 +1,10 @@
 """`ScratchFiles`: files of a step's scratch directory, which workers on any machine read and write.
 
-The directory is a local folder or an ``s3://`` address. Each file is written as a whole.
+The directory is a local folder or an address of an object store. Each file is written as a whole.
 """
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -68,8 +67,8 @@ class ScratchFiles(NamedTuple):
 
 def open_folder(address: str) -> ObjectFolder:
     """Open the objects at an address, once per process and environment."""
-    settings = tuple((key, os.environ[key]) for key in sorted(os.environ) if key[:4] == "AWS_")
-    return _open(parse_address(address), settings)
+    parsed = parse_address(address)
+    return _open(parsed, parsed.store.settings())
 
 
 @lru_cache(maxsize=8)

@@ -1,6 +1,6 @@
 """`refuse_addresses`: reject web addresses in the path options of all commands.
 
-Datasets can be read from and written to ``s3://`` addresses.
+Datasets can be read from and written to object stores.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def _is_path(parameter: Any) -> bool:  # noqa: ANN401
 
 
 def may_be_remote(parameter: Any) -> bool:  # noqa: ANN401
-    """Whether a parameter is a dataset to read, or one whose value is shown with ``s3://``."""
+    """Whether a parameter is a dataset to read, or one whose value is shown as ``ADDRESS``."""
     shown = parameter.metavar or ""
-    return shown == "DATASET" or "s3://" in shown
+    return shown == "DATASET" or "ADDRESS" in shown
 
 
 def _checked(callback: Callable[..., Any] | None) -> Callable[..., Any]:

@@ -83,8 +83,8 @@ def verify(
         typer.Option(
             "--dataset",
             metavar="DATASET",
-            help="Dataset of the run: directory, s3://BUCKET/PREFIX or `mini`. Default: the data "
-            "in the bundle, if it contains data.",
+            help="Dataset of the run: directory, address (s3://, gs://, az://) or `mini`. Default: "
+            "the data in the bundle, if it contains data.",
             callback=_given_dataset,
         ),
     ] = None,

@@ -164,8 +164,8 @@ def export(
         typer.Option(
             "-o",
             "--out",
-            metavar="DIR|s3://…",
-            help="Output directory, new or empty. Format parquet: also s3://BUCKET/PREFIX.",
+            metavar="DIR|ADDRESS",
+            help="Output directory, new or empty. Format parquet: also an address (s3://, gs://, az://).",
         ),
     ],
     partition_items: PartitionItems = 0,

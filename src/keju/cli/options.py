@@ -26,7 +26,8 @@ DatasetPath = Annotated[
     Path,
     typer.Argument(
         metavar="DATASET",
-        help="Dataset directory, s3://BUCKET/PREFIX, or `mini`: the bundled synthetic set.",
+        help="Dataset directory, address (s3://, gs://, az://), or `mini`: the bundled "
+        "synthetic set.",
         callback=dataset_path,
     ),
 ]
@@ -62,8 +63,8 @@ NewDatasetOrAddress = Annotated[
     typer.Option(
         "-o",
         "--out",
-        metavar="DIR|s3://…",
-        help="New dataset directory, or s3://BUCKET/PREFIX at which nothing exists.",
+        metavar="DIR|ADDRESS",
+        help="New dataset directory, or address (s3://, gs://, az://) at which nothing exists.",
     ),
 ]
 ModelNames = Annotated[

@@ -24,8 +24,8 @@ def release(
         typer.Option(
             "-o",
             "--out",
-            metavar="DIR|s3://…",
-            help="Release directory, new or empty, or s3://BUCKET/PREFIX.",
+            metavar="DIR|ADDRESS",
+            help="Release directory, new or empty, or address (s3://, gs://, az://).",
         ),
     ],
     licence: Annotated[

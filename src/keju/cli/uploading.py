@@ -19,8 +19,9 @@ def upload(
         typer.Option(
             "-o",
             "--out",
-            metavar="s3://BUCKET/PREFIX",
-            help="Address of the copy: new, or used by earlier uploads of the same run.",
+            metavar="ADDRESS",
+            help="Address of the copy (s3://BUCKET/PREFIX, gs:// or az://): new, or used by "
+            "earlier uploads of the same run.",
         ),
     ],
 ) -> None:
@@ -28,7 +29,7 @@ def upload(
 
     The run may still be in progress: a later upload sends only the new parts. If two processes
     upload to the same address at the same time, one of them is refused. Credentials and endpoint
-    are read from the AWS_ environment variables.
+    are read from the AWS_, GOOGLE_ or AZURE_ environment variables.
 
     Example: keju upload my-run -o s3://my-bucket/runs/my-run
     """
@@ -49,7 +50,10 @@ def upload(
 def download(
     address: Annotated[
         str,
-        typer.Argument(metavar="ADDRESS", help="Address of the uploaded run: s3://BUCKET/PREFIX."),
+        typer.Argument(
+            metavar="ADDRESS",
+            help="Address of the uploaded run: s3://BUCKET/PREFIX, gs:// or az://.",
+        ),
     ],
     folder: Annotated[
         Path, typer.Option("-o", "--out", metavar="DIR", help="Run directory, new or empty.")

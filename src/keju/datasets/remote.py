@@ -1,4 +1,4 @@
-"""`RemoteDataset`: the files of a dataset at an ``s3://`` address, fetched when they are needed.
+"""`RemoteDataset`: the files of a dataset in an object store, fetched when they are needed.
 
 dataset.json, the definitions and the items are copied into the cache; images are fetched one by
 one, and tables of images are read in place.
@@ -18,6 +18,7 @@ from keju.files import sha256_file, write_atomic
 from keju.items import ImageRef
 from keju.messages import message
 from keju.object_stores import FileCache, ObjectFolder, cache_folder, parse_address
+from keju.object_stores.folder import MissingObjectError
 
 _DEFINITIONS = "benchmarks"
 
@@ -26,7 +27,7 @@ class RemoteDataset:
     """The files of a dataset at an address.
 
     Args:
-        address: ``s3://BUCKET/PREFIX``.
+        address: such as ``s3://BUCKET/PREFIX``.
 
     Attributes:
         folder: the objects at the address.
@@ -40,11 +41,12 @@ class RemoteDataset:
     def __init__(self, address: Path | str) -> None:
         self.folder = ObjectFolder(parse_address(address))
         self._cache = FileCache()
-        if self.folder.find(MANIFEST) is None:
+        try:
+            manifest = self.folder.read(MANIFEST)
+        except MissingObjectError:
             raise UsageError(
                 message("object-stores.no-dataset", address=self.folder, name=MANIFEST)
-            )
-        manifest = self.folder.read(MANIFEST)
+            ) from None
         mark = hashlib.sha256(f"{self.folder}\n".encode() + manifest).hexdigest()
         self.path = cache_folder() / "datasets" / mark
         self._tables: list[str] = []

@@ -100,8 +100,9 @@ class Dataset:
         """Open the dataset in a directory, and register the benchmarks that it defines.
 
         Args:
-            path: the directory, or ``s3://BUCKET/PREFIX``. Of a dataset at an address the items are
-                copied into the cache, and images are fetched when they are read.
+            path: the directory, or an address such as ``s3://BUCKET/PREFIX``. Of a dataset at an
+                address the items are copied into the cache, and images are fetched when they are
+                read.
 
         Raises:
             UsageError: there is no dataset at that path, it is another address, or another

@@ -1,4 +1,4 @@
-"""`Address`: the bucket and prefix of an ``s3://BUCKET/PREFIX`` address."""
+"""`Address`: the scheme, bucket and prefix of an address such as ``s3://BUCKET/PREFIX``."""
 
 from __future__ import annotations
 
@@ -8,21 +8,30 @@ from typing import NamedTuple
 
 from keju.errors import UsageError
 from keju.messages import message
+from keju.object_stores.stores import STORES, Store
 
 # `Path` converts two slashes to one.
-_S3 = re.compile(r"s3:/{1,2}(?=[^/]|$)", re.IGNORECASE)
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_SCHEME = re.compile(rf"({'|'.join(STORES)}):/{{1,2}}(?=[^/]|$)", re.IGNORECASE)
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
 
 
 class Address(NamedTuple):
     """A folder of an object store."""
 
+    scheme: str
+    """One of `STORES`."""
     bucket: str
+    """The name of the bucket; of ``az`` the container."""
     prefix: str
     """The beginning of the objects' keys; not empty, without a slash at either end."""
 
     def __str__(self) -> str:
-        return f"s3://{self.bucket}/{self.prefix}"
+        return f"{self.scheme}://{self.bucket}/{self.prefix}"
+
+    @property
+    def store(self) -> Store:
+        """The store of its scheme."""
+        return STORES[self.scheme]
 
     def key(self, name: str) -> str:
         """The key of an object of the folder."""
@@ -30,21 +39,27 @@ class Address(NamedTuple):
 
 
 def is_address(path: Path | str) -> bool:
-    """Whether a path is an ``s3://`` address; `Path` may have removed one of its slashes."""
-    return _S3.match(str(path)) is not None
+    """Whether a path begins with a scheme of `STORES`; `Path` may have removed a slash."""
+    return _SCHEME.match(str(path)) is not None
 
 
 def parse_address(path: Path | str) -> Address:
-    """The bucket and prefix of an address.
+    """The scheme, bucket and prefix of an address.
 
     Raises:
-        UsageError: it is not ``s3://BUCKET/PREFIX``. An error never repeats a possible password.
+        UsageError: it is not ``SCHEME://BUCKET/PREFIX`` with a scheme of `STORES`. An error never
+            repeats a possible password.
     """
-    bucket, _, prefix = _S3.sub("", str(path), count=1).partition("/")
+    found = _SCHEME.match(str(path))
+    if found is None:
+        raise UsageError(message("object-stores.no-scheme"))
+    scheme = found[1].lower()
+    bucket, _, prefix = str(path)[found.end() :].partition("/")
     prefix = prefix.strip("/")
     if "@" in bucket:
-        raise UsageError(message("object-stores.credentials-in-address"))
+        raise UsageError(message("object-stores.credentials-in-address", scheme=scheme))
     parts = prefix.split("/")
+    address = Address(scheme, bucket, prefix)
     if not _BUCKET.fullmatch(bucket) or any(part in {"", ".", ".."} for part in parts):
-        raise UsageError(message("object-stores.not-an-address", bucket=bucket, prefix=prefix))
-    return Address(bucket, prefix)
+        raise UsageError(message("object-stores.not-an-address", address=address))
+    return address

@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,19 +15,18 @@ from keju.files import write_atomic
 from keju.messages import message
 from keju.object_stores.address import Address
 
-_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
-CREDENTIALS = (
-    "AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_METADATA_ENDPOINT", "AWS_SKIP_SIGNATURE",
-)  # fmt: skip
-"""One of these variables must be set. AWS_SKIP_SIGNATURE is for public buckets."""
-
 MAX_RETRIES = 5
 """The maximum number of retries of a request, within a minute."""
 
 _CHUNK = 4 << 20
 _READ = 1 << 16
 _STATUS = re.compile(r"status(?: code)?:? ([1-5][0-9]{2})")
+_NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound")
+# Words of obstore's errors that never contain a value.
+_WORDS = re.compile(
+    "(?<=HTTP error: )[a-z ]+|Account must be specified|Invalid Access Key"
+    "|Unable to (?:open|decode) service account file|Azure Cli not installed"
+)
 
 
 class StoredObject(NamedTuple):
@@ -48,21 +47,20 @@ class ObjectFolder:
     def __init__(self, address: Address) -> None:
         self.address = address
         self._obstore = _load()
-        _check_environment()
-        endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), "")
-        options: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
+        _check_environment(address)
+        insecure = any(
+            os.environ.get(name, "").startswith("http://") for name in address.store.endpoints
+        )
         try:
-            from obstore.store import S3Store  # noqa: PLC0415 - of an extra
+            from obstore import store  # noqa: PLC0415 - of an extra
 
-            self._store = S3Store(
+            self._store = getattr(store, address.store.name)(
                 address.bucket,
-                client_options={"allow_http": endpoint.startswith("http://"), "timeout": "120s"},
+                client_options={"allow_http": insecure, "timeout": "120s"},
                 retry_config=_retries(),
-                **options,
             )
         except Exception as error:  # noqa: BLE001 - obstore's own classes
-            reason = type(error).__name__
-            raise UsageError(message("object-stores.not-configured", reason=reason)) from None
+            raise _not_configured(address, _reason(error)) from None
 
     def __str__(self) -> str:
         return str(self.address)
@@ -175,23 +173,38 @@ class ObjectFolder:
         Raises:
             DataError: the store answers with an error.
         """
-        with self._reporting(name):
+        with suppress(MissingObjectError), self._reporting(name):
             self._obstore.delete(self._store, self.address.key(name))
 
     @contextmanager
     def _reporting(self, name: str) -> Iterator[None]:
         """Report an error of the store without its text, which may repeat keys and signatures."""
-        from obstore.exceptions import BaseError, NotFoundError  # noqa: PLC0415 - of an extra
+        from obstore.exceptions import BaseError  # noqa: PLC0415 - of an extra
 
         place = f"{self.address}/{name}".rstrip("/")
         try:
             yield
-        except (NotFoundError, FileNotFoundError):
-            raise MissingObjectError(message("object-stores.missing"), file=place) from None
         except (BaseError, OSError) as error:
-            found = _STATUS.search(str(error))
-            reason = f"HTTP {found[1]}" if found else type(error).__name__.removesuffix("Error")
-            raise DataError(message("object-stores.failed", reason=reason), file=place) from None
+            raise self._data_error(error, place) from None
+
+    def _data_error(self, error: Exception, place: str) -> DataError:
+        from obstore.exceptions import NotFoundError  # noqa: PLC0415 - of an extra
+
+        if _NO_BUCKET.search(str(error)):
+            return DataError(
+                message("object-stores.no-bucket", bucket=self.address.bucket), file=place
+            )
+        if isinstance(error, NotFoundError | FileNotFoundError):
+            return MissingObjectError(message("object-stores.missing"), file=place)
+        store = self.address.store
+        if _STATUS.search(str(error)):
+            text = message("object-stores.refused", reason=_reason(error), variables=store.usual)
+        else:
+            text = message(
+                "object-stores.no-answer", reason=_reason(error),
+                variables=", ".join(store.endpoints),
+            )  # fmt: skip
+        return DataError(text, file=place)
 
 
 class _ObjectFile(io.RawIOBase):
@@ -235,7 +248,7 @@ def _load() -> Any:  # noqa: ANN401 - a module
     return obstore
 
 
-def _check_environment() -> None:
+def _check_environment(address: Address) -> None:
     """Refuse an environment without credentials, and settings with line breaks.
 
     Without credentials, obstore would wait for the metadata server of a cloud.
@@ -244,11 +257,32 @@ def _check_environment() -> None:
         UsageError: there are no credentials, or a variable contains unprintable characters. The
             value is not printed.
     """
-    if not any(os.environ.get(name) for name in CREDENTIALS):
-        raise UsageError(message("object-stores.no-credentials"))
-    for name, value in os.environ.items():
-        if name.startswith("AWS_") and not value.isprintable():
-            raise UsageError(message("object-stores.not-configured", reason=name))
+    store = address.store
+    if not any(os.environ.get(name) for name in store.credentials):
+        raise UsageError(
+            message(
+                "object-stores.no-credentials", scheme=address.scheme, variables=store.usual,
+                public=store.public, role=store.role,
+            )
+        )  # fmt: skip
+    for name, value in store.settings():
+        # A key file as JSON has line breaks.
+        if not value.isprintable() and not value.startswith("{"):
+            raise _not_configured(address, name)
+
+
+def _not_configured(address: Address, reason: str) -> UsageError:
+    variables = address.store.usual
+    return UsageError(message("object-stores.not-configured", reason=reason, variables=variables))
+
+
+def _reason(error: Exception) -> str:
+    """Why a request failed, without the error's text, which may contain keys and signatures."""
+    text = str(error)
+    if found := _STATUS.search(text):
+        return f"HTTP {found[1]}"
+    found = _WORDS.search(text)
+    return found[0].strip() if found else type(error).__name__.removesuffix("Error")
 
 
 def _retries() -> Any:  # noqa: ANN401 - a type of obstore

@@ -28,7 +28,7 @@ def stage_output(out: Path, last: str) -> Iterator[Path]:
     The temporary folder is uploaded when the block ends without an error.
 
     Args:
-        out: the path of a folder, or an ``s3://`` address.
+        out: the path of a folder, or an address.
         last: the file without which the folder is not complete; it is uploaded last.
 
     Raises:

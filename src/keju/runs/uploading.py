@@ -1,4 +1,4 @@
-"""`upload_run` and `download_run`: copies of a run at an ``s3://`` address, in immutable parts.
+"""`upload_run` and `download_run`: copies of a run in an object store, in immutable parts.
 
 ::
 
@@ -22,7 +22,7 @@ from keju.errors import DataError, UsageError
 from keju.files import write_atomic
 from keju.items import Record
 from keju.messages import message
-from keju.object_stores import ObjectFolder, is_address, parse_address
+from keju.object_stores import ObjectFolder, parse_address
 from keju.runs.folder import RunFolder
 
 FORMAT = "keju-run-upload-1"
@@ -64,14 +64,14 @@ def upload_run(run: Path, address: str) -> UploadedRun:
 
     Args:
         run: the directory of the run.
-        address: ``s3://BUCKET/PREFIX``, new or with earlier uploads of the same run.
+        address: such as ``s3://BUCKET/PREFIX``, new or with earlier uploads of the same run.
 
     Raises:
         UsageError: there is no run, the address is not valid, or another process uploaded to it at
             the same time.
         DataError: the store answers with an error, or its last index is damaged.
     """
-    folder = _open_folder(address)
+    folder = ObjectFolder(parse_address(address))
     source = RunFolder.open(run).path
     last = _read_last(folder)
     before = last.files if last else {}
@@ -97,7 +97,7 @@ def download_run(address: str, out: Path) -> Path:
     """Write the last upload of a run into a new directory; every part is checked.
 
     Args:
-        address: ``s3://BUCKET/PREFIX``.
+        address: such as ``s3://BUCKET/PREFIX``.
         out: the directory, new or empty.
 
     Raises:
@@ -105,7 +105,7 @@ def download_run(address: str, out: Path) -> Path:
         DataError: a part is missing or damaged, the index names a file outside of the directory, or
             the store answers with an error.
     """
-    folder = _open_folder(address)
+    folder = ObjectFolder(parse_address(address))
     index = _read_last(folder)
     if index is None:
         raise UsageError(message("object-stores.no-run", address=folder))
@@ -119,17 +119,6 @@ def download_run(address: str, out: Path) -> Path:
     for name in sorted(index.files, key=lambda name: (name == _RUN, name)):
         write_atomic(out / name, _fetch_parts(folder, index.files[name]))
     return out
-
-
-def _open_folder(address: str) -> ObjectFolder:
-    """The folder at an address.
-
-    Raises:
-        UsageError: it is not ``s3://BUCKET/PREFIX``.
-    """
-    if not is_address(address):
-        raise UsageError(message("object-stores.not-s3"))
-    return ObjectFolder(parse_address(address))
 
 
 def _fetch_parts(folder: ObjectFolder, parts: tuple[Part, ...]) -> Iterator[bytes]:

@@ -101,7 +101,7 @@ def write_release(
 
     Args:
         dataset: the dataset.
-        out: the directory, new or empty, or an ``s3://`` address. It appears when it is complete.
+        out: the directory, new or empty, or an address. It appears when it is complete.
         settings: its metadata, and whether it may contain drafts.
 
     Raises:

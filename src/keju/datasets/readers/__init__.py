@@ -112,7 +112,7 @@ def import_dataset(
     Args:
         format: a name in `FORMATS`, or `AUTO`.
         src: the file or directory to read.
-        out: the directory of the dataset, new, empty or unfinished; or an ``s3://`` address.
+        out: the directory of the dataset, new, empty or unfinished; or an address.
         name: the dataset's name.
         version: its version.
         licence: its licence.

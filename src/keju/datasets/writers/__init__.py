@@ -56,7 +56,7 @@ def export_dataset(
     Args:
         format: a name in `FORMATS`.
         dataset: the directory of the dataset.
-        out: the directory to write, new or empty; for ``parquet`` also an ``s3://`` address.
+        out: the directory to write, new or empty; for ``parquet`` also an address.
 
     Returns:
         Notes for the user, one line each: in particular, items that the format does not support.
