@@ -41,6 +41,10 @@ _TOTAL = re.compile(
     r"(?=\s{0,2}(?:(?:个|個|枚|处)?\s?(?:甲骨|古|汉)?文?字|个|個|枚|左右|(?:[a-z]+\s){0,3}(?:characters|inscriptions)|[.。,;!)]|$))",
     re.IGNORECASE | re.MULTILINE,
 )
+_TOTAL_AFTER = re.compile(
+    rf"(?<![0-9.,]){_N}\s(?:[a-z]+\s){{0,4}}?(?:in\stotal|altogether|in\sall|overall)\b",
+    re.IGNORECASE,
+)
 _DENIED = re.compile(
     rf"(?:不是|并非|不止|\bnot)\s{{0,2}}{_N}\s?(?:个|個)?字?[,\s]{{0,3}}(?=而|是|but|\d)",
     re.IGNORECASE,
@@ -56,7 +60,7 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 _COUNT_ALONE = re.compile(
-    rf"(?:一?共(?:计|有)?|总共|合计|there are )?{_N}\s?"
+    rf"(?:一?共(?:计|有)?|总共|合计|there (?:are|is) |there['’]s )?(?:only |just |exactly )?{_N}\s?"
     r"(?P<unit>[个名位只条枚处匹头棵座朵艘张幅件把片株尾根间人方行列字]?)"
     r"(?P<things>[\u4e00-\u9fff]{0,4}|\s[a-z]+(?:\s[a-z]+)?)"
 )
@@ -73,6 +77,7 @@ _FIRST_NUMBER = re.compile(
     rf"\W*(?:(?:only|just|exactly|about|around) )?{_N}(?=\s?(?:[.,;!(]|-\s|—|$))"
 )
 _EQUATION = re.compile(r"[^=\n,.。;:]{0,60}[0-9][^=\n,.。;:]{0,60}=\s*(?=[0-9])")
+_SENTENCE_END = re.compile(r"(?<=[。!?;\n])|(?<=\.)\s")
 _ABOUT = re.compile(r"左右|上下|(?<=[0-9个字])许")
 
 
@@ -107,6 +112,7 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
         or _alone(_GLOSS.sub("", plain), asked)
         or _last_line(plain, asked)
         or _corrected(plain, question, asked)
+        or _range_at_last(plain)
         or _concluded(sure, asked)
         or _bold(body, asked)
         or _first_line(sure, asked)
@@ -125,6 +131,18 @@ def _last_line(plain: str, asked: AskedThing | None) -> Extracted | None:
     return _alone(lines[-1][label.end() if label else 0 :].lstrip("→⇒=>:：-—* "), asked)
 
 
+def _range_at_last(plain: str) -> Extracted | None:
+    """No count where the last sentence gives a range of the whole (这样算下来，大概有6到8匹)."""
+    flat = fold(plain)
+    last = _SENTENCE_END.split(flat.rstrip(_EDGE))[-1]
+    if last == flat or not wording("counts", "estimates").search(last):
+        return None
+    open_one = without_ranges(last)
+    if open_one == last or re.search(_N, open_one) or wording("short", "answer").search(flat):
+        return None
+    return Extracted(None, "a range", last)
+
+
 def _bold(body: str, asked: AskedThing | None) -> Extracted | None:
     """The one count in bold type."""
     found = [_alone(each[1], asked) for each in _BOLD.finditer(to_half_width(body))]
@@ -138,6 +156,15 @@ def _alone(said: str, asked: AskedThing | None) -> Extracted | None:
     if alone.answer is not None and alone.rule == "whole":
         return alone
     found = _COUNT_ALONE.fullmatch(fold(said).strip(_EDGE))
+    if (
+        found
+        and found[0][:1].isalpha()
+        and found[0].isascii()
+        and not found["unit"]
+        and not found["things"]
+        and found.start("n")
+    ):
+        return Extracted(f"{_number(found['n']):.0f}", "whole", said)
     if not found or not asked or find_asked_count(found[0], asked) != _number(found["n"]):
         return None
     return Extracted(f"{_number(found['n']):.0f}", "whole", said)
@@ -223,7 +250,10 @@ def _of_characters(plain: str, stated: Extracted, asked: AskedThing | None) -> E
     if asked and asked.each and (value := find_asked_count(fold(plain), asked)) is not None:
         return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
     plain = without_ranges(fold(plain))
-    totals = [match for match in _TOTAL.finditer(plain) if _number(match["n"]) is not None]
+    totals = [
+        match for pattern in (_TOTAL, _TOTAL_AFTER) for match in pattern.finditer(plain)
+        if _number(match["n"]) is not None
+    ]  # fmt: skip
     found = _characters(plain)
     values = {_number(match["n"]) for match in totals}
     if len(values) == 1 or (totals and re.search("total|总|合|共计", totals[-1][0], re.IGNORECASE)):

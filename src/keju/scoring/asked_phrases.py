@@ -24,6 +24,9 @@ _LINKED = (
     "technique",
     "likeness",
     "meaning",
+    "representing",
+    "name",
+    "seen",
 )
 _KINDS = (*_LINKED, "doing", "person", "written_year", "character", "title", "text")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -52,6 +53,9 @@ _NAMED = re.compile(
     rf"(?P<value>{_NUMBER})(?![\d.]\d)",
     re.IGNORECASE,
 )
+_POINTS = re.compile(r"<points?\b[^<>]{0,4000}>")
+"""Points of a model that marks places, not boxes."""
+_OPENS_JSON = re.compile(r"^[ \t]*[{\[]\s*[{\[\"]", re.MULTILINE)
 _DEEPEST = 12
 _MOST_CORRECTIONS = 3
 _UNITS = re.compile(r"(?<=[0-9])\s?(?:px|pixels?|像素)(?![a-z])", re.IGNORECASE)
@@ -130,10 +134,12 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     Two corners, each in brackets ([[1, 2], [3, 4]]; (1,2)-(3,4); 左上角(1,2)，右下角(3,4)), where
     the query declared corners; numbers with px, or as strings; rows parted by semicolons.
     """
-    text = _OF_THE_FORMAT.sub(" ", _corrected(text))
+    text = _POINTS.sub(" ", _OF_THE_FORMAT.sub(" ", _corrected(text)))
     found = extract_boxes(text, axes)
     if found.rows is not None or found.extracted.rule != "no box found":
         return found
+    if (rows := _embedded(to_half_width(body_of(text)), axes)) is not None:
+        return _checked(rows, "JSON in the text", text)
     plain = _sized(_numbered(_UNITS.sub("", to_half_width(body_of(text)))))
     plain = _QUOTED_NUMBER.sub(r"\1", plain)
     if axes in {"xyxy", "yxyx"}:
@@ -142,6 +148,18 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     if again.rows is None:
         again = extract_boxes(_ROWS.sub("\n", plain), axes)
     return again
+
+
+def _embedded(body: str, axes: Axes) -> list[Row] | None:
+    """The boxes of a JSON object or list after other words."""
+    start = _OPENS_JSON.search(body)
+    if start is None:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(body, start.start())
+    except (ValueError, RecursionError):
+        return None
+    return _in_json(value, axes) or None
 
 
 def _once(body: str) -> str:

@@ -64,12 +64,15 @@ def explains_first(parts: list[str]) -> bool:
     return (
         after[:1] not in {"", "→", "⇒"}
         and not _INFERS.match(after)
+        and not wording("short", "commits").match(after)
         and wording("short", "says_more").match(after) is not None
     )
 
 
 def denies(masked: str) -> bool:
     """Whether a clause denies, reports what others think, or gives an example."""
+    if wording("short", "noun_phrase").fullmatch(masked):
+        return False
     reported = wording("discourse", "reported").search(masked)
     if reported or wording("short", "example").search(masked):
         return True
@@ -83,6 +86,7 @@ def is_offer_or_note(flat: str) -> bool:
         wording("discourse", "offer").match(flat)
         or wording("discourse", "note", "{}[:,]").match(flat)
         or wording("discourse", "acknowledgement", "{}[,.!。]*").fullmatch(flat)
+        or (flat.endswith("?") and wording("short", "asks_back").match(flat))
     )
 
 
@@ -102,6 +106,8 @@ def leaves_open(flat: str) -> bool:
     flat = wording("short", "not_certain").sub(" ", flat)
     if wording("short", "open").search(flat):
         return True
+    if wording("short", "legibility").match(flat):
+        return False
     found = wording("discourse", "refusal").search(flat)
     return found is not None and not has_link(flat[max(found.end(), len(flat) - 20) :])
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from keju.scoring.phrase_marks import CLOSE, OPEN
 from keju.scoring.wordings import fold, wording
 
 _ABBREVIATED = ("i.e", "e.g", " ca", " cf", " vol", " no", " st", " dr", " mr")
+_AFTER_QUOTATION = re.compile(r"[.!?][\"”]\s+[A-Z]")
+_NAMES_NEXT = re.compile(r"(?:\bi\.e\.?|\bnamely|\bthat is|\bhence|\bviz\.?)$", re.IGNORECASE)
 _STOPS = frozenset("。！？!?；;\n")
 
 
@@ -15,7 +18,9 @@ def sentences_of(core: str) -> Iterator[str]:
     """The sentences of a text; marks in quotation marks and brackets do not end one."""
     start = 0
     for place, char, outside in _outside(core):
-        if outside and (char in _STOPS or _is_period(core, place)):
+        if (outside and (char in _STOPS or _is_period(core, place))) or _ends_quotation(
+            core, place
+        ):
             if core[start:place].strip():
                 yield core[start : place + 1]
             start = place + 1
@@ -63,8 +68,15 @@ def _is_period(core: str, place: int) -> bool:
     )
 
 
+def _ends_quotation(core: str, place: int) -> bool:
+    """Whether a quotation ends an English sentence (means "tiger." The jaws are open)."""
+    return core[place] in '"”' and _AFTER_QUOTATION.match(core, place - 1) is not None
+
+
 def _is_comma(sentence: str, place: int) -> bool:
     after = sentence[place + 1 : place + 2]
     if sentence[place] == "-":
         return sentence[place - 1 : place + 2] == " - "
+    if sentence[place] == "," and _NAMES_NEXT.search(sentence, max(0, place - 16), place):
+        return False
     return sentence[place] == "," and not after.isdigit()

@@ -8,27 +8,31 @@ from typing import NamedTuple
 from keju.scoring.asked_phrases import find_asked_phrase, has_own_link, links_in
 from keju.scoring.clause_claims import concludes_bare, grams_of, is_brief
 from keju.scoring.phrase_marks import BOLD, EDGE, OUTSIDE, QUOTED
-from keju.scoring.phrase_values import value_of
+from keju.scoring.phrase_values import trimmed_phrase, value_of
 from keju.scoring.question_slots import maker_of, slot_of
-from keju.scoring.typed_values import typed_value
+from keju.scoring.typed_values import counted_value, typed_value
 from keju.scoring.wordings import fold, wording
-from keju.text import has_han, is_han
+from keju.text import all_han, count_han, has_han, is_han, parse_number
 
 CERTAIN = 45
 """The weight from which a clause is clearly the answer."""
 PHRASE, CONCLUDED, LEFT_OPEN, DESCRIBES = 1000, 500, -2, -3
 """The weights of an answer phrase and a conclusion, of a clause that leaves the answer open, and of
 one that only describes the image."""
+SETTLED = 600
+"""The weight from which a conclusion stands after a correction, or draws on all before it."""
 LEAST, BOLD_WEIGHT = 20, 30
 """The least weight of a clause that has a value, and the weight that bold type adds."""
 
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PARTICIPLE = re.compile(r"[a-z]{3,}ing\b")
+_ARTICLE = re.compile(r"^(?:an?|the|some|this|one) ")
 _BUT = re.compile(r"^(?:但是?|不过|然而|but |however,? )")
 _IS_SUCH = re.compile(r"[^,。]{0,8}?(?P<subject>[\u4e00-\u9fff]{2})是一[\u4e00-\u9fff][^,。]+的")
 _RELATIVE = re.compile(r"(?:which|who|whose|whom|where)\b(?! belong)")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
+_READ_AS, _FITS = 40, 30
 _EXISTENTIAL, _GENERIC, _SOURCED, _PLACES = 30, 25, 10, "上下中里内旁前后"
 
 
@@ -75,6 +79,8 @@ class ClauseWeights:
         if self._names_no_person(clause.part) or self._is_beside(clause.plain):
             return 0
         signs = self._signs_of(clause, made=made)
+        if not signs.typed and self._is_no_statement(clause):
+            return 0
         if not any(signs):
             return CERTAIN * concludes_bare(clause.plain)
         if self._only_locates(signs):
@@ -82,6 +88,46 @@ class ClauseWeights:
         weight = self._evidence_for(clause, signs, first=first)
         weight = max(0, weight - _GENERIC * self._is_generic(clause.part))
         return weight - self._evidence_against(clause, signs)
+
+    def _is_no_statement(self, clause: ClauseText) -> bool:
+        """Whether a clause only gives a ground, says what is hard to read, or names a sign."""
+        if wording("short", "subordinate").match(clause.plain) or self._only_doubts(clause):
+            return True
+        value = fold(value_of(clause.part, self._question)).strip(OUTSIDE)
+        physical = wording("short", "physical").fullmatch(value)
+        if physical and wording("short", "asks_of_the_text").search(fold(self._question)):
+            return True
+        return "meaning" in find_asked_phrase(self._question).kinds and bool(
+            wording("short", "derived").match(clause.plain)
+            or self._only_names(clause.plain)
+            or self._is_of_a_part(clause.masked)
+            or wording("short", "sign").fullmatch(_ARTICLE.sub("", value))
+        )
+
+    def _only_doubts(self, clause: ClauseText) -> bool:
+        """Whether a clause says how hard something is to read, and names nothing with a hedge."""
+        if wording("short", "legibility").match(clause.plain):
+            return True
+        return wording("short", "doubts").search(clause.plain) is not None and not any(
+            wording("short", name).search(clause.masked) for name in ("commits", "hedged")
+        )
+
+    def _only_names(self, plain: str) -> bool:
+        """Whether a clause ends with the word whose meaning is asked for (所以称“尺素”)."""
+        named = wording("short", "named_so").search(plain)
+        if not named:
+            return False
+        term = named["term"].strip(EDGE)
+        return not term or term in fold(self._question)
+
+    def _is_of_a_part(self, masked: str) -> bool:
+        """Whether an English clause speaks of a part or the style of a sign, not of its meaning."""
+        if has_han(self._question):
+            return False
+        links = self._links(masked)
+        if not links or has_own_link(masked, self._question):
+            return False
+        return wording("short", "of_a_part", "{}$").search(masked[: links[0].start()]) is not None
 
     def _signs_of(self, clause: ClauseText, *, made: bool) -> _Signs:
         return _Signs(
@@ -115,7 +161,14 @@ class ClauseWeights:
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
         weight += 40 * (self.has_asked_year(clause.plain) or signs.typed)
         weight += 45 * has_own_link(clause.masked, self._question)
+        weight += _FITS * self._has_asked_length(clause.part)
         return weight + self._of_what_is_asked(clause.plain, signs.links)
+
+    def _has_asked_length(self, part: str) -> bool:
+        """Whether a value has as many characters as the question asks for (请用三个字回答)."""
+        found = wording("short", "asked_length").search(fold(self._question))
+        number = parse_number(found["number"]) if found else None
+        return number is not None and count_han(_trimmed(part, self._question)) == number
 
     def _evidence_against(self, clause: ClauseText, signs: _Signs) -> int:
         """The weight lost by a clause that only says who exists, where, like what, or by whom."""
@@ -125,13 +178,23 @@ class ClauseWeights:
             weight += _EXISTENTIAL
         weight += _GENERIC * bool(wording("short", "adds").match(clause.plain))
         weight += 10 * bool(_PARTICIPLE.match(clause.plain))
-        weight += _GENERIC * bool(_RELATIVE.match(clause.plain))
+        if "meaning" in find_asked_phrase(self._question).kinds:
+            weight += _GENERIC * bool(wording("short", "at_first_meant").search(clause.plain))
+        weight += _READ_AS * self._only_reads(clause)
+        own = has_own_link(clause.masked, self._question)
+        weight += _GENERIC * bool(_RELATIVE.match(clause.plain) and not own)
         if not self._asks_for_place():
             weight += 20 * bool(wording("short", "located").match(clause.plain))
         if not signs.typed:
             weight += _SOURCED * self.is_sourced(clause.part)
             weight += 5 * bool(wording("short", "like").search(clause.masked))
         return weight
+
+    def _only_reads(self, clause: ClauseText) -> bool:
+        """Whether a clause names the character of a sign whose meaning is asked for in English."""
+        if has_han(self._question) or "meaning" not in find_asked_phrase(self._question).kinds:
+            return False
+        return all_han(value_of(clause.part, self._question).strip(EDGE))
 
     def _asks_for_place(self) -> bool:
         return wording("short", "asks_for_place").search(fold(self._question)) is not None
@@ -190,6 +253,10 @@ class ClauseWeights:
         counted = wording("short", "asks_for_number").search(fold(self._question))
         return not counted and bool(wording("short", "counts_parts").match(plain))
 
+    def is_counted(self, part: str) -> bool:
+        """Whether a clause has the number of what the question counts (也就是二十六岁)."""
+        return counted_value(part, fold(self._question)) is not None
+
     def is_sourced(self, part: str) -> bool:
         """Whether a clause quotes a source (志文曰“…”), where no text is asked for."""
         if find_asked_phrase(self._question).kinds & {"text", "title", "character"}:
@@ -244,3 +311,8 @@ class ClauseWeights:
         chosen = wording("short", "choice").search(fold(self._question))
         foreign = has_han(asked.lexicon) and not has_han(plain)
         return -CONCLUDED if chosen and not foreign else 20 * named
+
+
+def _trimmed(part: str, question: str) -> str:
+    """The value of a clause without words of the question."""
+    return trimmed_phrase(value_of(part, question), question)

@@ -50,6 +50,10 @@ _LABELLED = re.compile(r"[#\s*>-]*(?P<label>[^:：、，,\n]{1,24})[:：](?P<res
 _HEADER = re.compile(
     r"序号|编号|实体|名称|类型|类别|命名实体|entity|name|type|label|#|no\.?", re.IGNORECASE
 )
+_NAME_HEADER = re.compile(
+    r".{0,4}名称?|(?:命名)?实体(?:名称?|内容|列表)?|内容|词语?"
+    r"|(?:named )?entit(?:y|ies)(?: names?)?|names?"
+)
 _PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
 _SENTENCE_END = re.compile(
@@ -93,14 +97,28 @@ def extract_entities(text: str, question: str = "") -> Extracted:
         if has_han(question):
             listing = _NAMED_TWICE.sub(r"\g<han>", listing)
         names, rule = list(_names(listing)), "list"
+        if _is_empty(json_value(body)):
+            return Extracted(None, "no names are listed", body)
         if _is_running_text(listing, names):
             return Extracted(None, "running text, not a list", body)
     names = [each for each in names if not _NOTHING.fullmatch(each)]
     names = [each for each in names if not _TAG_OR_MEASURE.fullmatch(each)]
-    kinds = (wording("entities", "kind").fullmatch(fold(each)) for each in names)
+    kinds = [bool(wording("entities", "kind").fullmatch(fold(each))) for each in names]
+    if kinds and kinds[0]:  # a heading or the header of a table
+        names = [each for each, kind in zip(names, kinds, strict=True) if not kind or len(each) < 2]
     if not names or all(kinds):
         return Extracted(None, "no names are listed", body)
     return Extracted("、".join(dict.fromkeys(names)), rule, body)
+
+
+def _is_empty(value: object) -> bool:
+    """Whether a JSON object has an empty list and no other one."""
+    lists = (
+        [each for each in value.values() if isinstance(each, list)]
+        if isinstance(value, dict)
+        else []
+    )
+    return bool(lists) and not any(lists)
 
 
 def _asked_names(body: str, question: str) -> Extracted | None:
@@ -121,6 +139,7 @@ def _listing(body: str) -> str:
     body = _BOLD_HEADING.sub(lambda found: found[0] if _opens_notes(found[0]) else "", body)
     plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", without_fence(body)))
     plain = _CIRCLES.sub("\n", plain.replace("》《", "》、《"))
+    plain = _last_list(plain) or plain
     flat = fold(plain)
     last = None
     for found in wording("entities", "final").finditer(flat):
@@ -128,6 +147,10 @@ def _listing(body: str) -> str:
             last = found
     if last is not None:
         return plain[last.end() :]
+    if len(kinds := [*wording("entities", "kind_has").finditer(flat)]) > 1:
+        for each in reversed(kinds):  # 人名有甲、乙，地名有丙
+            plain = plain[: each.start()] + "\n" + plain[each.end() :]
+        return plain[kinds[0].start() :]
     start = 0
     for found in wording("entities", "introduces").finditer(flat):
         after = plain[found.end() :]
@@ -135,6 +158,15 @@ def _listing(body: str) -> str:
         if after.strip(_EDGE) and "、" not in before:
             start = found.end()
     return wording("entities", "kind", _KIND_OF).sub(r"\g<name>", plain[start:])
+
+
+def _last_list(plain: str) -> str:
+    """The last paragraph where it lists again what was named before; else an empty text."""
+    before, _, last = plain.rstrip().rpartition("\n\n")
+    names = [each.strip(_EDGE) for each in last.split("、")]
+    again = sum(each in before for each in names)
+    listed = len(names) > 2 and all(0 < len(each) <= _LONGEST_ALONE for each in names)
+    return last if listed and "\n" not in last and 3 * again > 2 * len(names) else ""
 
 
 def _is_running_text(listing: str, names: Sequence[str]) -> bool:
@@ -155,6 +187,7 @@ def _names(listing: str) -> Iterator[str]:
         return
     begun = False
     explained, column = _are_explained(listing), _name_column(listing)
+    by_kind = _has_a_column_for_each_kind(listing)
     for line in listing.splitlines():
         if begun and _opens_notes(line):
             return
@@ -165,7 +198,7 @@ def _names(listing: str) -> Iterator[str]:
             return
         item = _ITEM.fullmatch(line)
         if line.strip().startswith("|"):
-            yield from _clean(_cell(line, column))
+            yield from _split("、".join(_cells(line)) if by_kind else _cell(line, column))
         elif item and explained and (named := _explained(item["item"])):
             yield from _clean(named)
         elif item and "、" not in item["item"] and not _LABELLED.fullmatch(line):
@@ -306,11 +339,25 @@ def _name_column(listing: str) -> int | None:
     for line, ahead in pairwise(lines):
         if line.startswith("|") and ahead.startswith("|") and set(ahead) <= set("|-: "):
             cells = [fold(cell.strip()) for cell in line.strip("|").split("|")]
-            named = [
-                place for place, cell in enumerate(cells) if re.fullmatch(r".{0,4}名称?", cell)
-            ]
+            named = [place for place, cell in enumerate(cells) if _NAME_HEADER.fullmatch(cell)]
             return named[0] if len(named) == 1 else None
     return None
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row of a Markdown table; none of its rule."""
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    return [] if set("".join(cells)) <= set("-: ") else cells
+
+
+def _has_a_column_for_each_kind(listing: str) -> bool:
+    """Whether the header of a table names nothing but kinds (人名, 地名)."""
+    lines = [each for each in listing.splitlines() if each.strip().startswith("|")]
+    header = _cells(lines[0]) if lines else []
+    known = (
+        wording("entities", "kind", "(?:{})(?:类|列表)?").fullmatch(fold(each)) for each in header
+    )
+    return len(header) > 1 and all(known) and not any(map(_HEADER.fullmatch, header))
 
 
 def _cell(line: str, column: int | None = None) -> str:
@@ -319,5 +366,5 @@ def _cell(line: str, column: int | None = None) -> str:
     if set("".join(cells)) <= set("-: ") or any(_HEADER.fullmatch(cell) for cell in cells):
         return ""
     if column is not None and column < len(cells):
-        return "" if re.fullmatch(r".{0,4}名称?", fold(cells[column])) else cells[column]
+        return "" if _NAME_HEADER.fullmatch(fold(cells[column])) else cells[column]
     return next((cell for cell in cells if not re.fullmatch(r"[0-9.]*|[①-⑳]", cell)), "")

@@ -18,6 +18,11 @@ _TURN = re.compile(
     r"<\|(?:im_end|im_start|eot_id|endoftext|end)\|>|<end_of_turn>|\n(?:User|Human|用户)[:：]\s"
 )
 """The end of the model's turn; servers let through what it wrote after that."""
+_CONCLUSION_TAG = re.compile(
+    r"<(?:conclusion|final_?answer|final|output)>([^<]*)</(?:conclusion|final_?answer|final|output)>",
+    re.IGNORECASE,
+)
+"""Tags of models that write each step in an element of its own."""
 _COMMENT = re.compile(r"<!--[^<>]{0,200}-->")
 _GROUNDED = re.compile(
     r"<\|(?:box|quad)_start\|>[^<\n]{0,80}<\|(?:box|quad)_end\|>|"
@@ -102,6 +107,8 @@ def strict_body(text: str) -> str:
     first = _TURN.split(text.lstrip(), maxsplit=1)[0]
     text = first if first.strip() else text
     body = _GROUNDED.sub("", _COMMENT.sub("", body_of(text)))
+    concluded = _CONCLUSION_TAG.findall(body) if "</" in body else []
+    body = concluded[-1] if concluded and concluded[-1].strip() else body
     boxes = [box for box in _BOX_TOKENS.finditer(body) if box[1].strip()]
     return boxes[-1][1] if boxes else body
 

@@ -16,6 +16,7 @@ _LABELLED = re.compile(
     r"[\s\-*•·#>0-9.]{0,8}(?P<label>[^：:\n*]{1,16})\*{0,2}\s?[：:]\s?\*{0,2}\s?(?P<value>[^\n：:]{1,40}?)\*{0,2}\s?"
 )
 _FEWEST_LABELS, _MOST_OTHERS = 2, 1
+_TABLE_ROW = re.compile(r"^[ \t]*\|(?P<row>[^\n]{1,400})\|[ \t]*$", re.MULTILINE)
 _ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?[ \t]*```")
 _BROKEN = re.compile(
     r"\"(?P<key>[A-Za-z_\u4e00-\u9fff]{1,30})\"\s{0,4}:\s{0,4}\"(?P<value>[^\"\\]*(?:\\.[^\"\\]*)*)\"",
@@ -72,15 +73,52 @@ def json_phrase(body: str, question: str, *, number: bool = False) -> Extracted 
 
 def labelled_phrase(body: str, question: str) -> Extracted | None:
     """The value in lines of labels (器名：四羊方尊) under the label that a question asks for."""
+    if row := _row_of_table(body, question):
+        return Extracted(row[1], f"row {row[0]!r}", body)
     lines = [line for line in body.splitlines() if line.strip()]
     found = [match for line in lines if (match := _LABELLED.fullmatch(line))]
     if len(found) < _FEWEST_LABELS or len(found) < len(lines) - _MOST_OTHERS:
         return None
     left = {each["label"].strip(): each["value"] for each in found}
-    asked = [key for key in left if _is_asked(key, question)]
+    asks_meaning = wording("short", "asks_meaning").search(fold(question))
+    meant = [key for key in left if asks_meaning and _is_key(key, "key_meaning")]
+    asked = meant or [key for key in left if _is_asked(key, question)]
     if len(asked) != 1 or wording("discourse", "correction").search(fold(body)):
         return None
     return Extracted(left[asked[0]], f"label {asked[0]!r}", body)
+
+
+def _row_of_table(body: str, question: str) -> tuple[str, str] | None:
+    """The label and value of a table of labels and values that a question asks for."""
+    rows = [
+        [cell.strip(" *`") for cell in found["row"].split("|")]
+        for found in _TABLE_ROW.finditer(body)
+    ]
+    rows = [row for row in rows if not set("".join(row)) <= set("-: ")]
+    if len(rows) < _FEWEST_LABELS or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2:
+        return None
+    columns = [*zip(*rows, strict=True)]
+    asked_column = _is_asked(rows[0][0], question) or _is_asked(rows[0][1], question)
+    if len(rows) > 2 and (len(columns) > 2 or asked_column):
+        return None
+    pairs = columns if len(rows) == 2 else [(row[0], row[1]) for row in rows]
+    left = {label: value for label, value in pairs if label and value}
+    for keys in (
+        [key for key in left if _is_key(key, "key_answer")],
+        [key for key in left if _is_asked(key, question)],
+        _most_shared([*left], fold(question)),
+    ):
+        if len(keys) == 1:
+            return keys[0], left[keys[0]]
+    return None
+
+
+def _most_shared(labels: list[str], asked: str) -> list[str]:
+    """The labels that share most pairs of characters with a question, at least two."""
+    shared = {each: sum(fold(each)[at : at + 2] in asked for at in range(len(each) - 1))
+              for each in labels}  # fmt: skip
+    most = max(shared.values(), default=0)
+    return [each for each in labels if shared[each] == most >= 2]
 
 
 def _is_key(key: str, name: str) -> bool:

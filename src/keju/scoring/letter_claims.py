@@ -86,7 +86,7 @@ _EN_BEFORE = re.compile(
 _DOUBLE_NEGATION = re.compile(r"(?:不得不|不能不|只能|无不)(?:选择|選擇|选|選|是)?\s{0,2}\Z")
 _NON_B = re.compile(r"\s{0,2}(?:莫属|莫屬|不可)")
 _IGNORED_BEFORE = re.compile(
-    r"(?:(?:如果|假如|若|倘若|要是)[^。;\n]{0,24},(?:那么?|则|就|便)+(?:就)?(?:是|为|選|选)"
+    r"(?:(?:如果|假如|若|倘若|要是)[^。;\n]{0,24},(?:那么?|则|就|便)+[^,。;\n]{0,8}?(?:就)?(?:应该?|可能)?(?:是|为|選|选)"
     r"|(?:如果|假如|假设|若|倘若|要是|否则|不然|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
     r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始"
     r"|可能有人|或谓|或曰|(?:或|有|遂有)以为)[^。;\n!?]{0,16}"
@@ -100,7 +100,7 @@ _IGNORED_BEFORE = re.compile(
     r"|to)|similar to|vs\.?|versus|than)"
     r"|(?:比起?|相比|相较于|较之|从|從|在|介于|类似于?|似)|\b(?:grade|vitamin|plan|type|figure|fig\.?|part|section"
     r"|step|exhibit|table|image|level|group|class|category|point|appendix|side|panel)"
-    r")[\s(\"“':]{0,3}(?:选项|選項|option\s)?\Z",
+    r")[\s(\"“':《「]{0,3}(?:选项|選項|option\s)?\Z",
     re.IGNORECASE,
 )
 _IGNORED_AFTER = re.compile(
@@ -128,17 +128,20 @@ _NEGATIVE = (
     r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选"
     r"|选|選|予|会(?:是|有|出现|使用)|在|够|是)"
     r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖"
+    r"|对不上|说不通|合不上|不搭|不沾边|挨不上"
     r"|不[像似]|(?<=[:：—–-])\s?(?:无(?![误疑])|没有|不是|否|no\b)|\b(?:do|did|can) ?not see\b"
     r"|太绝对|过于绝对|以偏概全|张冠李戴|说反了?|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
     r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant"
     r"|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected"
     r"|unrelated|mismatch)\b"
     r"|\b(?:is|are|was|were|does|do|did|can|could|would|has|have)(?:n['’]?t|\snot|not)\b"
+    r"(?:\s(?:really|quite|seem to|appear to|at all))?"
+    r"(?:\s(?:fit|match|correct|right|best|accurate|appropriate|consistent)\b)?"
     r"|\bcannot\b|\bdoesn['’]t|\bno\s(?:match|evidence|mention)|\bis\sout\b|\bfails?\b"
     r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
-    r"(?:正确|正確|(?<![不反应])对(?![应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|为是(?=[。,;]|$)|可能性(?:最|更|较|很)?(?:大|高|在)|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
+    r"(?:正确|正確|(?<![不反应])对(?![不应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|为是(?=[。,;]|$)|可能性(?:最|更|较|很)?(?:大|高|在)|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
     r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?"
     r"|accurate|appropriate|most\slikely|consistent)\b)"
 )
@@ -187,7 +190,7 @@ _ANSWER = re.compile(
 _CHOICE = re.compile(
     r"(?:(?<![可多单待备挑筛])(?:选择|選擇|选取|选定|选出|勾选|圈选|填写|填入|填|选|選)(?:的是|了|出|定)?|应该?是|應該?是|应当是|应为|應為|只能是"
     r"|只有|就是|便是|而是|则是|那么是|锁定|倾向于?(?:选择?|是|认为是)?|更像是?|最可能(?:的)?(?:是|为)|最接近(?:的)?(?:是|为)|最像(?:的)?是"
-    r"|对应(?:的)?(?:选项|选择)?(?:是|为|:)?|(?<!不)符合的(?:是|有)?|最\w{1,4}的(?:一[项個个位])?(?:是|为|為)|剩下的?(?:只有|是)?|锁定为?|判断为|判定为|确定为|认定为|归为|即(?:为"
+    r"|对应(?:的)?(?:选项|选择)?(?:是|为|:)?|(?<!不)符合的(?:是|有)?|最\w{1,4}的(?:一[项個个位])?(?:是|为|為)|剩下的?(?:(?:就|便|也就|则)?(?:只?有|只?能?是)(?:[^,。;\nA-Z]{0,16}的)?)?|锁定为?|判断为|判定为|确定为|认定为|归为|即(?:为"
     r"|是)?(?=选项|\s?\Z)"
     r"|\b(?:i|i['’]d|i['’]ll|we|would|will|must|shall|should)\s(?:would\s|will\s|therefore\s"
     r"|then\s)?(?:choose|select|pick|say|go\s(?:with|for)|opt\sfor|answer|take|guess"

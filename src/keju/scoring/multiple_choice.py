@@ -46,7 +46,8 @@ _HEDGED = re.compile(
     r"也有?可能|\b(?:could|might|may) also be|\bor (?:maybe|perhaps|possibly)\b", re.IGNORECASE
 )
 _UNFINISHED = re.compile(
-    r"(?:[,、:(\-]|\.\.\.|…|因为|由于|而|和|与|但|\b(?:because|the|and|is|of))\s*\Z", re.IGNORECASE
+    r"(?:[,、:(\-]|\.\.\.|…|因为|由于|那么|如果|而|和|与|但|\b(?:because|the|and|is|of))\s*\Z",
+    re.IGNORECASE,
 )
 
 

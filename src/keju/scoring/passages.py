@@ -12,7 +12,7 @@ from keju.scoring.json_answers import json_passage
 from keju.scoring.named_characters import named_character
 from keju.scoring.quotations import quoted_text, recommended_version, stated_quotation
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
-from keju.scoring.unanswered import is_prose
+from keju.scoring.unanswered import is_prose, only_declines
 from keju.scoring.wordings import fold, wording
 from keju.text import count_han, counted, han_only, has_han
 
@@ -88,6 +88,8 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
         return found
     inside = _BREAK.sub("\n", without_fence(_unwrapped(body)))
     inside = _CELL.sub("", _ROW_END.sub("\n", inside)) if "<td" in inside else inside
+    if form == "translation" and only_declines(inside.strip()):
+        return Extracted(None, "declines", inside)
     if form == "transcription" and (named := named_character(inside)):
         return named
     if form == "transcription" and (said := stated_quotation(inside)):

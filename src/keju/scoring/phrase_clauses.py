@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import (
     declines,
     denies,
     explains_first,
     grams_of,
+    is_brief,
     is_offer_or_note,
     leaves_open,
 )
@@ -30,11 +32,17 @@ from keju.scoring.clause_weights import (
 from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import has_link
 from keju.scoring.wordings import fold, wording
+from keju.text import has_han
 
 _BOLD_LABEL = re.compile(
-    r"^[\s\-*•·#>0-9.]{0,8}\*\*[^*\n：:]{1,12}(?:[：:]\s?\*\*|\*\*\s?[：:])\s*(?=\S)"
+    r"^[\s\-*•·#>0-9.]{0,8}\*\*(?:[^*\n：:]{1,12}|[A-Za-z][A-Za-z ,'()/-]{1,40})"
+    r"(?:[：:]\s?\*\*|\*\*\s?[：:])\s*(?=\S)"
+)
+_BOLD_ITEM = re.compile(
+    r"^[\s\-*•·#>0-9.]{0,8}\*\*(?:[A-Za-z][A-Za-z ,'()/-]{1,40})\*\*\s(?:[–—-]{1,2})\s*(?=\S)"
 )
 _STATED, _SECOND_THOUGHT = 12, 100
+_REACH = 4
 
 
 class Clause(NamedTuple):
@@ -59,7 +67,8 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
     closing = core.rstrip().rpartition("\n\n")[2].strip(OUTSIDE)
     for number, sentence in enumerate(sentences):
         flat = fold(GLOSS.sub("", sentence)).strip(OUTSIDE)
-        if not flat or is_offer_or_note(flat):
+        asks = sentence.rstrip(" \n*")[-1:] in "?？"
+        if not flat or is_offer_or_note(flat + "?" * asks):
             continue
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
@@ -85,6 +94,7 @@ class _Sentence:
         stated: whether a clause stated a value.
         sourced: whether a clause quoted what is written on the work, which a later one explains.
         carried: the weight that a clause without a subject takes from the clause before it.
+        restated: whether a clause gave a new value right after the word that corrects.
     """
 
     text: str
@@ -98,6 +108,7 @@ class _Sentence:
     stated: bool = False
     sourced: bool = False
     carried: int = 0
+    restated: bool = False
 
 
 class _State:
@@ -108,7 +119,7 @@ class _State:
         self._weights = ClauseWeights(question)
         self._corrected = -9
         self._most = self._concluding = 0
-        self._concluded = self._labelled = self._restated = False
+        self._concluded = self._labelled = self._restated = self._doubted = False
 
     def read(
         self, text: str, number: int, *, alone: bool, longer: bool = False, closes: bool = False
@@ -137,17 +148,29 @@ class _State:
         if not plain or self._only_corrects(plain, sentence):
             return None
         clause = ClauseText(part, plain, without_quoted(plain))
-        if leaves_open(plain) and not self._labelled:
-            sentence.denied = True
+        if (leaves_open(plain) or self._lacks_it(plain)) and not self._labelled:
+            sentence.denied = self._doubted = True
+            sentence.declines = sentence.declines or self._lacks_it(plain)
             return Clause(part, LEFT_OPEN, sentence.number)
+        self._doubted = self._doubted or wording("short", "doubts").search(plain) is not None
         if denies(clause.masked):
             sentence.denied = True
+            if wording("discourse", "conclusion").match(plain):
+                self._concluded, self._concluding = True, sentence.number
             return Clause(part, -1, sentence.number)
         weight = self._weight(whole, clause, sentence)
         weight += self._announced(clause, weight, sentence)
         self._most = max(self._most, weight)
         weight += _SECOND_THOUGHT * (sentence.corrected and weight >= CONCLUDED)
         return None if self._labelled else Clause(part, weight, sentence.number)
+
+    def _lacks_it(self, plain: str) -> bool:
+        """Whether a clause says that there is nothing of the asked kind (手中无兵器)."""
+        noun = find_asked_phrase(self._question).noun
+        lacking = (
+            rf"(?:无|没有|未见|未持|不见|看不到|未拿)(?:任何|拿|持|有|握|见)*{re.escape(noun)}"
+        )
+        return len(noun) > 1 and has_han(noun) and re.search(lacking, plain) is not None
 
     def _only_corrects(self, plain: str, sentence: _Sentence) -> bool:
         """Note a correction that a clause begins; whether the clause is nothing else."""
@@ -163,10 +186,11 @@ class _State:
     def _weight(self, whole: str, clause: ClauseText, sentence: _Sentence) -> int:
         """How clearly a clause answers the question, after the clauses before it."""
         first = sentence.number == 0
-        unlinked = whole is sentence.parts[0] and not self._weights.is_linked(clause)
+        lead = self._lead(sentence.parts)
+        unlinked = whole is lead and not self._weights.is_linked(clause)
         if unlinked:
-            after = sentence.text[len(whole) : len(whole) + 1]
-            only = len(sentence.parts) == 1
+            after = sentence.text[len(whole) : len(whole) + 1] if lead is sentence.parts[0] else ""
+            only = whole is sentence.parts[-1]
             sentence.alone = only or after in "—-" or explains_first(sentence.parts)
             weight = self._weights.weigh_unlinked(clause, first=first, alone=sentence.alone)
         else:
@@ -182,6 +206,12 @@ class _State:
         sentence.sourced = sentence.sourced or self._weights.is_sourced(clause.part)
         return 0 if sentence.declines and (unlinked or weight < CERTAIN) else weight
 
+    def _lead(self, parts: list[str]) -> str:
+        """The first clause of a sentence; the last one where all before it are its grounds."""
+        grounds = wording("short", "grounds")
+        only = all(grounds.match(fold(part).strip(OUTSIDE)) for part in parts[:-1])
+        return parts[-1] if only else parts[0]
+
     def _says_it_again(self, clause: ClauseText, sentence: _Sentence) -> bool:
         """Whether a clause repeats a stated value in other words (that is, i.e.)."""
         if not sentence.stated or sentence.corrected:
@@ -189,11 +219,12 @@ class _State:
         if sentence.sourced:
             return False
         again = wording("short", "says_it_again").match(clause.masked)
-        return bool(again) and not self._weights.has_asked_year(clause.masked)
+        new = self._weights.has_asked_year(clause.masked) or self._weights.is_counted(clause.part)
+        return bool(again) and not new
 
     def _without_label(self, part: str) -> str:
         """A clause without a label in bold, unless it labels the answer or repeats the question."""
-        found = _BOLD_LABEL.match(part)
+        found = _BOLD_LABEL.match(part) or _BOLD_ITEM.match(part)
         if not found:
             return part
         flat = fold(found[0])
@@ -205,12 +236,19 @@ class _State:
         """The weight of an answer phrase, a conclusion or a correction."""
         raw, added = fold(clause.part).rstrip(" *\n"), 0
         concludes = wording("discourse", "conclusion").match(raw.lstrip(OUTSIDE))
-        if wording("short", "answer").search(raw.lstrip(OUTSIDE)) or self._labelled:
+        labelled = wording("short", "answer").search(raw.lstrip(OUTSIDE)) or self._labelled
+        alone = sentence.closes and len(sentence.parts) == 1 and self._is_bare(clause)
+        if labelled or alone:
             added = PHRASE
         elif self._restated:
-            added, self._restated = PHRASE, False
+            added, self._restated, sentence.restated = PHRASE, False, True
+        elif weight >= _STATED and (
+            (sentence.restated and concludes) or (self._most >= PHRASE and sentence.corrected)
+        ):
+            added = PHRASE + _SECOND_THOUGHT
         elif weight >= _STATED and (
             wording("short", "commits").search(clause.masked)
+            or (self._doubted and wording("short", "hedged").search(clause.masked))
             or (sentence.stated and wording("short", "specific").match(clause.masked))
             or concludes
             or self._concluded
@@ -224,11 +262,22 @@ class _State:
         self._labelled = bool(wording("short", "answer", "{}$").search(raw))
         return added
 
+    def _is_bare(self, clause: ClauseText) -> bool:
+        """Whether a clause is a brief phrase alone, or all in bold type."""
+        if clause.part.rstrip().endswith((":", "：", "?", "？")):
+            return False
+        if clause.part.lstrip().startswith("#") or is_offer_or_note(clause.plain + ":"):
+            return False
+        if wording("short", "legibility").match(clause.plain):
+            return False
+        bold = BOLD.fullmatch(clause.part.strip(" \n。."))
+        return bool(bold) or (is_brief(clause.plain) and not self._weights.is_linked(clause))
+
     def _is_settled(self, masked: str, weight: int, sentence: _Sentence) -> bool:
         """Whether a year, a correction, a contrast or its place makes a clause the answer."""
         return bool(
             self._weights.has_asked_year(masked)
-            or sentence.number - self._corrected <= 1
+            or sentence.number - self._corrected <= (_REACH if weight >= CERTAIN else 1)
             or (sentence.denied and wording("short", "contrast").search(masked))
             or (sentence.closes and self._most < CERTAIN)
             or (sentence.alone and (self._corrected >= 0 or weight >= CERTAIN))

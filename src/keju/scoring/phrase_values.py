@@ -30,9 +30,19 @@ from keju.text import all_han, has_han, is_han, parse_english_number, parse_numb
 LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
 _LONGEST_READING = 400
-_LONGEST_NAME = 3
+_LONGEST_NAME, _LONGEST_BRIEF = 3, 10
 _GLOSS_END = re.compile(r"[,，;；]")
 _ITALIC = re.compile(r"(?<!\*)\*([^*\n]{2,40})\*(?!\*)")
+_NO_SIGN = frozenset("果识别图中的对应哪只输出不要其他无关容求请")
+_OF_SYNONYMS = re.compile(
+    r"[\u4e00-\u9fff]{1,8}(?=[、；;，,])|[a-z][a-z ]{1,20}?(?=[;,]| or |\s?/)", re.IGNORECASE
+)
+_NEAR_PLACE = re.compile(
+    r"(?<=..)(?:军中|城中|城下|城内|境内|附近|一带|岸边|脚下|边上|边|地区|旁)$"
+)
+_DEVICE = re.compile(r"(?<=..)(?:句式|句法|手法|修辞(?:手法|格)?|辞格|句)$")
+_TITLE = re.compile(r"《[^《》]*》")
+_ASKS_ORIGIN = re.compile(r"(?:哪|什么|何)[^,?。]{0,6}人[?。]*$|籍贯|哪里人")
 _LABEL = re.compile(r"[^：:“「『《]{1,16}[：:]\s*(?=\S)")
 _LOCATED = re.compile(
     r"(?:位于|挂在|放在|[在于])?(?P<thing>[\u4e00-\u9fff]{1,12}?)(?:之)?(?:上|中|里|内|下|旁|边|前|后)(?:面|方|边|头)?"
@@ -63,7 +73,7 @@ def _linked_value(clause: str, question: str) -> str:
     if len(bold) == 1 and not wording("short", "answer").search(fold(bold[0])):
         labelled = _LABEL.match(bold[0])
         return bold[0][labelled.end() :] if labelled else bold[0]
-    said = clause.replace("*", "").replace("`", "")
+    said = _before_reason(clause.replace("*", "").replace("`", ""), question)
     said = GLOSS.sub("", said) if GLOSS.sub("", said).strip(OUTSIDE) else said
     flat = fold(said)
     if maker := maker_of(said, question):
@@ -88,6 +98,24 @@ def _linked_value(clause: str, question: str) -> str:
     return next((rest for rest in rests if trimmed_phrase(rest, question).strip(EDGE)), said)
 
 
+def _before_reason(said: str, question: str) -> str:
+    """A clause without what explains its value after a colon (我倾向于“望”：人立于土上)."""
+    flat = without_quoted(fold(said))
+    colon = flat.find(":")
+    if colon < 0 or not flat[colon + 1 :].strip():
+        return said
+    commits = [*wording("short", "commits").finditer(flat[:colon])]
+    hedged = [*wording("short", "hedged").finditer(flat[:colon])]
+    links = [] if has_han(flat) else links_in(flat[:colon], question)
+    for found in (*commits[-1:], *hedged[-1:], *links[-1:]):
+        value = said[found.end() : colon]
+        words = len(value.split())
+        brief = 0 < len(value.strip(EDGE)) <= _LONGEST_BRIEF if has_han(value) else 0 < words <= 6
+        if brief and is_new(value, question) and len(value) < len(said) - colon:
+            return said[:colon]
+    return said
+
+
 def _is_in_name(said: str, links: list[re.Match[str]], place: int) -> bool:
     """Whether a link is the first character of a short name right after a label (答案：乃服)."""
     link = links[place]
@@ -101,7 +129,12 @@ def is_new(phrase: str, question: str) -> bool:
     value = fold(trimmed_phrase(phrase, question)).strip(EDGE)
     if not value:
         return False
-    return value not in fold(question) or bool(_offers(question, value))
+    asked = fold(question)
+    if len(value) == 1 and value in _NO_SIGN and "character" in find_asked_phrase(question).kinds:
+        return True  # 果 is in 结果
+    if value in asked and f"《{value}》" not in asked:  # 铭 is new after 《陋室铭》
+        asked = _TITLE.sub("《》", asked)
+    return value not in asked or bool(_offers(question, value))
 
 
 def _offers(question: str, value: str) -> re.Match[str] | None:
@@ -197,6 +230,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found += italic if len(italic) == 1 else []
     found += [*proper_name(trimmed), *proper_name(chosen)]
     found += [*_by_gloss(core), *_barer(trimmed, question)]
+    found += [chosen[:-1]] if _ASKS_ORIGIN.search(fold(question)) and chosen[-1:] == "人" else []
     found += [*_of_english_noun(chosen, find_asked_phrase(question).noun)]
     found += [*years_of(trimmed, question), *number_of(trimmed, question)]
     found += filter(None, (one_dynasty(each, question) for each in (trimmed, core)))
@@ -246,6 +280,7 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
         yield trimmed[place.end() :]
     if "年号" in fold(question) and (era := wording("short", "era").search(flat)):
         yield trimmed[era.start() : era.end("era")]
+    yield from _without_noun(trimmed, question)
     if (size := wording("short", "size").match(flat)) and size.end() < len(trimmed):
         yield trimmed[size.end() :]
     for name in ("unit", "ordinal"):
@@ -258,7 +293,20 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
         yield owner[0]
     last = trimmed.rpartition("的")[2]
     if "的" in trimmed[:-1] and has_han(question) and last[0] not in OPEN:
-        yield last
+        yield trimmed_phrase(last, question)
+
+
+def _without_noun(trimmed: str, question: str) -> Iterator[str]:
+    """A phrase without a noun at its end that its question makes superfluous; one of synonyms."""
+    kinds = find_asked_phrase(question).kinds
+    if "修辞" in question and (device := _DEVICE.search(trimmed)):
+        yield trimmed[: device.start()]
+    if "place" in kinds and (near := _NEAR_PLACE.search(trimmed)):
+        yield trimmed[: near.start()]
+    if "meaning" in kinds and (several := _OF_SYNONYMS.match(trimmed)):
+        yield several[0]
+    if len(trimmed) > 1 and trimmed[-1] == "人" and _ASKS_ORIGIN.search(fold(question)):
+        yield from (trimmed[:-1], *of_category(trimmed[:-1], question))
 
 
 def _is_work(quoted: str, phrase: str, question: str) -> bool:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
-from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEAST, LEFT_OPEN, PHRASE
+from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEAST, LEFT_OPEN, PHRASE, SETTLED
+from keju.scoring.english_meanings import quoted_meaning
 from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
@@ -41,6 +42,7 @@ _UNMARKED = re.compile(r"[\u3400-\u9fff]+")
 _LONGEST_RUN = 24
 _GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
 _MOST_SENTENCES, _MOST_CLAUSES = 2, 3
+_MOST_WORDS = 6
 _LONG, _LONGEST_BARE = 80, 12
 _REPORTED = re.compile(r"[（(][^（()）]{1,80}[）)]")
 _ENDS = "。.！!？?）)”」』》*`]】\"'"
@@ -69,13 +71,21 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         return Extracted(None, "declines", body)
     if _reads_out(core, question):
         return Extracted(None, "reads the page out", body)
-    if _is_cut_off(core):
+    if _is_cut_off(core, question):
         return Extracted(None, "cut off before the answer", body)
+    if meant := _quoted_meaning(core, question):
+        return readings_of(meant, question, "quoted meaning", body)
     found = _of_clauses(core, question, body)
     whole = core.strip(OUTSIDE)
     if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
     return found._replace(others=tuple(dict.fromkeys((*found.others, whole))))
+
+
+def _quoted_meaning(core: str, question: str) -> str:
+    """The quoted meaning of an English response, where a meaning is asked for in English."""
+    asked = "meaning" in find_asked_phrase(question).kinds and not has_han(question)
+    return quoted_meaning(core) if asked and is_mostly_latin(core) else ""
 
 
 def _unless_reported(gloss: re.Match[str]) -> str:
@@ -91,11 +101,29 @@ def _reads_out(core: str, question: str) -> bool:
     return len(run) > _LONGEST_RUN and not wording("passages", "modern").search(fold(run))
 
 
-def _is_cut_off(core: str) -> bool:
-    """Whether a text of several clauses ends with the words that should introduce the answer."""
+def _is_cut_off(core: str, question: str) -> bool:
+    """Whether a text of several clauses ends with the words that should introduce the answer.
+
+    These are a link, a preposition, or the words of the question before its interrogative.
+    """
+    if len(core) <= _LONGEST_BARE:
+        return False
+    if re.search(r"[\"“「『（(《]\s*$", core) and core.count(core.rstrip()[-1]) % 2:
+        return True
+    if not re.search(r"[,，。;；.]", core):
+        return False
     tail = re.sub(r"(?:…|\.{3}|[* ])+$", "", fold(core[-LONGEST_PHRASE:]))
-    ends = wording("short", "link", "{}$").search(tail)
-    return len(core) > _LONGEST_BARE and bool(ends) and bool(re.search(r"[,，。;；.]", core))
+    if wording("short", "link", "{}$").search(tail):
+        return True
+    asking = wording("short", "asking").search(fold(question))
+    before = fold(question)[: asking.start()] if asking else ""
+    if not (
+        wording("short", "leads_on", "{}$").search(tail)
+        or (len(before) > 1 and has_han(before[-2:]) and tail.endswith(before[-2:]))
+    ):
+        return False
+    complete = core.removesuffix(list(sentences_of(core))[-1])
+    return not any(each.weight >= CERTAIN for each in clauses_of(complete, question))
 
 
 def _only_describes(core: str) -> bool:
@@ -128,7 +156,7 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     if best is None:
         if core.rstrip(" *").endswith((":", "：")):
             return Extracted(None, "no phrase is given", body)
-        several = len(clauses) > _MOST_CLAUSES
+        several = len(clauses) > _MOST_CLAUSES or _is_long_in_english(core, question)
         declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
         if declined or wording("discourse", "refusal").search(fold(core)):
             return Extracted(None, "no phrase is given", body)
@@ -147,6 +175,12 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     rule = "answer phrase" if best.weight >= PHRASE else "sentence"
     value = value_of(best.text, question)
     return readings_of(value + gloss_of(best.text, value), question, rule, best.text)
+
+
+def _is_long_in_english(core: str, question: str) -> bool:
+    """Whether a text is a longer English sentence, where a meaning is asked for."""
+    asked = "meaning" in find_asked_phrase(question).kinds and not has_han(question)
+    return asked and len(core.split()) > _MOST_WORDS
 
 
 def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> bool:
@@ -175,7 +209,10 @@ def _defining(clauses: list[Clause], question: str) -> list[Clause]:
             and wording("short", name).search(without_quoted(fold(each.text)))
         ]  # fmt: skip
         if found:
-            return [each for each in clauses if each.weight < 0 or each in found]
+            return [
+                each for each in clauses
+                if each.weight < 0 or each.weight >= SETTLED or each in found
+            ]  # fmt: skip
     return clauses
 
 

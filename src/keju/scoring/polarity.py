@@ -76,6 +76,7 @@ def extract_stated_yes_no(body: str, question: str = "") -> Extracted | None:
     ]
     first: Extracted | None = None
     last: Extracted | None = None
+    found_last: Extracted | None = None
     for sentence in sentences[-_SENTENCES:]:
         flat = fold(sentence).strip(_EDGE)
         if not flat or flat.endswith(("吗", "?")) or wording("discourse", "reported").match(flat):
@@ -89,11 +90,23 @@ def extract_stated_yes_no(body: str, question: str = "") -> Extracted | None:
         if said is None:
             continue
         found = Extracted(said or None, "statement" if said else "neither yes nor no", sentence)
-        concludes = wording("yes_no", "decides").match(flat)
+        concludes = wording("yes_no", "decides").match(flat) or _closes_with_a_word(flat)
         if concludes or wording("discourse", "correction").search(flat):
             last = found
-        first = first or found
+        first, found_last = first or found, found
+    if last is None and first and found_last is not None and not found_last.answer:
+        return found_last
     return last or first
+
+
+def _closes_with_a_word(flat: str) -> bool:
+    """Whether a sentence ends with a word that concludes, and yes or no (…, so: no)."""
+    clauses = [clause for each in _CLAUSE.split(flat) if (clause := each.strip(_EDGE))]
+    return (
+        len(clauses) > 1
+        and _single_word(clauses[-1]) is not None
+        and wording("yes_no", "decides").fullmatch(clauses[-2]) is not None
+    )
 
 
 def _asks_of_the_image(question: str) -> bool:
@@ -125,6 +138,8 @@ def _of_sentence(flat: str, asked: str) -> str | None:  # noqa: PLR0911
     if part and wording("yes_no", "asks_of_all").search(asked):
         return "No"
     clauses = [clause for each in _CLAUSE.split(core) if (clause := each.strip(_EDGE))]
+    if _closes_with_a_word(core):
+        return _single_word(clauses[-1])
     if word := _last_word(clauses) or (alone_word(clauses[0]) if clauses else None):
         return word
     if compared := _of_two_values(core, asked):
@@ -146,6 +161,14 @@ def alone_word(said: str) -> str | None:
     if wording("yes_no", "yes_alone").fullmatch(flat):
         return "Yes"
     return "No" if wording("yes_no", "no_alone").fullmatch(flat) else None
+
+
+def _single_word(said: str) -> str | None:
+    """Yes or No of a word for it, or of words that say it as a whole answer."""
+    for name, word in (("no", "No"), ("yes", "Yes")):
+        if wording("yes_no", name).fullmatch(said):
+            return word
+    return alone_word(said)
 
 
 def _of_two_values(core: str, asked: str) -> str:

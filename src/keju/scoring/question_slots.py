@@ -10,6 +10,7 @@ from keju.scoring.wordings import fold, wording
 from keju.text import all_han, is_han
 
 _LONGEST_NOUN = 4
+_TO_WHOM = re.compile(r"(?<=..)[向对给替把将][\u4e00-\u9fff]{1,6}$")
 _WITH = ("与", "和", "跟", "同")
 
 
@@ -18,7 +19,7 @@ def maker_of(said: str, question: str) -> str:
     if "person" not in find_asked_phrase(question).kinds:
         return ""
     said = said.replace("*", "")
-    names = ("maker", "made_by", "made_by_in_english", "made_classically")
+    names = ("maker", "made_by", "made_by_in_english", "made_classically", "author_before")
     flat = fold(said).rstrip(OUTSIDE)
     found = [each for name in names for each in wording("short", name).finditer(flat)]
     if found:
@@ -52,7 +53,8 @@ def slot_of(said: str, question: str) -> str | None:
         start = len(before) if before and flat.startswith(before) else 0
         left = core[start : len(core) - len(after)]
         links = list(wording("short", "link").finditer(without_quoted(fold(left))))
-        return (left[links[-1].end() :] if links else left) or None
+        left = left[links[-1].end() :] if links else left
+        return _TO_WHOM.sub("", left) or None
     if len(before) > 2 and flat.startswith(before) and before[-1] in _WITH:
         rest = core[len(before) :]
         stop = wording("short", "link").search(fold(rest))
@@ -89,7 +91,7 @@ def _after_verb(said: str, before: str) -> str:
 def _after_english_verb(said: str, asked: str) -> str:
     """The text after the verb of an English question (what does it symbolize)."""
     found = wording("short", "asked_verb").search(asked)
-    if not found:
+    if not found or wording("short", "asks_meaning").search(asked):
         return ""
     verb = found["verb"] or re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", found["doing"])
     stem = re.escape(verb.removesuffix("e").removesuffix("y"))

@@ -25,8 +25,14 @@ _DIMENSIONS = (
     r"\bhigh\b|\bheight\b|\btall\b|高",
     r"\bwide\b|\bwidth\b|宽",
 )
+_STOPS = " \t\r\n*_`#。.，,、:：;；!！—–-"
+_ASKED_MEASURE = re.compile(r"(?:几|多少)(?P<measure>[年岁天日月次卷篇首章回里尺])")
+_BEFORE_NUMBER = (
+    r"(?:^|(?<=[^\u4e00-\u9fff0-9.])|(?<=[了共计达有满约近长过已为是历整余等活住享寿龄]))"
+)
+_NUMBER = r"[0-9〇一二三四五六七八九十百千]+"
 _TWO, _NEAR = 2, 14
-_BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 3, 3
+_BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 1, 3
 
 
 def typed_value(clause: str, question: str) -> str | None:
@@ -34,38 +40,48 @@ def typed_value(clause: str, question: str) -> str | None:
 
     Of several the last; a value that is denied, compared or named as a part of the sign is none.
     """
-    kinds = find_asked_phrase(question).kinds
     asked = fold(question)
-    if (built := _construction(clause, asked)) is not None:
+    built = _construction(clause, asked)
+    if built is not None and without_quoted(built) == built:
         return built
-    if (size := _size(clause, asked)) is not None:
-        return size
+    found = _size(clause, asked)
+    found = counted_value(clause, asked) if found is None else found
+    found = _marked(clause, question) if found is None else found
+    found = built if found is None else found
+    return _in_other_script(clause, question) if found is None else found
+
+
+def _marked(clause: str, question: str) -> str | None:
+    """The last value in the marks of its kind (“女”, 《出师表》) after words that commit to it."""
+    kinds = find_asked_phrase(question).kinds
     for kind, form in _MARKED.items():
         if kind not in kinds:
             continue
         bare = GLOSS.sub("", clause)
-        text = bare if kind == "title" and bare.strip(OUTSIDE) else clause
+        text = bare if kind != "text" and re.search(form, bare) else clause
         found = [
             each["value"] for each in re.finditer(form, text)
             if _is_committed(fold(text[max(0, each.start() - _BEFORE) : each.start()]), kind,
                              near="《" not in each[0], whole=text.startswith("字", each.end()))
-            and (fold(each["value"]) not in asked or kind == "character")
+            and (fold(each["value"]) not in fold(question) or kind == "character")
         ]  # fmt: skip
         if found:
             return found[-1]
+    return None
+
+
+def _in_other_script(clause: str, question: str) -> str | None:
+    """The only text or character in Han characters of an English clause."""
+    kinds, asked = find_asked_phrase(question).kinds, fold(question)
+    if not is_mostly_latin(clause) or wording("short", "denied").search(fold(clause)):
+        return None
     plain = GLOSS.sub("", clause)
     runs: list[str] = re.findall(rf"{_HAN}+", plain)
     marked = "*" in plain or without_quoted(plain) != plain
-    stated = (
-        not marked and kinds & {"text", "title"} and len(runs) == 1 and fold(runs[0]) not in asked
-    )
-    if stated and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):
+    if not marked and kinds & {"text", "title"} and len(runs) == 1 and fold(runs[0]) not in asked:
         return runs[0]
     only: list[str] = re.findall(_HAN, clause)
-    named = "character" in kinds and len(only) == 1 and only[0] not in asked
-    if named and is_mostly_latin(clause) and not wording("short", "denied").search(fold(clause)):
-        return only[0]
-    return None
+    return only[0] if "character" in kinds and len(only) == 1 and only[0] not in asked else None
 
 
 def _size(clause: str, asked: str) -> str | None:
@@ -81,13 +97,26 @@ def _size(clause: str, asked: str) -> str | None:
     return None
 
 
+def counted_value(clause: str, asked: str) -> str | None:
+    """The one number of the asked measure in a clause (多少年 – 流亡共十九年)."""
+    found = _ASKED_MEASURE.search(asked)
+    measure = found["measure"] if found else ""
+    if not measure and wording("short", "asks_age_in_years").search(asked):
+        measure = "岁"
+    if not measure:
+        return None
+    form = rf"{_BEFORE_NUMBER}{_NUMBER}(?={measure}(?![前后初末中时级号代]))"
+    said = [each for each in re.finditer(form, fold(clause)) if len(clause) > len(each[0]) + 3]
+    return clause[said[0].start() : said[0].end() + 1] if len(said) == 1 else None
+
+
 def _construction(clause: str, asked: str) -> str | None:
     """The value that is elsewhere than after a link (X无疑, 以X为主色), or None."""
-    core = clause.strip(OUTSIDE)
+    core = clause.lstrip(OUTSIDE).rstrip(_STOPS)
     flat = without_quoted(fold(core))
     for found in wording("short", "construction").finditer(flat):
         named = {name: group for name, group in found.groupdict().items() if group}
-        after = named.pop("asked_after", "")
+        after = named.pop("asked_after", "") or named.pop("asked_after_teacher", "")
         (name,) = named
         if (not after or after[-2:] in asked) and not wording("short", "denied").search(found[0]):
             return core[found.start(name) : found.end(name)]
@@ -98,6 +127,7 @@ def misses_its_form(value: str, question: str) -> bool:
     """Whether a phrase cannot be what is asked for: a long phrase for one character."""
     if "character" not in find_asked_phrase(question).kinds:
         return False
+    value = GLOSS.sub("", value) if GLOSS.sub("", value).strip(OUTSIDE) else value
     if wording("short", "kind_of_sign").fullmatch(fold(value).strip(OUTSIDE)):
         return True
     han = count_han(value)

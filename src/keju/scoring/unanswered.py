@@ -20,6 +20,9 @@ from keju.text import han_only, has_han
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]*|(?<![0-9])\.(?=\s|$)|\n|$)")
 _NUMBERED = re.compile(r"\s*(?:[-*•·]|[(（]?[0-9]{1,2}[.．、)）]|[一二三四五六七八九十]、)\s*")
 _OPTION = re.compile(r"(?:^|[\s*-])(?:选项|Option )?([A-F])\**[.:：、)）]\s", re.MULTILINE)
+_BARE_LAST = re.compile(
+    r"[。.!！：:][*\s]*\n\s*(?:[0-9]{1,6}|yes|no|是|否|[\u4e00-\u9fff]{1,4})\Z", re.IGNORECASE
+)
 _LABELLED = re.compile(r"[^,.;:]{2,20}:\s?[^,.;:]{1,40}")
 _EDGE = " \t\r\n*_>#-—\"“”'()（）"
 _ENDS = "。！？!?.…)）]】}」』”\"'*`|"
@@ -183,6 +186,10 @@ def _declines(core: str, form: AnswerForm) -> bool:
 def _begins_to_decline(core: str, first: str, form: AnswerForm) -> bool:
     if form in _ONE_VALUE:
         return _regrets(first) and not wording("short", "answer").search(fold(core))
+    if form == "entities" and wording("entities", "introduces", "{}[^、]{1,20}、").search(
+        fold(core)
+    ):
+        return False
     if only_declines(core, finished=True):
         return True
     regrets = form == "transcription" and _regrets(first)
@@ -203,7 +210,7 @@ def _regrets(flat: str) -> bool:
 def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:  # noqa: PLR0911
     """Whether a response ends within its reasoning, with no value committed to before."""
     core = core.rstrip("….") if core.endswith(("…", "...")) else core
-    if core[-1:] in _ENDS or not sentences:
+    if core[-1:] in _ENDS or not sentences or _BARE_LAST.search(core):
         return False
     asked, first, last = fold(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):
