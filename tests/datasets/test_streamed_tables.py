@@ -8,12 +8,17 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
+import msgspec
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keju.datasets.readers import import_dataset
+from keju.datasets.readers.json_records import iter_list
 from keju.datasets.readers.streamed_tables import can_stream
 from keju.errors import DataError, KejuError
+from tests.support.workbooks import sheet_of, write_parts, write_workbook
 
 MAP = """
 [source]
@@ -29,6 +34,7 @@ RECORDS = [{"id": f"i{n}", "q": f"何謂「{n}」\n?", "a": "甲,乙", "more": s
 CELLS = "id,q,a,more\r\n" + "".join(
     f'{each["id"]},"{each["q"]}","{each["a"]}",{each["more"]}\r\n' for each in RECORDS
 )
+LIST = json.dumps(RECORDS, ensure_ascii=False)
 LINES = "\r\n\r\n".join(json.dumps(each, ensure_ascii=False) for each in RECORDS)
 
 
@@ -58,7 +64,17 @@ def refused(folder: Path, name: str, data: bytes, out: str) -> tuple[str, str, s
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize(("name", "text"), [("t.jsonl", LINES), ("t.csv", CELLS)])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.jsonl", LINES),
+        ("t.csv", CELLS),
+        ("t.json", LIST),
+        ("t.jsonl", LIST),
+        ("t.json", json.dumps(RECORDS, indent=1).replace("\n", "\r\n")),
+        ("t.json", f" {LIST} \n\n "),
+    ],
+)
 def test_a_large_table_gives_the_same_items_and_notes(tmp_path, streamed, name, text, mark):
     data = mark + text.encode()
     whole = imported(tmp_path, name, data, "whole")
@@ -104,9 +120,99 @@ def test_a_large_damaged_parquet_file_is_an_error(tmp_path, streamed):
     assert "no" in refused(tmp_path, "t.parquet", empty.getvalue(), "out")[0]
 
 
+def test_a_large_workbook_gives_the_same_items_and_notes(tmp_path, streamed, monkeypatch):
+    monkeypatch.setattr("keju.datasets.readers.workbooks._ROWS", 2)
+    rows = [list(RECORDS[0]), *(list(each.values()) for each in RECORDS)]
+    data = write_workbook(tmp_path / "t.xlsx", rows).read_bytes()
+    whole = imported(tmp_path, "t.xlsx", data, "whole")
+    assert not can_stream([tmp_path / "source" / "t.xlsx"])
+    streamed()
+    assert can_stream([tmp_path / "source" / "t.xlsx"])
+    by_row = imported(tmp_path, "t.xlsx", data, "rows")
+    assert by_row.manifest.hash == whole.manifest.hash
+    assert by_row.notes == whole.notes
+
+
+SHEETS = {
+    "a row with more cells": [["id", "q", "a"], ["i0", "q", "a"], ["i1", "q", "a", "b"]],
+    "an id twice": [["id", "q", "a"], ["i0", "q", "a"], ["i0", "q", "a"]],
+    "a column twice": [["id", "q", "q"], ["i0", "q", "a"]],
+    "no rows": [["id", "q", "a"]],
+    "a column of the mapping that is missing": [["id", "q"], ["i0", "q"]],
+}
+
+
+@pytest.mark.parametrize("kind", [*SHEETS, "cut off", "not a workbook"])
+def test_a_damaged_large_workbook_gives_the_same_error(tmp_path, streamed, kind):
+    data = b"PK nothing"
+    if kind == "cut off":
+        data = write_parts(tmp_path / "t.xlsx", [sheet_of("<row><c")]).read_bytes()
+    elif kind in SHEETS:
+        data = write_workbook(tmp_path / "t.xlsx", SHEETS[kind]).read_bytes()
+    whole = refused(tmp_path, "t.xlsx", data, "whole")
+    streamed()
+    assert refused(tmp_path, "t.xlsx", data, "rows") == whole
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text() | st.floats(-1e9, 1e9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(
+    st.lists(st.dictionaries(st.text(), JSON, max_size=3), min_size=1, max_size=5),
+    st.sampled_from([None, 0, 1]),
+    st.booleans(),
+    st.integers(1, 40),
+)
+def test_a_list_in_pieces_of_any_size_has_the_same_objects(records, indent, escaped, size):
+    text = json.dumps(records, indent=indent, ensure_ascii=escaped)
+    pieces = [text[start : start + size] for start in range(0, len(text), size)]
+    assert list(iter_list(pieces)) == msgspec.json.decode(text)
+    for wrong in (text[:-1], f"{text},", f"{text}{text}", text.replace("{", "{,", 1)):
+        with pytest.raises(ValueError):  # noqa: PT011 - its words are not used
+            list(iter_list([wrong]))
+
+
+def test_a_long_object_is_read_in_linear_time_and_bounded(monkeypatch):
+    text = json.dumps([{"image": "x" * 1_000_000}, {"image": ""}])
+    pieces = [text[start : start + 100] for start in range(0, len(text), 100)]
+    assert [len(str(each["image"])) for each in iter_list(pieces)] == [1_000_000, 0]
+    monkeypatch.setattr("keju.datasets.readers.json_records.MOST_TEXT", 400_000)
+    taken = iter(pieces)
+    with pytest.raises(ValueError):  # noqa: PT011 - its words are not used
+        list(iter_list(taken))
+    assert len(list(taken)) > 1_000
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
+def test_damage_in_a_list_that_is_too_large_to_read_again_names_the_record_before(
+    tmp_path, streamed, monkeypatch, name
+):
+    streamed()
+    monkeypatch.setattr("keju.datasets.readers.streamed_tables.MOST_TEXT", 0)
+    problem, file, item = refused(tmp_path, name, LIST.encode()[:-9], "out")
+    assert problem.startswith("not readable as JSON")
+    assert file.endswith(name)
+    assert item == "after record 8"
+
+
 @pytest.mark.parametrize(
     ("name", "data"),
     [
+        ("t.json", LIST.encode()[:-1]),
+        ("t.json", LIST.encode()[:-9]),
+        ("t.json", LIST.encode() + b"x"),
+        ("t.json", LIST.replace("}]", "}, 1]").encode()),
+        ("t.json", LIST.replace("}]", "},]").encode()),
+        ("t.json", LIST.replace("i7", "\\ud800").encode()),
+        ("t.json", LIST.replace('"7"', "NaN").encode()),
+        ("t.json", LIST.replace('"7"', "[" * 5000 + "]" * 5000).encode()),
+        ("t.json", LIST.encode().replace(b"i7", b"\xff")),
+        ("t.json", LIST.replace("i7", "i3").encode()),
+        ("t.jsonl", LIST.encode()[:-1]),
         ("t.jsonl", LINES.encode() + b'\n{"id": 1'),
         ("t.jsonl", LINES.encode() + b"\n[]"),
         ("t.jsonl", LINES.encode() + b'\n{"id": "\xff"}'),
@@ -127,13 +233,13 @@ def test_a_damaged_large_table_gives_the_same_error(tmp_path, streamed, name, da
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("t.jsonl", json.dumps(RECORDS).encode()),
         ("t.jsonl", LINES.encode("gb18030")),
         ("t.csv", CELLS.encode("utf-16")),
-        ("t.json", json.dumps(RECORDS).encode()),
+        ("t.json", LIST.encode("gb18030")),
+        ("t.json", json.dumps({"data": RECORDS}).encode()),
     ],
 )
-def test_what_is_not_lines_in_utf_8_is_read_at_once(tmp_path, streamed, name, data):
+def test_what_is_not_lines_or_a_list_in_utf_8_is_read_at_once(tmp_path, streamed, name, data):
     streamed()
     made = imported(tmp_path, name, data, "out")
     assert made.manifest.items == len(RECORDS)

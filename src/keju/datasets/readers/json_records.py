@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
-from keju.datasets.readers.base import join_names, source_text
+from keju.datasets.readers.base import MOST_TEXT, join_names, source_text
 from keju.datasets.readers.records import JsonObject
 from keju.errors import DataError
 from keju.messages import message
@@ -18,6 +19,8 @@ from keju.messages import message
 T = TypeVar("T")
 
 _LIST = re.compile(r"\s*\[\s*\{")
+_NEXT = re.compile(r"\s*,\s*\{")
+_CLOSE = re.compile(r"\s*\]\s*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -90,6 +93,49 @@ def begins_with_list(text: str) -> bool:
 
 def _lines(file: Path, text: str) -> list[JsonObject]:
     return list(iter_lines(file, text.split("\n")))
+
+
+def iter_list(pieces: Iterable[str]) -> Iterator[JsonObject]:
+    """Yield the objects of a JSON list, one of which is in memory.
+
+    Args:
+        pieces: the text of the list, in pieces.
+
+    Raises:
+        ValueError: it is not a list of objects, or one has more than `MOST_TEXT` characters.
+            `objects_in` finds the place in a text that is not too large.
+    """
+    scan = json.JSONDecoder(strict=False).raw_decode
+    waiting, size, wanted = [""], 0, 0
+    before, closed = _LIST, False
+    for piece in chain(pieces, [""]):
+        waiting.append(piece)
+        size += len(piece)
+        if piece and size < wanted:
+            continue
+        text, start = "".join(waiting), 0
+        while not closed and (found := before.match(text, start)):
+            try:
+                end = scan(text, found.end() - 1)[1]
+            except (ValueError, RecursionError):
+                break  # The text may end within an object.
+            yield _decoded(text[found.end() - 1 : end])
+            before, start = _NEXT, end
+        if before is _NEXT and not closed and (found := _CLOSE.match(text, start)):
+            start, closed = found.end(), True
+        waiting, size = [text[start:]], len(text) - start
+        if size > MOST_TEXT:
+            raise ValueError("a part of the list has too many characters")
+        wanted = 2 * size  # A long object is not scanned again for each piece.
+    if not closed or "".join(waiting).strip():
+        raise ValueError("the list is cut off, or its next part is not an object")
+
+
+def _decoded(text: str) -> JsonObject:
+    try:
+        return msgspec.json.decode(text, type=dict[str, object])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(str(error)) from None
 
 
 def iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:

@@ -7,6 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.time_limit import check_time
-from keju.datasets.readers.workbooks import Sheet, workbook_sheets
+from keju.datasets.readers.workbooks import Sheet, Workbook, workbook_sheets
 from keju.errors import DataError
 from keju.messages import message
 
@@ -93,7 +94,7 @@ def read_table(file: Path) -> list[Row]:
     elif suffix == ".parquet":
         rows = _numbered(file, "record", _parquet(file))
     elif suffix == ".xlsx":
-        rows = list(_workbook(file))
+        rows = list(workbook_rows(file))
     else:
         text = source_text(file)
         rows = list(delimited(file, io.StringIO(text, newline=""), separator_of(file, text)))
@@ -212,22 +213,24 @@ def _check_heads(file: Path, heads: list[str]) -> None:
         raise DataError(wrong, file=file, hint=message("datasets.name-every-column"))
 
 
-def _workbook(file: Path) -> Iterator[Row]:
-    """The rows of all sheets; they must have the same columns.
+def workbook_rows(file: Path) -> Iterator[Row]:
+    """Yield the rows of all sheets, a few of which are in memory; the columns must be the same.
 
     Raises:
-        DataError: the sheets differ, or a row has a cell outside the columns.
+        DataError: it is not readable as a workbook, the sheets differ, or a row has a cell outside
+            the columns.
     """
-    sheets = workbook_sheets(file, source_bytes(file))
+    book = Workbook(file, source_bytes(file))
+    sheets = book.sheets(1)
     heads = [_heads(file, sheet) for sheet in sheets]
     if any(each != heads[0] for each in heads):
         raise DataError(
             message("datasets.sheets-differ", sheets=join_names(sheet.name for sheet in sheets)),
             file=file,
         )
-    for sheet in sheets:
-        for number, cells in sheet.rows[1:]:
-            within = f"sheet {sheet.name}, " if len(sheets) > 1 else ""
+    for name, rows in book.iter_sheets():
+        within = f"sheet {name}, " if len(sheets) > 1 else ""
+        for number, cells in islice(rows, 1, None):
             place = Place(file, f"{within}line {number}")
             if len(cells) > len(heads[0]):
                 raise DataError(

@@ -1,4 +1,4 @@
-"""`workbook_sheets`: the cells of XLSX workbooks as text, with limited time and memory.
+"""`Workbook`: the cells of XLSX workbooks as text, with limited time and memory.
 
 openpyxl reads a sheet as a stream of rows. python-calamine is ten times as fast, but it allocates
 every cell between the first and the last one: a workbook of 2 kB with the cells A1 and XFD1048576
@@ -13,11 +13,13 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.messages import message
 
@@ -38,6 +40,8 @@ MOST_TEXT = 1 << 28
 
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHUNK = 1 << 20
+_ROWS = 256
+"""The number of rows that `Workbook.iter_sheets` has in memory."""
 _NEGATIVE = re.compile(rb"""\bt=["']s["'][^<>]*>\s*<(?:\w+:)?v>\s*-""")
 """A cell with a negative index of a shared string, for which openpyxl uses the last one."""
 
@@ -56,10 +60,8 @@ class Sheet(NamedTuple):
     rows: list[SheetRow]
 
 
-def workbook_sheets(
-    file: Path, data: bytes, most: int | None = None, *, formulas: bool = False
-) -> list[Sheet]:
-    """The visible sheets of a workbook that have filled cells.
+class Workbook:
+    """The visible sheets of a workbook, read row by row.
 
     Numbers become their shortest form (``1``, ``0.5``), dates their ISO form, formulas the value
     that was stored with them.
@@ -67,33 +69,87 @@ def workbook_sheets(
     Args:
         file: the workbook's name, for errors.
         data: its bytes.
-        most: read only this many rows of each sheet.
         formulas: return the text of formulas, not their values. A program that writes tables stores
             an answer that begins with = as a formula.
 
     Raises:
         DataError: it is damaged, or larger than the limits of this module.
     """
-    from openpyxl import load_workbook  # noqa: PLC0415 - slow to import
 
-    check_archive(file, data)
+    def __init__(self, file: Path, data: bytes, *, formulas: bool = False) -> None:
+        from openpyxl import load_workbook  # noqa: PLC0415 - slow to import
+
+        check_archive(file, data)
+        self._file = file
+        with _reporting(file):
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
+            self._sheets = [each for each in book.worksheets if each.sheet_state == "visible"]
+
+    def sheets(self, most: int | None = None) -> list[Sheet]:
+        """The sheets that have filled cells, with their rows.
+
+        Args:
+            most: read only this many rows of each sheet.
+
+        Raises:
+            DataError: a sheet is damaged, or the rows exceed the limits.
+        """
+        counted = _Counted(self._file)
+        with _reporting(self._file):
+            found = [
+                Sheet(each.title, list(islice(counted.rows(each), most))) for each in self._sheets
+            ]
+        return [sheet for sheet in found if sheet.rows]
+
+    def iter_sheets(self) -> Iterator[tuple[str, Iterator[SheetRow]]]:
+        """Yield the name of each sheet and its rows with filled cells, a few of them in memory.
+
+        Raises:
+            DataError: as `sheets`.
+        """
+        counted = _Counted(self._file)
+        for sheet in self._sheets:
+            yield sheet.title, self._iter_rows(counted.rows(sheet))
+
+    def _iter_rows(self, rows: Iterator[SheetRow]) -> Iterator[SheetRow]:
+        several = [SheetRow(0, [])]
+        while several:
+            check_time()
+            with _reporting(self._file):
+                several = list(islice(rows, _ROWS))
+            yield from several
+
+
+def workbook_sheets(
+    file: Path, data: bytes, most: int | None = None, *, formulas: bool = False
+) -> list[Sheet]:
+    """The visible sheets of a workbook that have filled cells; the arguments as of `Workbook`.
+
+    Args:
+        file: the workbook's name, for errors.
+        data: its bytes.
+        most: read only this many rows of each sheet.
+        formulas: return the text of formulas, not their values.
+
+    Raises:
+        DataError: it is damaged, or larger than the limits of this module.
+    """
+    return Workbook(file, data, formulas=formulas).sheets(most)
+
+
+@contextmanager
+def _reporting(file: Path) -> Iterator[None]:
+    """Report any error of the library as damage, without its warnings."""
     try:
         with warnings.catch_warnings():
             # The warnings (styles, extensions) do not affect cells.
             warnings.simplefilter("ignore")
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
-            counted = _Counted(file)
-            sheets = [
-                Sheet(sheet.title, list(islice(counted.rows(sheet), most)))
-                for sheet in book.worksheets
-                if sheet.sheet_state == "visible"
-            ]
+            yield
     except DataError:
         raise
     except Exception as error:  # noqa: BLE001 - the library raises almost anything on damaged files
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise DataError(message("datasets.workbook-unreadable", reason=reason), file=file) from None
-    return [sheet for sheet in sheets if sheet.rows]
 
 
 def check_archive(file: Path, data: bytes) -> None:

@@ -15,6 +15,7 @@ from keju.datasets.readers.mapped.items import PLACE_COLUMNS, ItemMaker
 from keju.datasets.readers.mapped.mapping import Mapping, read_mapping
 from keju.datasets.readers.mapped.records import (
     as_tuple,
+    columns_of,
     image_records,
     table_records,
     with_groups,
@@ -74,7 +75,7 @@ def read_mapped(src: Path, writer: DatasetWriter, settings: MappedSettings) -> I
         rows = named = _named(every, files, mapping)
         if left := len(every) - len(named):
             yield f"skipped {left} of {len(every)} records, since [source] names does not match"
-    columns = tuple(dict.fromkeys(key for row in rows for key in row.cells))
+    columns = columns_of(rows)
     _check_columns(file, mapping, columns)
     parts = _Parts(mapping, files, columns)
     yield from _add_all(src, writer, rows, parts, skip=settings.skip_missing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, image_files, join_names
@@ -11,7 +12,7 @@ from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.mapped.mapping import Columns, Mapping
 from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.streamed_tables import can_stream, iter_table
+from keju.datasets.readers.streamed_tables import can_stream, has_header, iter_table
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError, UsageError, shortened
 from keju.messages import either, message
@@ -60,13 +61,29 @@ class _Tables:
         self._streamed = streamed
 
     def __iter__(self) -> Iterator[Row]:
-        source = self._mapping.source
         for file, above in self._tables:
-            rows = iter_table(file) if self._streamed else _whole(file, source.json)
-            for place, cells in rows:
-                row = Row(place, dict(flatten(cells)))
-                for inner_place, inner in _each(row, source.each):
-                    yield Row(inner_place, {**above, **inner})
+            yield from self._rows(file, above)
+
+    def _rows(self, file: Path, above: JsonObject) -> Iterator[Row]:
+        source = self._mapping.source
+        for place, cells in iter_table(file) if self._streamed else _whole(file, source.json):
+            row = Row(place, dict(flatten(cells)))
+            for inner_place, inner in _each(row, source.each):
+                yield Row(inner_place, {**above, **inner})
+
+    def columns(self) -> Iterator[str]:
+        """Yield the columns of all records; of tables with a header only one record is read."""
+        for file, above in self._tables:
+            for row in islice(self._rows(file, above), 1 if has_header(file) else None):
+                yield from row.cells
+
+
+def columns_of(rows: Iterable[Row]) -> tuple[str, ...]:
+    """The columns of all records, in the order in which they occur first."""
+    every = (
+        rows.columns() if isinstance(rows, _Tables) else (key for row in rows for key in row.cells)
+    )
+    return tuple(dict.fromkeys(every))
 
 
 def table_records(src: Path, mapping: Mapping) -> Iterable[Row]:
