@@ -18,6 +18,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.readers.json_records import iter_list
 from keju.datasets.readers.streamed_tables import can_stream
 from keju.errors import DataError, KejuError
+from tests.support.released import table
 from tests.support.workbooks import sheet_of, write_parts, write_workbook
 
 MAP = """
@@ -131,6 +132,24 @@ def test_a_large_workbook_gives_the_same_items_and_notes(tmp_path, streamed, mon
     by_row = imported(tmp_path, "t.xlsx", data, "rows")
     assert by_row.manifest.hash == whole.manifest.hash
     assert by_row.notes == whole.notes
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "csv"])
+def test_several_tables_with_headers_give_the_same_items_and_notes(tmp_path, streamed, suffix):
+    source = tmp_path / "source"
+    source.mkdir()
+    for part in (RECORDS[:4], RECORDS[4:-1]):
+        rows = [[*part[0]], *([*each.values()] for each in part)]
+        write = write_workbook if suffix == "xlsx" else table
+        write(source / f"{part[0]['id']}.{suffix}", *([rows] if suffix == "xlsx" else rows))
+    data = CELLS.splitlines()[0] + "\r\n" + "i9,q,a,b\r\n"
+    whole = imported(tmp_path, "z.csv", data.encode(), "whole")
+    streamed()
+    assert can_stream(sorted(source.iterdir()))
+    pieces = imported(tmp_path, "z.csv", data.encode(), "pieces")
+    assert pieces.manifest.items == len(RECORDS)
+    assert pieces.manifest.hash == whole.manifest.hash
+    assert pieces.notes == whole.notes
 
 
 SHEETS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, image_files, join_names
@@ -59,10 +59,12 @@ class _Tables:
         self._tables = tables
         self._mapping = mapping
         self._streamed = streamed
+        self._begun: Iterator[Row] | None = None
 
     def __iter__(self) -> Iterator[Row]:
         for file, above in self._tables:
-            yield from self._rows(file, above)
+            begun, self._begun = self._begun, None
+            yield from begun or self._rows(file, above)
 
     def _rows(self, file: Path, above: JsonObject) -> Iterator[Row]:
         source = self._mapping.source
@@ -74,7 +76,13 @@ class _Tables:
     def columns(self) -> Iterator[str]:
         """Yield the columns of all records; of tables with a header only one record is read."""
         for file, above in self._tables:
-            for row in islice(self._rows(file, above), 1 if has_header(file) else None):
+            rows = self._rows(file, above)
+            if has_header(file):
+                several = list(islice(rows, 1))
+                # Opening a workbook takes long. With several, each one would stay in memory.
+                self._begun = chain(several, rows) if len(self._tables) == 1 else None
+                rows = iter(several)
+            for row in rows:
                 yield from row.cells
 
 
