@@ -149,6 +149,7 @@ def register(package: str, folder: Path) -> None:
         folder: the folder of the two files, which are read when they are first needed.
     """
     _registered[package] = folder
+    _file.cache_clear()
 
 
 def registered() -> tuple[str, ...]:
@@ -156,6 +157,7 @@ def registered() -> tuple[str, ...]:
     return tuple(_registered)
 
 
+@cache
 def _file(package: str, chosen: str) -> Path:
     if package in _registered:
         return _registered[package] / f"{chosen}.toml"

@@ -54,6 +54,9 @@ _NAME_HEADER = re.compile(
     r".{0,4}名称?|(?:命名)?实体(?:名称?|内容|列表)?|内容|词语?"
     r"|(?:named )?entit(?:y|ies)(?: names?)?|names?"
 )
+_LEADS_IN = re.compile(
+    r":|[a-z]|答案|实体|名词|[人地]名|人物|地点|名称|结果|清单|列表|有|包[括含]|凡|下|到|提及|出现|涉及|记载"
+)
 _PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
 _SENTENCE_END = re.compile(
@@ -152,7 +155,8 @@ def _listing(body: str) -> str:
             plain = plain[: each.start()] + "\n" + plain[each.end() :]
         return plain[kinds[0].start() :]
     start = 0
-    for found in wording("entities", "introduces").finditer(flat):
+    introduced = wording("entities", "introduces").finditer(flat) if _LEADS_IN.search(flat) else ()
+    for found in introduced:
         after = plain[found.end() :]
         before = _QUOTED.sub("", plain[start : found.start()])
         if after.strip(_EDGE) and "、" not in before:

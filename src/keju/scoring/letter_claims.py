@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from keju.scoring.letter_mentions import Mention
@@ -240,6 +241,10 @@ _OPENS_BODY = re.compile(
 )
 
 
+_in_a_loop = lru_cache(maxsize=32)
+"""Decorator of a function that gets the same words again and again where a response loops."""
+
+
 def claims_of(flat: str, mentions: Sequence[Mention]) -> list[Claim]:
     """The claim that each mention makes, in order."""
     flat = HAN_RUN.sub(lambda found: fold(found[0]), flat)
@@ -303,6 +308,7 @@ def _claim(  # noqa: PLR0911
     return Claim(mention, *_weak(left, right, mention))
 
 
+@_in_a_loop
 def _set_aside(wide: str, left: str, right: str) -> tuple[Rank, str] | None:
     """Mentions that are denied, or said of others, asked, or supposed."""
     if _NON_B.match(right) and left.rstrip().endswith("非"):
@@ -316,6 +322,7 @@ def _set_aside(wide: str, left: str, right: str) -> tuple[Rank, str] | None:
     return None
 
 
+@_in_a_loop
 def _committed(left: str, wide: str, right: str) -> tuple[Rank, str] | None:
     if _ANSWER.search(wide):
         final = _FINAL_LABEL.search(wide[-60:])
@@ -331,6 +338,7 @@ def _committed(left: str, wide: str, right: str) -> tuple[Rank, str] | None:
     return None
 
 
+@_in_a_loop
 def _judged(region: str) -> Rank | None:
     """The claim that the words after a mention make of it, up to the end of the sentence."""
     region = region.lstrip(" .)]:、")

@@ -100,6 +100,12 @@ _SMALL = re.compile(
 _SMALL_IN_BRACKETS = re.compile(r"(?<![A-Za-z0-9])\(([a-z])\)(?!\s{0,2}[a-z])")
 
 
+_LEADS_TO_SMALL = re.compile(r"[答选選]|answer|option|choice|probably|likely|i think|i guess")
+_SIGN = re.compile(rf"[{_STEMS}{_CIRCLED}1-8]")
+_NUMBER = re.compile(r"[第选選]|option|choice|answer")
+"""What there is where one of the longer expressions above can match."""
+
+
 class Mention(NamedTuple):
     """One or several options named together.
 
@@ -187,11 +193,15 @@ def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
     if whole := _ALONE_PLACE.fullmatch(flat[:60]):
         place = _PLACE[whole["han"]] if whole["han"] else _ORDINALS[whole["word"].lower()]
         return letter(place, flat)
-    flat = _SMALL.sub(
-        lambda found: found["before"] + found["letter"].upper() + found["after"], flat
-    )
-    flat = _SMALL_IN_BRACKETS.sub(lambda found: found[0].upper(), flat)
-    return _NUMBERED.sub(numbered, _ALONE_SIGN.sub(sign, flat))
+    lower = flat.lower()
+    if _LEADS_TO_SMALL.search(lower):
+        flat = _SMALL.sub(
+            lambda found: found["before"] + found["letter"].upper() + found["after"], flat
+        )
+    if "(" in flat:
+        flat = _SMALL_IN_BRACKETS.sub(lambda found: found[0].upper(), flat)
+    flat = _ALONE_SIGN.sub(sign, flat) if _SIGN.search(flat) else flat
+    return _NUMBERED.sub(numbered, flat) if _NUMBER.search(lower) else flat
 
 
 def _runs(flat: str, offered: Sequence[str]) -> Iterator[Mention]:

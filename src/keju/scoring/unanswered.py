@@ -89,12 +89,18 @@ def only_declines(core: str, *, finished: bool = False) -> bool:
     sentences = (each[0] for each in _SENTENCE.finditer(core) if each[0].strip(_EDGE))
     first = list(islice(sentences, 2))
     refusal = wording("discourse", "refusal")
-    if not any(refusal.search(fold(each).strip(_EDGE)) for each in first):
+    opening = [fold(each).strip(_EDGE) for each in first]
+    # The beginning alone, or the first two sentences: few responses come further.
+    if not (
+        any(map(_begins_with_refusal, opening[:1]))
+        if finished
+        else any(map(refusal.search, opening))
+    ):
         return False
     raw = [*first, *sentences]
     flat = [fold(each).strip(_EDGE) for each in raw]
     refused = [bool(refusal.search(each)) for each in flat]
-    if (finished and not _begins_with_refusal(flat[0])) or not any(map(_is_refusal, flat)):
+    if not any(map(_is_refusal, flat)):
         return False
     for place, each in enumerate(flat):
         if wording("discourse", "although").search(each) and not is_request(each):
@@ -186,12 +192,8 @@ def _declines(core: str, form: AnswerForm) -> bool:
 def _begins_to_decline(core: str, first: str, form: AnswerForm) -> bool:
     if form in _ONE_VALUE:
         return _regrets(first) and not wording("short", "answer").search(fold(core))
-    if form == "entities" and wording("entities", "introduces", "{}[^、]{1,20}、").search(
-        fold(core)
-    ):
-        return False
     if only_declines(core, finished=True):
-        return True
+        return form != "entities" or not _lists_names(core)
     regrets = form == "transcription" and _regrets(first)
     if regrets and (is_mostly_latin(core) or is_modern(core)):
         leads = wording("unanswered", "leads_to_text")
@@ -199,6 +201,11 @@ def _begins_to_decline(core: str, first: str, form: AnswerForm) -> bool:
     if form != "transcription" or len(han_only(core)) >= _LEAST_TEXT:
         return False
     return wording("discourse", "refusal").search(first) is not None
+
+
+def _lists_names(core: str) -> bool:
+    """Whether a list of names is introduced after all."""
+    return wording("entities", "introduces", "{}[^、]{1,20}、").search(fold(core)) is not None
 
 
 def _regrets(flat: str) -> bool:

@@ -81,9 +81,11 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
 def counted_pairs(reference: str, hypothesis: str) -> dict[Layer, Pair]:
     """`counted_pair` at each layer, made of the texts of the layer before."""
     texts, pairs = [reference, hypothesis], dict[Layer, Pair]()
+    pair = Pair(*_count_alike(texts))
     for layer, step in zip(LAYERS, _steps(), strict=True):
-        texts = list(map(step, texts))
-        pairs[layer] = Pair(*_count_alike(texts))
+        before, texts = texts, list(map(step, texts))
+        pair = pair if texts == before else Pair(*_count_alike(texts))
+        pairs[layer] = pair
     return pairs
 
 
