@@ -10,7 +10,7 @@ from keju.scoring.clause_claims import concludes_bare, grams_of, is_brief
 from keju.scoring.phrase_marks import BOLD, EDGE, OUTSIDE, QUOTED
 from keju.scoring.phrase_values import trimmed_phrase, value_of
 from keju.scoring.question_slots import maker_of, slot_of
-from keju.scoring.typed_values import counted_value, typed_value
+from keju.scoring.typed_values import counted_value, misses_its_form, typed_value
 from keju.scoring.wordings import fold, wording
 from keju.text import all_han, count_han, has_han, is_han, parse_number
 
@@ -214,6 +214,7 @@ class ClauseWeights:
         named = QUOTED.fullmatch(clause.part.strip(OUTSIDE.replace("“", "").replace("”", "")))
         if first and named and alone:
             return 2 * CERTAIN
+        no_value = no_value or misses_its_form(clause.part, self._question)
         if not is_brief(clause.plain) or shared or begins or no_value:
             return 0
         if self.is_sourced(clause.part):

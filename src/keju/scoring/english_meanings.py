@@ -24,8 +24,8 @@ _HEADED = re.compile(
 _APPOSED = re.compile(
     r"\b(?:is|['’]s|as|of|character) [\u3400-\u9fff](?:\s?"
     + _GLOSS
-    + r")?\s?[,;:–—-]? (?:an? |the )"
-    r"(?P<value>(?!(?:character|sign|graph|form|word|variant|modern|early|ancient)\b)[a-z]+"
+    + r")?\s?(?:[,;:–—-]? (?:an? |the )|[,;:–—-] (?=[a-z]+[.;]?(?:\s|$)))"
+    r"(?P<value>(?!(?:character|sign|graph|form|word|variant|modern|early|ancient|meaning|which|so|or|and|as|also|in|it)\b)[a-z]+"
     r"(?: [a-z]+)?)"
     r"(?= (?:seen|shown|drawn|depicted|viewed|with|in|on|that|which)\b|[,.;]|$)"
 )

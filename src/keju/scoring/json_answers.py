@@ -76,6 +76,12 @@ def labelled_phrase(body: str, question: str) -> Extracted | None:
     if row := _row_of_table(body, question):
         return Extracted(row[1], f"row {row[0]!r}", body)
     lines = [line for line in body.splitlines() if line.strip()]
+    if (
+        len(lines) == 1
+        and not re.search("[（(]", body)
+        and len(parts := re.split("[；;]", lines[0])) > 1
+    ):
+        lines = [each for each in parts if each.strip()]
     found = [match for line in lines if (match := _LABELLED.fullmatch(line))]
     if len(found) < _FEWEST_LABELS or len(found) < len(lines) - _MOST_OTHERS:
         return None
@@ -83,6 +89,8 @@ def labelled_phrase(body: str, question: str) -> Extracted | None:
     asks_meaning = wording("short", "asks_meaning").search(fold(question))
     meant = [key for key in left if asks_meaning and _is_key(key, "key_meaning")]
     asked = meant or [key for key in left if _is_asked(key, question)]
+    if len(asked) > 1 and all(key in question for key in asked):
+        asked = [min(asked, key=question.index)]
     if len(asked) != 1 or wording("discourse", "correction").search(fold(body)):
         return None
     return Extracted(left[asked[0]], f"label {asked[0]!r}", body)

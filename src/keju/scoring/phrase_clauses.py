@@ -31,6 +31,7 @@ from keju.scoring.clause_weights import (
 )
 from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import has_link
+from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import fold, wording
 from keju.text import has_han
 
@@ -202,9 +203,14 @@ class _State:
         sentence.carried = 0 if keeps_none else weight
         sentence.carried -= BOLD_WEIGHT * bool(BOLD.search(clause.part))
         weight = 0 if self._says_it_again(clause, sentence) else weight + added
-        sentence.stated = sentence.stated or weight >= LEAST
+        sentence.stated = sentence.stated or (weight >= LEAST and self._has_form(clause.part))
         sentence.sourced = sentence.sourced or self._weights.is_sourced(clause.part)
         return 0 if sentence.declines and (unlinked or weight < CERTAIN) else weight
+
+    def _has_form(self, part: str) -> bool:
+        """Whether a value can be what is asked for: of a character, one that is marked as such."""
+        asked = "character" in find_asked_phrase(self._question).kinds
+        return not asked or typed_value(part, self._question) is not None
 
     def _lead(self, parts: list[str]) -> str:
         """The first clause of a sentence; the last one where all before it are its grounds."""
@@ -288,6 +294,8 @@ class _State:
         presents = any(
             wording("short", name).match(flat.lstrip()) for name in ("presents", "describes")
         )
+        if self._shows_the_page(flat):
+            return True
         of_the_work = wording("short", "asks_of_the_work").search(fold(self._question))
         if longer and presents and not of_the_work and not self._repeats_the_question(flat):
             return True
@@ -295,6 +303,15 @@ class _State:
         asked = wording("short", "asks_to_describe").search(fold(self._question))
         listing = wording("short", "lists").search(flat)
         return bool(describes and not asked and (parts > 3 or listing))
+
+    def _shows_the_page(self, flat: str) -> bool:
+        """Whether a sentence begins with what is seen of a page or a bone (这是一段竖排古籍)."""
+        if not wording("short", "asks_of_the_text").search(fold(self._question)):
+            return False
+        seen = wording(
+            "short", "physical", r"(?:这|此|该|图中|图片)[^,。]{0,6}?[是为]一?[\u4e00-\u9fff]?{}"
+        )
+        return seen.fullmatch(next(parts_of(flat)).strip(OUTSIDE)) is not None
 
     def _repeats_the_question(self, flat: str) -> bool:
         """Whether a sentence has half of the words of the question."""

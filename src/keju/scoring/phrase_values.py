@@ -81,6 +81,8 @@ def _linked_value(clause: str, question: str) -> str:
     if (slot := slot_of(said, question)) is not None:
         return slot
     links = links_in(without_quoted(flat), question)
+    if "person" in find_asked_phrase(question).kinds:  # 指归有光
+        links = [each for each in links if each[0] != "有"] or links
     if wording("short", "but").search(flat):
         after = wording("short", "but").search(flat)
         links = [each for each in links if after and each.end() > after.end()] or links

@@ -30,7 +30,7 @@ from keju.scoring.phrase_values import (
 )
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.short_texts import answer_text, marked_row, plain_text
-from keju.scoring.typed_values import misses_its_form
+from keju.scoring.typed_values import misses_its_form, typed_value
 from keju.scoring.wordings import fold, wording
 from keju.text import has_han
 
@@ -38,6 +38,9 @@ LONGEST = 50_000
 """Of longer responses only the end is read."""
 
 _BOX = re.compile(r"\\boxed\s{0,3}\{\s{0,3}(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?([^{}]*)\}")
+_LEADS_TO_QUESTION = re.compile(
+    r"^请?(?:根据|结合)[^：:。，]{1,12}(?:回答|作答)[^：:。，]{0,8}[：:]"
+)
 _UNMARKED = re.compile(r"[\u3400-\u9fff]+")
 _LONGEST_RUN = 24
 _GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
@@ -54,6 +57,7 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     JSON, a LaTeX box or a single phrase decide at once. None where the response declines, leaves
     two candidates, or says nothing that answers the question.
     """
+    question = _LEADS_TO_QUESTION.sub("", question)
     body = strict_body(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
@@ -76,6 +80,8 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if meant := _quoted_meaning(core, question):
         return readings_of(meant, question, "quoted meaning", body)
     found = _of_clauses(core, question, body)
+    if found.answer and wording("short", "nothing").fullmatch(fold(found.answer).strip(EDGE)):
+        return Extracted(None, "declines", body)
     whole = core.strip(OUTSIDE)
     if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
@@ -140,9 +146,11 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     if _lists_several(clauses, question) or _GLOSSES.search(core):
         return Extracted(None, "several phrases", body)
     if len(clauses) == 1 and clauses[0].weight >= 0 and is_plain(clauses[0].text, question):
-        if misses_its_form(clauses[0].text, question):
+        typed = typed_value(clauses[0].text, question)
+        said = clauses[0].text if typed is None else typed
+        if misses_its_form(said, question):
             return Extracted(None, "no phrase of the asked form", body)
-        return readings_of(clauses[0].text, question, "whole answer", body)
+        return readings_of(said, question, "whole answer", body)
     spoken_in = _in_one_language(clauses, question)
     about = [
         each for each in _about(spoken_in, question) if each.weight < 0 or _is_new(each, question)
@@ -154,20 +162,7 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     if not _is_certain(best, clauses, question) and _only_describes(core):
         return Extracted(None, "only describes", body)
     if best is None:
-        if core.rstrip(" *").endswith((":", "：")):
-            return Extracted(None, "no phrase is given", body)
-        several = len(clauses) > _MOST_CLAUSES or _is_long_in_english(core, question)
-        declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
-        if declined or wording("discourse", "refusal").search(fold(core)):
-            return Extracted(None, "no phrase is given", body)
-        linked = [each for each in clauses if each.weight > 0] or [
-            each for each in clauses
-            if not wording("short", "reason").match(fold(each.text).strip(OUTSIDE))
-        ]  # fmt: skip
-        said = value_of(core, question) if len(clauses) == 1 else core
-        if len(linked) == 1 and len(clauses) > 1:
-            said = value_of(linked[0].text, question)
-        return readings_of(said, question, "whole answer", body)
+        return _of_whole(core, clauses, question, body)
     if _speaks_of_several(best, clauses, question):
         return Extracted(None, "several values", body)
     if misses_its_form(value_of(best.text, question), question):
@@ -175,6 +170,26 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     rule = "answer phrase" if best.weight >= PHRASE else "sentence"
     value = value_of(best.text, question)
     return readings_of(value + gloss_of(best.text, value), question, rule, best.text)
+
+
+def _of_whole(core: str, clauses: list[Clause], question: str, body: str) -> Extracted:
+    """The phrase that a short text is where no clause stands out; nothing of one that declines."""
+    if core.rstrip(" *").endswith((":", "：")):
+        return Extracted(None, "no phrase is given", body)
+    several = len(clauses) > _MOST_CLAUSES or _is_long_in_english(core, question)
+    declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
+    if declined or wording("discourse", "refusal").search(fold(core)):
+        return Extracted(None, "no phrase is given", body)
+    linked = [each for each in clauses if each.weight > 0] or [
+        each for each in clauses
+        if not wording("short", "reason").match(fold(each.text).strip(OUTSIDE))
+    ]  # fmt: skip
+    said = value_of(core, question) if len(clauses) == 1 else core
+    if len(linked) == 1 and len(clauses) > 1:
+        said = value_of(linked[0].text, question)
+    if misses_its_form(said, question):
+        return Extracted(None, "no phrase of the asked form", body)
+    return readings_of(said, question, "whole answer", body)
 
 
 def _is_long_in_english(core: str, question: str) -> bool:

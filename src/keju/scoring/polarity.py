@@ -213,6 +213,9 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
     other = wording("yes_no", "not_that").search(clause)
     if other and re.search(rf"\b{other['word']}\b", _predicate(asked)):
         return "No"
+    like = wording("yes_no", "more_like").search(clause)
+    if like and like["word"] not in asked:
+        return "No"
     if likeness := _of_likeness(clause, asked, denied=denied):
         return likeness
     if wording("yes_no", "joins").search(clause):
