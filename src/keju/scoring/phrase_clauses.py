@@ -265,7 +265,10 @@ class _State:
         begins = bool(concludes and not has_link(clause.masked))
         self._concluded = begins or (self._concluded and sentence.number == self._concluding)
         self._concluding = sentence.number
-        self._labelled = bool(wording("short", "answer", "{}$").search(raw))
+        self._labelled = bool(
+            wording("short", "answer", "{}$").search(raw)
+            or wording("short", "in_so_many").search(raw)
+        )
         return added
 
     def _is_bare(self, clause: ClauseText) -> bool:
