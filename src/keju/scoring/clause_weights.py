@@ -20,7 +20,7 @@ PHRASE, CONCLUDED, LEFT_OPEN, DESCRIBES = 1000, 500, -2, -3
 """The weights of an answer phrase and a conclusion, of a clause that leaves the answer open, and of
 one that only describes the image."""
 SETTLED = 600
-"""The weight from which a conclusion stands after a correction, or draws on all before it."""
+"""The weight from which a conclusion counts after a correction, or draws on all before it."""
 LEAST, BOLD_WEIGHT = 20, 30
 """The least weight of a clause that has a value, and the weight that bold type adds."""
 

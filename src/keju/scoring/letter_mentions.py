@@ -103,7 +103,7 @@ _SMALL_IN_BRACKETS = re.compile(r"(?<![A-Za-z0-9])\(([a-z])\)(?!\s{0,2}[a-z])")
 _LEADS_TO_SMALL = re.compile(r"[答选選]|answer|option|choice|probably|likely|i think|i guess")
 _SIGN = re.compile(rf"[{_STEMS}{_CIRCLED}1-8]")
 _NUMBER = re.compile(r"[第选選]|option|choice|answer")
-"""What there is where one of the longer expressions above can match."""
+"""Texts one of which occurs wherever one of the longer expressions above can match."""
 
 
 class Mention(NamedTuple):

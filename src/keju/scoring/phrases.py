@@ -173,7 +173,7 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
 
 
 def _of_whole(core: str, clauses: list[Clause], question: str, body: str) -> Extracted:
-    """The phrase that a short text is where no clause stands out; nothing of one that declines."""
+    """The phrase that a short text without a stronger clause is; nothing if it declines."""
     if core.rstrip(" *").endswith((":", "：")):
         return Extracted(None, "no phrase is given", body)
     several = len(clauses) > _MOST_CLAUSES or _is_long_in_english(core, question)
