@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
 
+import aiohttp
 import pytest
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
+from keju.models.http_client import Wire, error_of_exception
 from keju.running.outcomes import Job
 from keju.running.policy import RetryPolicy
 from keju.running.request_runner import FIRST, ModelQueue, RequestRunner
@@ -169,6 +171,34 @@ def test_a_refusal_by_policy_is_filtered_and_not_asked_again(dataset: Dataset):
     assert {r.status for r in kept} == {"filtered"}
     assert variant.halted == ""
     assert not variant.failures
+
+
+@pytest.mark.parametrize(("succeeded", "attempts"), [(False, 3), (True, 6)])
+def test_an_address_without_a_server_is_tried_less_before_the_first_answer(
+    dataset: Dataset, succeeded: bool, attempts: int
+):
+    error = AskError("connection", "refused", retryable=True, unreachable=True)
+    variant = queue(Scripted(failing(error, 99)), dataset, 30, succeeded=succeeded)
+    kept = ask(dataset, variant)
+    assert {(r.status, r.attempts) for r in kept} == {("failed", attempts)}
+    assert variant.halted
+    assert variant.left > 0, "the rest is asked when the address is corrected"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid"])
+def test_a_refused_connection_and_an_unknown_host_are_unreachable(host: str):
+    async def attempt() -> AskError:
+        wire = Wire(f"http://{host}/v1", 9.0)
+        try:
+            await wire.post([b"{}"], {})
+        except (aiohttp.ClientError, OSError) as error:
+            return error_of_exception(error)
+        finally:
+            await wire.close()
+        raise AssertionError("something answers there")
+
+    error = asyncio.run(attempt())
+    assert (error.kind, error.retryable, error.unreachable) == ("connection", True, True)
 
 
 def test_the_deadline_ends_a_request_that_only_gets_429(dataset: Dataset):

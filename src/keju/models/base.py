@@ -57,6 +57,8 @@ class AskError(KejuError):
         retryable: whether another attempt may help.
         retry_after: seconds that the server asked to wait, if it did.
         overloaded: the server is overloaded (429, 503, 529): fewer requests may help.
+        unreachable: nothing answers at the address: the connection was refused, or the name of
+            the server is unknown.
         said: the server's complete message, which is searched for refused parameters. It may
             contain a secret and is not stored.
     """
@@ -69,6 +71,7 @@ class AskError(KejuError):
         retryable: bool = False,
         retry_after: float | None = None,
         overloaded: bool = False,
+        unreachable: bool = False,
         said: str = "",
     ) -> None:
         self.said = said
@@ -76,6 +79,7 @@ class AskError(KejuError):
         self.retryable = retryable
         self.retry_after = retry_after
         self.overloaded = overloaded
+        self.unreachable = unreachable
         super().__init__(message)
 
 

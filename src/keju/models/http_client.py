@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack
+from socket import gaierror
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -147,7 +148,12 @@ def error_of_exception(error: Exception) -> AskError:
         return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
         return AskError("bad-request", message("models.address-not-usable", words=words))
-    return AskError("connection", message("models.connection-failed", words=words), retryable=True)
+    return AskError(
+        "connection",
+        message("models.connection-failed", words=words),
+        retryable=True,
+        unreachable=any(isinstance(each, (ConnectionRefusedError, gaierror)) for each in chain),
+    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -139,6 +139,7 @@ class OpenAICompatible:
             retryable=failure.retryable,
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
+            unreachable=failure.unreachable,
         )
 
     async def diagnosis(self) -> str:

@@ -14,9 +14,10 @@ class RetryPolicy(Record, frozen=True, kw_only=True):
     503 do not count, so that a busy server makes the run slow but does not make it fail. `deadline`
     is the maximum number of seconds from the first attempt to the last, including waits; `timeout`
     the maximum for one attempt. Waits start at `first_wait` seconds and double up to
-    `longest_wait`; each is shortened at random by up to half. A model is stopped after `dead_after`
-    consecutive requests that failed because of its server, and after five failures with the same
-    message before the first success (see `FailureWatch`).
+    `longest_wait`; each is shortened at random by up to half. Where nothing answers at the address
+    and the run has no answer of the model, a request is sent at most three times. A model is
+    stopped after `dead_after` consecutive requests that failed because of its server, and after
+    five failures with the same message before the first success (see `FailureWatch`).
     """
 
     attempts: int = 6

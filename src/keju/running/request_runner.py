@@ -39,6 +39,10 @@ FIRST = 5
 """The most requests in flight to a model until its first answer, so that an error that affects
 every request is found at the cost of a few."""
 
+UNREACHABLE_ATTEMPTS = 3
+"""The maximum number of attempts where nothing answers at the address and the run has no answer of
+the model: the address is probably wrong, so the user is told within seconds."""
+
 
 class ModelQueue:
     """A model queue: the requests that one model has still to answer, with their progress.
@@ -106,6 +110,11 @@ class ModelQueue:
     def answered(self) -> bool:
         """Whether a request that was sent in this session has a response that is not a failure."""
         return self.done > self.statuses["failed"]
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the run has an answer of this model, of this session or an earlier one."""
+        return self._watch.succeeded
 
     @property
     def left(self) -> int:
@@ -289,7 +298,7 @@ class RequestRunner:
                 queue.throttle.overloaded(started, outcome.retry_after)
             else:
                 counted += 1
-            wait = self._wait(outcome, attempts, counted, monotonic() - first)
+            wait = self._wait(queue, outcome, attempts, counted, monotonic() - first)
             if wait is None:
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             queue.waited += wait
@@ -350,10 +359,15 @@ class RequestRunner:
         refs = request.all_images
         return LazyImages(self._dataset, refs) if self._dataset and refs else ()
 
-    def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
+    def _wait(
+        self, queue: ModelQueue, failure: AskError, attempts: int, counted: int, spent: float
+    ) -> float | None:
         """Seconds until the next attempt; None if there is none."""
         retry = self._retry
-        if not failure.retryable or counted >= retry.attempts:
+        most = retry.attempts
+        if failure.unreachable and not queue.succeeded:
+            most = min(most, UNREACHABLE_ATTEMPTS)
+        if not failure.retryable or counted >= most:
             return None
         wait = min(retry.longest_wait, retry.first_wait * 2.0 ** min(attempts - 1, 30))
         wait *= random.uniform(0.5, 1.0)  # noqa: S311
