@@ -159,8 +159,11 @@ def test_loopback_addresses_are_recognised(host, alone):
 def test_another_host_address_warns_and_is_reachable_by_number(command):
     process, port, said = command("--host", "0.0.0.0")
     token = said.rpartition("=")[2]
+    name = socket.gethostname().lower()
+    assert f"http://{name}:{port}/" in said
     cookies = {f"keju-{port}": sign_in(port, token, "", f"keju-{port}")}
     assert ask(port, "GET", "/who", cookies=cookies, Host="10.0.0.7").status == 200
+    assert ask(port, "GET", "/who", cookies=cookies, Host=f"{name}:{port}").status == 200
     assert ask(port, "GET", "/who", cookies=cookies, Host="evil.example").status == 403
     process.terminate()
     assert "warning: everyone who can reach 0.0.0.0" in process.communicate(timeout=30)[1]

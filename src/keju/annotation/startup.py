@@ -19,6 +19,7 @@ from keju.errors import UsageError
 from keju.messages import Message, message
 
 LOOPBACK = "127.0.0.1"
+_EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  compared, not listened on
 _BACKLOG = 128
 
 
@@ -37,7 +38,8 @@ def serve(
         host: the address to listen on. Other machines can reach an address that is not loopback.
         port: the port; 0 selects a free one.
         new_token: whether to make a new token, so that earlier addresses stop working.
-        report: the function that receives the access URL once the server accepts requests.
+        report: the function that receives the access URL once the server accepts requests. Where
+            the server listens on all addresses, the URL has the name of this machine.
 
     Returns:
         A line for each exported file.
@@ -52,7 +54,7 @@ def serve(
             actual_port = int(listening.getsockname()[1])
             token = app.events.get_token(renew=new_token)
             server = Server(app, AccessControl(app.signer, token, host, actual_port))
-            name = f"[{host}]" if ":" in host else host
+            name = _name_in_address(host)
             asyncio.run(
                 _run_until_stopped(
                     server, listening, lambda: report(f"http://{name}:{actual_port}/?t={token}")
@@ -61,6 +63,13 @@ def serve(
         return app.collect()
     finally:
         app.close()
+
+
+def _name_in_address(host: str) -> str:
+    """The host as browsers need it: the machine's name where the server listens everywhere."""
+    if host in _EVERYWHERE:
+        return socket.gethostname().lower()
+    return f"[{host}]" if ":" in host else host
 
 
 async def _run_until_stopped(
