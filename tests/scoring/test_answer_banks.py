@@ -26,10 +26,15 @@ LEAST = dict.fromkeys(
         "answers_twelfth.jsonl",
         "answers_thirteenth.jsonl",
         "answers_fourteenth.jsonl",
+        "answers_fifteenth.jsonl",
     ),
     0.99,
 ) | {"answers_tenth.jsonl": 0.90, "answers_eleventh.jsonl": 0.92}
 FROZEN = {
+    "answers_natural.jsonl": (
+        "8be6a08bbfdac5fedb285ee427df271bf14c6aa84cead81e57b967952545e8bb",
+        0.968,
+    ),
     "answers_frozen.jsonl": (
         "9b1cb1915dde7020e57ddd618639a21d3c4762774e1452d309fc15b563b3ca1c",
         0.919,

@@ -41,7 +41,7 @@ every request is found at the cost of a few."""
 
 UNREACHABLE_ATTEMPTS = 3
 """The maximum number of attempts where nothing answers at the address and the run has no answer of
-the model: the address is probably wrong, so the user is told within seconds."""
+the model: the address is probably wrong, so the error appears within seconds."""
 
 
 class ModelQueue:

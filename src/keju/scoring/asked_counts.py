@@ -135,7 +135,7 @@ def _range_at_last(plain: str) -> Extracted | None:
     """No count where the last sentence gives a range of the whole (这样算下来，大概有6到8匹)."""
     flat = fold(plain)
     last = _SENTENCE_END.split(flat.rstrip(_EDGE))[-1]
-    if last == flat or not wording("counts", "estimates").search(last):
+    if last == flat.rstrip(_EDGE) or not wording("counts", "estimates").search(last):
         return None
     open_one = without_ranges(last)
     if open_one == last or re.search(_N, open_one) or wording("short", "answer").search(flat):

@@ -215,6 +215,11 @@ class ClauseWeights:
         if first and named and alone:
             return 2 * CERTAIN
         no_value = no_value or misses_its_form(clause.part, self._question)
+        whole = first and alone and clause.part.rstrip().endswith(("。", ".", "**"))
+        if whole and 2 * len(shared) < len(grams_of(clause.plain)):
+            shared = set()
+        if "meaning" in find_asked_phrase(self._question).kinds:
+            no_value = no_value or bool(wording("short", "derived").match(clause.plain))
         if not is_brief(clause.plain) or shared or begins or no_value:
             return 0
         if self.is_sourced(clause.part):

@@ -10,7 +10,8 @@ from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han, parse_english_number, parse_number
 
 _NUMBER = (
-    r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-[a-z]+)?"
+    r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
+    r"(?:-(?:one|two|three|four|five|six|seven|eight|nine)\b)?+"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
     r"|sixteen|seventeen|eighteen|nineteen)"
 )

@@ -22,6 +22,12 @@ from keju.text import all_han, has_han
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
 _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
 _MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
+_LEAST_ITEMS = 2
+_BOLD_ITEM = re.compile(
+    r"^[ \t]*(?:[-*•·]|\d{1,2}[.、)])[ \t]*\*\*(?P<name>[^*\n：:、]{1,24})"
+    r"(?:[：:]\*\*|\*\*\s?(?:[：:]|[–—-]{1,2}))(?P<said>[^\n]*)$",
+    re.MULTILINE,
+)
 _BOLD_HEADING = re.compile(
     r"^[ \t]*\*\*(?:[一二三四五六七八九十]{1,3}、)?[^*\n、，,]{1,24}\*\*[:：]?[ \t]*\n+"
     r"(?=[ \t]*(?:[-*•·]\s|\d{1,2}[.、)])[^\n:：]*$)",
@@ -137,8 +143,20 @@ def _asked_names(body: str, question: str) -> Extracted | None:
     return Extracted("、".join(names), f"JSON key {asked[0]!r}", body)
 
 
+def _named_in_bold(body: str) -> str:
+    """A list whose items are a name in bold and what it is, as the names only."""
+    found = list(_BOLD_ITEM.finditer(body))
+    kinds = wording("entities", "kind")
+    if len(found) < _LEAST_ITEMS or any(
+        kinds.fullmatch(fold(each["name"])) or "、" in each["said"] for each in found
+    ):
+        return body
+    return _BOLD_ITEM.sub(lambda each: f"- {each['name']}", body)
+
+
 def _listing(body: str) -> str:
     """The part of a body that is the list: after its introduction, or the corrected one."""
+    body = _named_in_bold(body)
     body = _BOLD_HEADING.sub(lambda found: found[0] if _opens_notes(found[0]) else "", body)
     plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", without_fence(body)))
     plain = _CIRCLES.sub("\n", plain.replace("》《", "》、《"))

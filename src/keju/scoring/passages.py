@@ -94,6 +94,8 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
         return named
     if form == "transcription" and (said := stated_quotation(inside)):
         return Extracted(said, "quotation", inside)
+    if form != "translation":
+        inside = _revised(inside) or inside
     whole = Extracted(inside.strip(), "whole answer" if inside == text else "after the reasoning")
     return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)
 
@@ -119,6 +121,25 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
     if quoted is None and not _only_speaks_of_it(inside):
         return whole
     return Extracted(quoted, "quotation" if quoted else "no text is given", inside)
+
+
+def _revised(body: str) -> str:
+    """The text after the last line that announces a corrected version; "" without such a line.
+
+    The version after the line must share most characters with the one before it: a line such as
+    "corrections:" before single characters announces no version.
+    """
+    lines = body.split("\n")
+    for place in range(len(lines) - 1, 0, -1):
+        line = fold(lines[place]).rstrip(" *")
+        if line.endswith(":") and wording("passages", "revises").search(line):
+            before, after = (
+                Counter(counted("\n".join(part))) for part in (lines[:place], lines[place + 1 :])
+            )
+            shared = (before & after).total()
+            if 2 * shared > after.total() > 0 and 2 * after.total() > before.total() - len(line):
+                return "\n".join(lines[place + 1 :]).strip()
+    return ""
 
 
 def transcription_of(text: str) -> Extracted:

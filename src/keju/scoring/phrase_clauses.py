@@ -43,6 +43,7 @@ _BOLD_ITEM = re.compile(
     r"^[\s\-*•·#>0-9.]{0,8}\*\*(?:[A-Za-z][A-Za-z ,'()/-]{1,40})\*\*\s(?:[–—-]{1,2})\s*(?=\S)"
 )
 _STATED, _SECOND_THOUGHT = 12, 100
+_DIRECT, _DIRECT_SIGN = 80, 60
 _REACH = 4
 
 
@@ -64,12 +65,18 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
     """The clauses with their weights."""
     state = _State(question)
     sentences = list(sentences_of(core))
+    conditions = [
+        bool(wording("short", "condition").match(fold(each).lstrip(OUTSIDE))) for each in sentences
+    ]
     last = core.rstrip().rpartition("\n")[2].strip(OUTSIDE)
     closing = core.rstrip().rpartition("\n\n")[2].strip(OUTSIDE)
     for number, sentence in enumerate(sentences):
         flat = fold(GLOSS.sub("", sentence)).strip(OUTSIDE)
         asks = sentence.rstrip(" \n*")[-1:] in "?？"
         if not flat or is_offer_or_note(flat + "?" * asks):
+            continue
+        if conditions[number] and any(conditions[max(0, number - 1) : number + 2 : 2]):
+            yield Clause(sentence, LEFT_OPEN, number)
             continue
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
@@ -121,6 +128,7 @@ class _State:
         self._corrected = -9
         self._most = self._concluding = 0
         self._concluded = self._labelled = self._restated = self._doubted = False
+        self._opened = False
 
     def read(
         self, text: str, number: int, *, alone: bool, longer: bool = False, closes: bool = False
@@ -161,6 +169,12 @@ class _State:
             return Clause(part, -1, sentence.number)
         weight = self._weight(whole, clause, sentence)
         weight += self._announced(clause, weight, sentence)
+        if sentence.number == 0:
+            if weight > 0 and BOLD.fullmatch(clause.part.strip(" \n。.")):
+                weight = max(weight, _DIRECT)
+            asks_for_sign = "character" in find_asked_phrase(self._question).kinds
+            direct = _DIRECT_SIGN if asks_for_sign else _DIRECT
+            self._opened = self._opened or weight >= direct
         self._most = max(self._most, weight)
         weight += _SECOND_THOUGHT * (sentence.corrected and weight >= CONCLUDED)
         return None if self._labelled else Clause(part, weight, sentence.number)
@@ -188,6 +202,8 @@ class _State:
         """How clearly a clause answers the question, after the clauses before it."""
         first = sentence.number == 0
         lead = self._lead(sentence.parts)
+        if "character" in find_asked_phrase(self._question).kinds and not has_han(clause.part):
+            return 0
         unlinked = whole is lead and not self._weights.is_linked(clause)
         if unlinked:
             after = sentence.text[len(whole) : len(whole) + 1] if lead is sentence.parts[0] else ""
@@ -225,7 +241,12 @@ class _State:
         if sentence.sourced:
             return False
         again = wording("short", "says_it_again").match(clause.masked)
-        new = self._weights.has_asked_year(clause.masked) or self._weights.is_counted(clause.part)
+        today = wording("short", "asks_for_today").search(fold(self._question))
+        new = (
+            self._weights.has_asked_year(clause.masked)
+            or self._weights.is_counted(clause.part)
+            or (today and "今" in clause.masked)
+        )
         return bool(again) and not new
 
     def _without_label(self, part: str) -> str:
@@ -252,13 +273,17 @@ class _State:
             (sentence.restated and concludes) or (self._most >= PHRASE and sentence.corrected)
         ):
             added = PHRASE + _SECOND_THOUGHT
-        elif weight >= _STATED and (
-            wording("short", "commits").search(clause.masked)
-            or (self._doubted and wording("short", "hedged").search(clause.masked))
-            or (sentence.stated and wording("short", "specific").match(clause.masked))
-            or concludes
-            or self._concluded
-            or self._is_settled(clause.masked, weight, sentence)
+        elif (
+            weight >= _STATED
+            and not (self._explains(sentence) and not concludes)
+            and (
+                wording("short", "commits").search(clause.masked)
+                or (self._doubted and wording("short", "hedged").search(clause.masked))
+                or (sentence.stated and wording("short", "specific").match(clause.masked))
+                or concludes
+                or self._concluded
+                or self._is_settled(clause.masked, weight, sentence)
+            )
         ):
             again = wording("short", "says_it_again").match(clause.masked)
             added = CONCLUDED + _SECOND_THOUGHT * bool(concludes and not again)
@@ -270,6 +295,10 @@ class _State:
             or wording("short", "in_so_many").search(raw)
         )
         return added
+
+    def _explains(self, sentence: _Sentence) -> bool:
+        """Whether a sentence comes after one that answers directly, and corrects nothing."""
+        return self._opened and sentence.number > 0 and self._corrected < 0 and not self._doubted
 
     def _is_bare(self, clause: ClauseText) -> bool:
         """Whether a clause is a brief phrase alone, or all in bold type."""

@@ -83,6 +83,9 @@ def _linked_value(clause: str, question: str) -> str:
     links = links_in(without_quoted(flat), question)
     if "person" in find_asked_phrase(question).kinds:  # 指归有光
         links = [each for each in links if each[0] != "有"] or links
+    if not wording("short", "asks_for_place").search(fold(question)):  # 指位于两侧的马
+        located = wording("short", "located")
+        links = [each for each in links if not located.search(each[0])] or links
     if wording("short", "but").search(flat):
         after = wording("short", "but").search(flat)
         links = [each for each in links if after and each.end() > after.end()] or links

@@ -48,6 +48,7 @@ _MOST_SENTENCES, _MOST_CLAUSES = 2, 3
 _MOST_WORDS = 6
 _LONG, _LONGEST_BARE = 80, 12
 _REPORTED = re.compile(r"[（(][^（()）]{1,80}[）)]")
+_TERM = re.compile(r"\s*[“「\"]?(?P<term>[\u3400-\u9fff]{1,4})[”」\"]?\s?[：:]\s?(?=\S)")
 _ENDS = "。.！!？?）)”」』》*`]】\"'"
 
 
@@ -71,6 +72,7 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if marked := marked_row(core):
         return readings_of(marked, question, "marked row", core)
     core = answer_text(_REPORTED.sub(_unless_reported, core), question)
+    core = _without_asked_term(core, question)
     if wording("short", "nothing").fullmatch(fold(core).strip(EDGE)):
         return Extracted(None, "declines", body)
     if _reads_out(core, question):
@@ -92,6 +94,13 @@ def _quoted_meaning(core: str, question: str) -> str:
     """The quoted meaning of an English response, where a meaning is asked for in English."""
     asked = "meaning" in find_asked_phrase(question).kinds and not has_han(question)
     return quoted_meaning(core) if asked and is_mostly_latin(core) else ""
+
+
+def _without_asked_term(core: str, question: str) -> str:
+    """A text without the quoted word of the question as its label (缘：沿着)."""
+    label = _TERM.match(core)
+    quoted = label and any(f"{a}{label['term']}{b}" in question for a, b in ("“”", "「」", '""'))
+    return core[label.end() :] if label and quoted else core
 
 
 def _unless_reported(gloss: re.Match[str]) -> str:
@@ -208,7 +217,9 @@ def _is_taken_back(best: Clause | None, clauses: list[Clause], core: str) -> boo
         return False
     cut = best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS
     undecided = concludes is not None or best.weight < CERTAIN
-    return cut or (last.weight == LEFT_OPEN and undecided)
+    sentence = "".join(each.text for each in clauses if each.sentence == last.sentence)
+    both = best.sentence < last.sentence and wording("short", "both_remain").search(fold(sentence))
+    return cut or bool(both) or (last.weight == LEFT_OPEN and undecided)
 
 
 def _defining(clauses: list[Clause], question: str) -> list[Clause]:

@@ -125,7 +125,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
             return Extracted(said.pop(), name, found[0][0])
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
-    return extract_stated_yes_no(body, question) or _of_statement(core, question)
+    return _stated(body, core, question)
 
 
 def _only_word(body: str) -> Extracted | None:
@@ -188,6 +188,13 @@ def _decides_nothing(sentence: str) -> bool:
     """Whether a sentence doubts, or says what a decision depends on."""
     flat = fold(sentence)
     return any(wording("yes_no", name).search(flat) for name in ("doubt", "criteria"))
+
+
+def _stated(body: str, core: str, question: str) -> Extracted:
+    """Yes or No from what a response states; neither where it asks for the image first."""
+    if wording("yes_no", "asks_for_images").search(fold(core)):
+        return Extracted(None, "asks for an image")
+    return extract_stated_yes_no(body, question) or _of_statement(core, question)
 
 
 def _of_statement(core: str, question: str) -> Extracted:
