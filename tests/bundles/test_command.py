@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from keju import __version__
+from keju.bundles.verification import AuditFinding, Outcome, Verification
+from keju.cli.output.verification_tables import detail_lines
 from keju.runs import RunFolder
 from tests.support.printed_lines import printed
 
@@ -40,6 +42,36 @@ def test_who_verified_when_with_which_version_and_what_it_means(
     assert "Wang Li" not in unnamed.text
     for each in (named, unnamed):
         assert meaning in "".join(each.text.split("\n"))
+
+
+def test_the_result_comes_first_and_the_audit_is_counted_or_listed(scored_run: Path) -> None:
+    verify = ["verify", "x.keju.zip", "--dataset", "set"]
+    _, short, full = printed(
+        scored_run.parent,
+        [["bundle", "run", "-o", "x.keju.zip"], verify, [*verify, "--verbose"]],
+        "en",
+    )
+    assert short.text.startswith("x.keju.zip: verified")
+    found = full.text.count("Audit: ")
+    assert found > 1
+    assert "Audit: " not in short.text
+    assert f"{found} findings" in short.text
+
+
+@pytest.mark.parametrize(
+    ("result", "verbose", "listed"),
+    [("verified", False, False), ("verified", True, True), ("incomplete", False, True),
+     ("differs", False, True)],
+)  # fmt: skip
+def test_the_audit_is_listed_for_a_bundle_that_is_not_verified(
+    result: Outcome, verbose: bool, listed: bool
+) -> None:
+    finding = AuditFinding(check="c", severity="notice", place="T1", says="few items")
+    found = Verification(
+        bundle="b", bundle_sha256="", result=result, meaning="", verified="", keju="", command="",
+        environment={}, audit=(finding,),
+    )  # fmt: skip
+    assert any("few items" in line for line in detail_lines(found, verbose=verbose)) == listed
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "Label"), ("zh", "标签")])

@@ -110,6 +110,13 @@ def verify(
             "--output", metavar="FILE.json", help="New JSON file with the verification statement."
         ),
     ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            help="Also list the findings of the audit of a verified bundle. Default: their number.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Compute the scores of a bundle again, and compare them with the stored ones.
@@ -122,7 +129,11 @@ def verify(
     """
     from keju.bundles import verify_bundle, write_statement
     from keju.cli.output.console import print_json
-    from keju.cli.output.verification_tables import verification_lines, verification_tables
+    from keju.cli.output.verification_tables import (
+        detail_lines,
+        result_lines,
+        verification_tables,
+    )
     from keju.encoders import Encoders, default_cache_path, parse_semantic
 
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
@@ -132,9 +143,11 @@ def verify(
     if as_json:
         print_json(found)
     else:
+        for line in result_lines(found):
+            say(line)
         for table in verification_tables(found):
             out.print(table)
-        for line in verification_lines(found):
+        for line in detail_lines(found, verbose=verbose):
             say(line)
     if statement is not None:
         note(message("terminal.wrote", file=statement))

@@ -45,8 +45,21 @@ def check_name(check: str) -> str:
     return names.get(check, check)
 
 
-def verification_lines(found: Verification) -> Iterator[str]:
-    """Further differences, parts that were not verified, the audit, and the result."""
+def result_lines(found: Verification) -> Iterator[str]:
+    """The result with its meaning, and who computed it."""
+    yield result_line(found)
+    yield meaning_of_verified()
+    who = found.verified_by or message("terminal.no-name-given")
+    yield message("terminal.verified-with", version=found.keju, time=found.verified, who=who)
+
+
+def detail_lines(found: Verification, *, verbose: bool) -> Iterator[str]:
+    """Further differences, parts that were not verified, and the audit or its number of findings.
+
+    Args:
+        found: the verification.
+        verbose: whether to list the findings of the audit of a bundle that is verified, too.
+    """
     more = len(found.differences) - _SHOWN
     if more > 0:
         yield message("terminal.more-differences", count=more + found.more_differences)
@@ -57,14 +70,13 @@ def verification_lines(found: Verification) -> Iterator[str]:
             )
         else:
             yield message("terminal.not-verified", part=each.part, reason=each.reason)
+    if found.audit and found.result == "verified" and not verbose:
+        yield message("terminal.audit-findings", count=len(found.audit))
+        return
     for finding in found.audit:
         yield message(
             "terminal.audit-finding", place=translate(finding.place), says=translate(finding.says)
         )
-    who = found.verified_by or message("terminal.no-name-given")
-    yield message("terminal.verified-with", version=found.keju, time=found.verified, who=who)
-    yield result_line(found)
-    yield meaning_of_verified()
 
 
 def result_line(found: Verification) -> str:
