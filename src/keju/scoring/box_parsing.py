@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.metrics.boxes import Axes
+from keju.scoring.box_notations import BRACKETED, FOUR, NUMBER, as_lists
 from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.numeric_answer import extract_count
 from keju.scoring.wordings import fold, wording
@@ -21,17 +22,13 @@ MOST = 5_000
 
 Row = tuple[float, float, float, float]
 
-_NUMBER = r"[-+]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})"
-_GAP = r"\s{0,4}[,，、;；\s]\s{0,4}"
-_FOUR = rf"({_NUMBER}){_GAP}({_NUMBER}){_GAP}({_NUMBER}){_GAP}({_NUMBER})"
-_BRACKETED = re.compile(rf"[\[(（【]\s{{0,8}}{_FOUR}\s{{0,8}}[\])）】]")
 _BARE = re.compile(
     rf"^[ \t]*(?:[-*•]\s*)?(?:[^\n\[\](){{}}<>]{{0,60}}?[:：]\s*|\d{{1,4}}[.)、]\s+)?"
-    rf"{_FOUR}[ \t]*[.。;；,，]?[ \t]*$",
+    rf"{FOUR}[ \t]*[.。;；,，]?[ \t]*$",
     re.MULTILINE,
 )
-_WHOLE = re.compile(rf"\s*{_FOUR}\s*")
-_CELL = rf"[ \t]*({_NUMBER})[ \t]*\|"
+_WHOLE = re.compile(rf"\s*{FOUR}\s*")
+_CELL = rf"[ \t]*({NUMBER})[ \t]*\|"
 _IN_TABLE = re.compile(rf"^[ \t]*\|(?:[^|\n]{{0,60}}\|)?{_CELL * 4}[ \t]*$", re.MULTILINE)
 _TAGGED = re.compile(
     r"<(?:\|box_start\||box|bbox)>(?P<inside>[^<]{0,4000})<(?:\|box_end\||/box|/bbox)>",
@@ -50,7 +47,7 @@ _EDGES = {
 _SIDES = {"x": 0, "y": 1, "width": 2, "w": 2, "height": 3, "h": 3}
 _NAMED = re.compile(
     rf"(?<![A-Za-z0-9_])(?P<name>{'|'.join(_EDGES)})[\"'*`]?\s{{0,3}}[:=：]\s{{0,3}}"
-    rf"(?P<value>{_NUMBER})(?![\d.]\d)",
+    rf"(?P<value>{NUMBER})(?![\d.]\d)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"<points?\b[^<>]{0,4000}>")
@@ -58,31 +55,6 @@ _POINTS = re.compile(r"<points?\b[^<>]{0,4000}>")
 _OPENS_JSON = re.compile(r"^[ \t]*[{\[]\s*[{\[\"]", re.MULTILINE)
 _DEEPEST = 12
 _MOST_CORRECTIONS = 3
-_UNITS = re.compile(r"(?<=[0-9])\s?(?:px|pixels?|像素)(?![a-z])", re.IGNORECASE)
-_QUOTED_NUMBER = re.compile(rf"[\"']({_NUMBER})[\"']")
-_CORNERS = re.compile(
-    rf"[(\[]\s{{0,3}}(?:[xX]1?\s?=\s?)?({_NUMBER})\s{{0,3}},\s{{0,3}}(?:[yY]1?\s?=\s?)?({_NUMBER})\s{{0,3}}[)\]]"
-    rf"[^0-9()\[\]\n;]{{0,30}}"
-    rf"[(\[]\s{{0,3}}({_NUMBER})\s{{0,3}},\s{{0,3}}({_NUMBER})\s{{0,3}}[)\]]"
-)
-_ROW_NUMBER = re.compile(
-    r"^[ \t]*\|[ \t]*\d{1,4}[ \t]*\|(?=[^|\n]{0,60}(?:\|[^|\n]{1,20}){4}\|[ \t]*$)", re.MULTILINE
-)
-_HEADED = re.compile(r"^[ \t]*\|[^|\n]{0,60}(?:\|[^|\n]{1,60}){5}\|[ \t]*$", re.MULTILINE)
-_IS = r"\s{0,2}(?:[:=：为]|是|of|is)?\s{0,2}"
-_THEN = r"(?:\s?px)?(?:[,;，、；\s]|and\b){1,5}"
-_SIZE = {name: rf"\b{name}\s{{0,2}}[:=：]\s{{0,2}}({_NUMBER}){_THEN}" for name in "xy"}
-_CORNER_AND_SIZE = re.compile(
-    _SIZE["x"] + _SIZE["y"] + rf"(?:with\s)?(?:width|w|宽度?){_IS}({_NUMBER}){_THEN}"
-    rf"(?:height|h|高度?){_IS}({_NUMBER})",
-    re.IGNORECASE,
-)
-_POINT_AND_SIZE = re.compile(
-    rf"(?:top[- ]left|左上角?)[^()\[\]\n0-9]{{0,20}}[(\[]\s?({_NUMBER})\s?,\s?({_NUMBER})\s?[)\]]"
-    rf"[^0-9\n]{{0,6}}(?:width|w|宽度?)[^0-9\n]{{0,4}}({_NUMBER})"
-    rf"[^0-9\n]{{0,6}}(?:height|h|高度?)[^0-9\n]{{0,4}}({_NUMBER})",
-    re.IGNORECASE,
-)
 _OF_THE_FORMAT = re.compile(
     r"(?:尺寸|大小|分辨率|范围|格式|(?:image|page) (?:size|dimensions?)|resolution|format)"
     r"[^\[\]\n。;；]{0,16}[\[(（][^\[\]()（）\n]{1,40}[\])）]",
@@ -140,10 +112,7 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
         return found
     if (rows := _embedded(to_half_width(body_of(text)), axes)) is not None:
         return _checked(rows, "JSON in the text", text)
-    plain = _sized(_numbered(_UNITS.sub("", to_half_width(body_of(text)))))
-    plain = _QUOTED_NUMBER.sub(r"\1", plain)
-    if axes in {"xyxy", "yxyx"}:
-        plain = _once(_CORNERS.sub(r"[\1, \2, \3, \4]", plain))
+    plain = as_lists(to_half_width(body_of(text)), axes)
     again = extract_boxes(plain, axes)
     if again.rows is None:
         again = extract_boxes(_ROWS.sub("\n", plain), axes)
@@ -162,32 +131,6 @@ def _embedded(body: str, axes: Axes) -> list[Row] | None:
     return _in_json(value, axes) or None
 
 
-def _once(body: str) -> str:
-    """A body without boxes that a line repeats in other words (i.e. top-left …)."""
-    lines = body.split("\n")
-    for place, line in enumerate(lines):
-        found = list(_BRACKETED.finditer(line))
-        for first, second in zip(reversed(found[:-1]), reversed(found[1:]), strict=True):
-            if first.groups() == second.groups():
-                lines[place] = lines[place][: second.start()] + lines[place][second.end() :]
-    return "\n".join(lines)
-
-
-def _numbered(body: str) -> str:
-    """A body without the number of the row before four numbers in a Markdown table."""
-    return _ROW_NUMBER.sub("|", body) if _HEADED.search(body) else body
-
-
-def _sized(body: str) -> str:
-    """A body whose corners with a size (x=1, y=2, width=3, height=4) are two corners."""
-
-    def corners(found: re.Match[str]) -> str:
-        left, top, width, height = (float(each) for each in found.groups())
-        return f"[{left:.10g}, {top:.10g}, {left + width:.10g}, {top + height:.10g}]"
-
-    return _POINT_AND_SIZE.sub(corners, _CORNER_AND_SIZE.sub(corners, body))
-
-
 def _corrected(text: str) -> str:
     """The text after a correction if boxes follow it, else the whole text."""
     body = body_of(text)
@@ -195,10 +138,10 @@ def _corrected(text: str) -> str:
     corrections = list(wording("discourse", "correction").finditer(flat))
     for found in reversed(corrections[-_MOST_CORRECTIONS:]):
         start = max(body.rfind(mark, 0, found.start()) for mark in "。；;\n") + 1
-        replaced = _BRACKETED.search(body, start, found.start())
-        if replaced and _BRACKETED.match(body, found.end() + body[found.end() :].find("[")):
+        replaced = BRACKETED.search(body, start, found.start())
+        if replaced and BRACKETED.match(body, found.end() + body[found.end() :].find("[")):
             return body[:start] + body[found.end() :]
-        if _BRACKETED.search(body, found.end()) and _BRACKETED.search(body, 0, found.start()):
+        if BRACKETED.search(body, found.end()) and BRACKETED.search(body, 0, found.start()):
             return body[found.end() :]
     return text
 
@@ -231,7 +174,7 @@ def _without_fences(body: str) -> str:
 
 def _has_box(line: str) -> bool:
     return bool(
-        _BRACKETED.search(line)
+        BRACKETED.search(line)
         or _BARE.match(line)
         or _IN_TABLE.match(line)
         or _NAMED.search(line)
@@ -355,7 +298,7 @@ def _tagged(body: str, axes: Axes) -> list[Row] | None:
     del axes
     rows: list[Row] = []
     for tag in _TAGGED.finditer(body):
-        numbers = [float(each) for each in re.findall(_NUMBER, tag["inside"])]
+        numbers = [float(each) for each in re.findall(NUMBER, tag["inside"])]
         if len(numbers) % 4 == 0:
             rows += [row for at in range(0, len(numbers), 4) if (row := _row(numbers[at : at + 4]))]
     return rows or None
@@ -363,7 +306,7 @@ def _tagged(body: str, axes: Axes) -> list[Row] | None:
 
 def _bracketed(body: str, axes: Axes) -> list[Row] | None:
     del axes
-    return _of_matches(_BRACKETED, body)
+    return _of_matches(BRACKETED, body)
 
 
 def _tabled(body: str, axes: Axes) -> list[Row] | None:

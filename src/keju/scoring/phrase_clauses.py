@@ -44,6 +44,7 @@ _BOLD_ITEM = re.compile(
 )
 _STATED, _SECOND_THOUGHT = 12, 100
 _DIRECT, _DIRECT_SIGN = 80, 60
+"""The weight from which the first sentence answers directly, and where a character is asked for."""
 _REACH = 4
 
 
@@ -128,7 +129,7 @@ class _State:
         self._corrected = -9
         self._most = self._concluding = 0
         self._concluded = self._labelled = self._restated = self._doubted = False
-        self._opened = False
+        self._answered_directly = False
 
     def read(
         self, text: str, number: int, *, alone: bool, longer: bool = False, closes: bool = False
@@ -174,7 +175,7 @@ class _State:
                 weight = max(weight, _DIRECT)
             asks_for_sign = "character" in find_asked_phrase(self._question).kinds
             direct = _DIRECT_SIGN if asks_for_sign else _DIRECT
-            self._opened = self._opened or weight >= direct
+            self._answered_directly = self._answered_directly or weight >= direct
         self._most = max(self._most, weight)
         weight += _SECOND_THOUGHT * (sentence.corrected and weight >= CONCLUDED)
         return None if self._labelled else Clause(part, weight, sentence.number)
@@ -298,7 +299,12 @@ class _State:
 
     def _explains(self, sentence: _Sentence) -> bool:
         """Whether a sentence comes after one that answers directly, and corrects nothing."""
-        return self._opened and sentence.number > 0 and self._corrected < 0 and not self._doubted
+        return (
+            self._answered_directly
+            and sentence.number > 0
+            and self._corrected < 0
+            and not self._doubted
+        )
 
     def _is_bare(self, clause: ClauseText) -> bool:
         """Whether a clause is a brief phrase alone, or all in bold type."""

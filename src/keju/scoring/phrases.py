@@ -19,15 +19,8 @@ from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
 from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
-from keju.scoring.phrase_values import (
-    LONGEST_PHRASE,
-    LONGEST_PLAIN,
-    gloss_of,
-    is_new,
-    is_plain,
-    readings_of,
-    value_of,
-)
+from keju.scoring.phrase_readings import gloss_of, readings_of
+from keju.scoring.phrase_values import LONGEST_PHRASE, LONGEST_PLAIN, is_new, is_plain, value_of
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.short_texts import answer_text, marked_row, plain_text
 from keju.scoring.typed_values import misses_its_form, typed_value
