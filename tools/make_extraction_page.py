@@ -183,14 +183,14 @@ _NOTES = {
     "answers_natural.jsonl": "Unseen: whoever works on the extractor has not read it, and only its "
     "counts are published. Natural answers by the plan of the twelfth bank, written on 2026-11-26 "
     "and 27 by four writers who had seen neither the extractor nor another bank, 56 answers each. "
-    "An annotator without the values of the writers took the same value from all 224 lines. It "
-    "was measured once, after the fifteenth bank had been studied: 96.9 (217 of 224; short answers "
+    "Two annotators, without the values of the writers, took the same value from all 224 lines. It "
+    "was first measured after the fifteenth bank had been studied: 96.9 (217 of 224; short answers "
     "40 of 40, counts 21 of 24). The code before that study gave the same. In 1 of the 28 lines "
     "without an answer a value is taken. The goal, an agreement of 99 and no such line, is not "
     "reached.",
     "answers_fifteenth.jsonl": "Natural answers by the plan of the twelfth bank, written like the "
-    "frozen ones by four other writers, with one annotator who took the same value as the writer "
-    "from all 224 lines. Agreement when it was first measured, after the fourteenth bank had been "
+    "frozen ones by four other writers, with two annotators who took the same value as the "
+    "writer from all 224 lines. Agreement when it was first measured, after the fourteenth bank had been "
     "studied: 96.0 (215 of 224; short answers 35 of 40). In 3 of the 28 lines without an answer a "
     "value was taken. It was opened after that.",
     "answers_fifth.jsonl": "The author of the extractor had not seen this bank when it was first "
