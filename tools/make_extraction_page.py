@@ -191,8 +191,8 @@ _NOTES = {
     "answers_fifteenth.jsonl": "Natural answers by the plan of the twelfth bank, written like the "
     "frozen ones by four other writers, with two annotators who took the same value as the "
     "writer from all 224 lines. Agreement when it was first measured, after the fourteenth bank "
-    "had been studied: 96.0 (215 of 224; short answers 35 of 40). In 3 of the 28 lines without an answer a "
-    "value was taken. It was opened after that.",
+    "had been studied: 96.0 (215 of 224; short answers 35 of 40). In 3 of the 28 lines without an "
+    "answer a value was taken. It was opened after that.",
     "answers_fifth.jsonl": "The author of the extractor had not seen this bank when it was first "
     "measured: agreement 95.5 (short answers 90.3, counts 89.1). It was opened after that, so the "
     "table says nothing about unseen answers. It was written in two parts. A second annotation, "
