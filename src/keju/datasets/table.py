@@ -68,10 +68,7 @@ def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
         DataError: an item contains something that cannot be stored.
     """
     try:
-        return pl.concat(
-            pl.DataFrame([_row(item) for item in few], schema=SCHEMA, orient="row")
-            for few in _few_at_a_time(items)
-        )
+        return pl.concat(_frame_of(few) for few in _few_at_a_time(items))
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(message("datasets.items-not-storable", error=error), file=path) from None
 
@@ -270,18 +267,18 @@ def as_stored(item: Item) -> Item:
         ) from None
 
 
+def _frame_of(items: Sequence[Item]) -> pl.DataFrame:
+    """Items as a table, by way of JSON: polars reads nested lists far faster from it."""
+    rows = [msgspec.json.encode(_row(item)).decode() for item in items]
+    return pl.Series(rows, dtype=pl.String).str.json_decode(pl.Struct(SCHEMA)).struct.unnest()
+
+
 def _row(item: Item) -> dict[str, object]:
     row = {name: getattr(item, name) for name in SCHEMA}
     row["images"] = [msgspec.structs.asdict(ref) for ref in item.images]
     row["boxes"] = [msgspec.structs.asdict(box) for box in item.boxes]
-    row["lines"] = [
-        msgspec.structs.asdict(line) | {"polygon": [list(point) for point in line.polygon]}
-        for line in item.lines
-    ]
+    row["lines"] = [msgspec.structs.asdict(line) for line in item.lines]
     row["provenance"] = [msgspec.structs.asdict(step) for step in item.provenance]
-    row["relevant"] = list(item.relevant)
-    row["options"] = list(item.options)
-    row["also_accepted"] = list(item.also_accepted)
     row["fields"] = _entries(item.fields)
     row["question_in"] = [{"key": key, "value": text} for key, text in item.question_in.items()]
     row["metadata"] = _entries(item.metadata)

@@ -11,7 +11,7 @@ from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
 from keju.files import write_json
-from keju.items import Item
+from keju.items import ImageRef, Item
 
 LAYOUT = """\
 OUT/
@@ -39,16 +39,16 @@ def write_parquet(dataset: Dataset, items: Dataset | list[Item], out: Path) -> I
     Raises:
         DataError: an image is missing or altered.
     """
-    shown = items if dataset.manifest.images else ()
-    refs = {ref.path: ref for item in shown for ref in item.images}
-    write_packed(refs.values(), dataset.image_bytes, out)
     many = len(items) > MANY_ITEMS
     writer = ItemWriter(out, rows=None if many else ITEM_ROWS)
     benchmarks = set()
+    refs: dict[str, ImageRef] = {}
     for item in items:
         writer.add(item)
         benchmarks.add(item.benchmark)
+        refs.update((ref.path, ref) for ref in item.images)
     writer.close()
+    write_packed(refs.values(), dataset.image_bytes, out)
     write_definitions(out, benchmarks)
     write_json(out / "dataset.json", dataset.manifest)
     yield from ()
