@@ -25,7 +25,7 @@ def start_ray(address: str) -> None:
     try:
         import ray  # noqa: PLC0415 - heavy, optional
     except ImportError:
-        raise PrerequisiteError(message("building.engine-ray"), 'pip install "keju[ray]"') from None
+        raise PrerequisiteError(message("clusters.engine-ray"), 'pip install "keju[ray]"') from None
     if ray.is_initialized():
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
@@ -42,7 +42,7 @@ def start_ray(address: str) -> None:
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UsageError(
-            message("building.ray-does-not-answer", where=where, reason=reason)
+            message("clusters.ray-does-not-answer", where=where, reason=reason)
         ) from None
 
 
@@ -60,8 +60,10 @@ def _check_reachable(where: str) -> None:
         return
     host, _, port = where.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise UsageError(message("building.not-a-ray-address", where=where))
+        raise UsageError(message("clusters.not-a-ray-address", where=where))
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
-        raise UsageError(message("building.ray-failed", where=where, error=error)) from None
+        raise UsageError(
+            message("clusters.ray-does-not-answer", where=where, reason=error)
+        ) from None
