@@ -28,7 +28,7 @@ from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores
 from keju.scoring.scores_parquet import read_fingerprint, write_scores
-from tests.support.making import page_item, picture
+from tests.support.making import make_dataset, page_item, picture
 from tests.support.policies import policy_of
 from tests.support.serving import Chat
 
@@ -269,13 +269,8 @@ def test_answers_are_taken_over_for_corrected_references(
 ):
     """The way that the refusal of an edited items.parquet names."""
     right = Dataset.open(dataset)
-    with DatasetWriter(
-        tmp_path / "d", name="d", version="2", licence="CC0-1.0", source="tests"
-    ) as writer:
-        for item in right.items():
-            for ref in item.images:
-                writer.add_image(right.image_bytes(ref), ref.path)
-            writer.add(replace(item, answer="B", answer_simplified="B"))
+    corrected = [replace(item, answer="B", answer_simplified="B") for item in right.items()]
+    make_dataset(tmp_path / "d", corrected, images_of=right)
     answers = RunFolder(scored).response_files(MODEL)[0].parent
     run(tmp_path / "d", [f"replay:{answers}"], tmp_path / "again")
     invoke("score", str(tmp_path / "again"))

@@ -15,7 +15,7 @@ from keju.reporting import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 from tests.support.making import picture
 
 PAGES = 5
@@ -74,7 +74,7 @@ def test_the_leaderboard_says_it_of_the_drafter_alone(graded, tmp_path):
 
 def test_keju_score_says_it(graded):
     path, _drafter, _ = graded
-    done = keju("score", path)
+    done = run_keju("score", path)
     shown = " ".join((done.stdout + done.stderr).split())
     assert shown.count("this model itself drafted") == 1
     assert f"{OWN} (accepted or corrected by a person)" in shown

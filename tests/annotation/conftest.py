@@ -28,12 +28,13 @@ from keju.annotation.connections import Connections
 from keju.annotation.server import Server
 from keju.annotation.startup import open_server
 from keju.datasets import mini
-from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.store import Dataset
 from keju.definitions import query_of, task
 from keju.errors import DataError
 from keju.items import Item, Provenance
 from keju.running import Selection, run
 from tests.support import children
+from tests.support.making import make_dataset
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)>\u202egnp.exe\u2066"
 REFERENCES = 3
@@ -61,15 +62,7 @@ def small_items() -> list[Item]:
 
 def write_dataset(path: Path, items: list[Item]) -> Path:
     """Write items of the bundled set as a dataset."""
-    given = Dataset.open(mini.path())
-    with DatasetWriter(
-        path, name="small", version="1", licence="CC0-1.0", source="made by the tests"
-    ) as writer:
-        for item in items:
-            for ref in item.images:
-                writer.add_image(given.image_bytes(ref), ref.path)
-            writer.add(item)
-    return path
+    return make_dataset(path, items, images_of=Dataset.open(mini.path()))
 
 
 @pytest.fixture(scope="session")

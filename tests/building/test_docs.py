@@ -12,7 +12,7 @@ from keju.building.sources.keys import list_keys, render_sources_page
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 
 DOC = (Path(__file__).parents[2] / "docs" / "building.md").read_text("utf-8")
 
@@ -43,16 +43,16 @@ def test_every_key_of_a_source_says_what_it_is(settings):
 
 
 def test_the_command_tells_forms_and_keys():
-    listed = keju("build", "sources")
+    listed = run_keju("build", "sources")
     assert [
         line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]
     ] == list_source_names()
-    rows = keju("build", "sources", "rows").stdout.splitlines()
+    rows = run_keju("build", "sources", "rows").stdout.splitlines()
     assert "  path (path, required): Table file: CSV (" in "\n".join(rows)
     assert any(line.startswith("  images (path): Directory of the images;") for line in rows)
-    web = keju("build", "sources", "web").stdout
+    web = run_keju("build", "sources", "web").stdout
     assert "  address (text): " in web.partition("NAME.html.toml")[2]
-    wrong = keju("build", "sources", "row")
+    wrong = run_keju("build", "sources", "row")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
     assert "Did you mean 'rows'?" in wrong.stderr
 

@@ -235,26 +235,31 @@ def test_each_kind_becomes_an_item_that_can_be_asked(
     assert question.metadata["evidence"] == "學而"
 
 
+def describe(page: Page, stage: Stage) -> str:
+    return {
+        "look": reply({"description": f"江上一舟，如{page.source.id}。"}),
+        "keywords": reply({"keywords": ["江", "舟"]}),
+        "expand": reply({"expanded": "江上有一葉小舟。"}),
+    }[stage.name]
+
+
+def describe_without_keywords_of_p1(page: Page, stage: Stage) -> str:
+    if (page.source.id, stage.name) == ("p1", "keywords"):
+        return "看不清"
+    return describe(page, stage)
+
+
 def test_a_description_from_the_image_goes_by_what_is_seen_and_keywords(
     chat: Chat, source: Dataset, tmp_path: Path
 ) -> None:
-    def says(page: Page, stage: Stage) -> str:
-        return {
-            "look": reply({"description": f"江上一舟，如{page.source.id}。"}),
-            "keywords": reply({"keywords": ["江", "舟"]}),
-            "expand": reply({"expanded": "江上有一葉小舟。"}),
-        }[stage.name]
-
-    rules(chat, source, "description-from-image", says)
+    rules(chat, source, "description-from-image", describe)
     done(source, tmp_path / "out", settings(chat, "description-from-image"))
     found = drafts_in(tmp_path / "out")
     assert {(item.task, item.answer, item.metadata["keywords"]) for item in found} == {
         ("T25", "江上有一葉小舟。", "江、舟")
     }
     assert chat.stats()["requests"] == 9
-    rules(chat, source, "description-from-image", lambda page, stage: (
-        "看不清" if (page.source.id, stage.name) == ("p1", "keywords") else says(page, stage)
-    ))  # fmt: skip
+    rules(chat, source, "description-from-image", describe_without_keywords_of_p1)
     done(source, tmp_path / "o2", settings(chat, "description-from-image"))
     assert {item.id for item in drafts_in(tmp_path / "o2")} == {
         "p0-description-from-image-1", "p2-description-from-image-1"
@@ -267,16 +272,7 @@ def test_a_description_from_the_image_goes_by_what_is_seen_and_keywords(
 def test_drafts_are_the_same_where_pages_and_replies_are_on_disk(
     chat: Chat, source: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def says(page: Page, stage: Stage) -> str:
-        if (page.source.id, stage.name) == ("p1", "keywords"):
-            return "看不清"
-        return {
-            "look": reply({"description": f"江上一舟，如{page.source.id}。"}),
-            "keywords": reply({"keywords": ["江", "舟"]}),
-            "expand": reply({"expanded": "江上有一葉小舟。"}),
-        }[stage.name]
-
-    rules(chat, source, "description-from-image", says)
+    rules(chat, source, "description-from-image", describe_without_keywords_of_p1)
     kinds = settings(chat, "description-from-image", answers=str(tmp_path / "asked"))
     made = {}
     monkeypatch.setattr(Dataset, "items", lambda _: pytest.fail("all items were read into memory"))

@@ -12,7 +12,7 @@ from keju.building.engine import Engine
 from keju.building.next_steps import describe_next_steps
 from keju.building.recipe import read_recipe
 from keju.datasets.store import Dataset, DatasetWriter
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 from tests.support.making import make_dataset
 
 SOURCE = '[[source]]\nform = "dataset"\npath = "d"\n'
@@ -83,7 +83,7 @@ def test_answered_drafts_are_to_be_reviewed(tmp_path: Path) -> None:
 def test_drafts_without_answers_are_released_where_that_is_said(tmp_path: Path) -> None:
     drafts(tmp_path, answer="", transcription="天地")
     build(tmp_path, SOURCE + RELEASE + "drafts = true\n")
-    done = keju("data", "validate", tmp_path / "BUILD/release")
+    done = run_keju("data", "validate", tmp_path / "BUILD/release")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (done.stdout + done.stderr).count("a draft of T1 without answer") == 1
 
@@ -115,11 +115,11 @@ def test_rights_are_cleared_by_the_command_too(tmp_path: Path) -> None:
     lent = SOURCE + 'licence = "research-only"\n'
     build(tmp_path, lent, head='licence = "CC0-1.0"')
     release = ["build", "release", tmp_path / "BUILD/dataset", "--out", tmp_path / "out"]
-    refused = keju(*release)
+    refused = run_keju(*release)
     assert refused.returncode != 0
     assert "under research-only: its demands are not known" in refused.stderr
     assert "Traceback" not in refused.stderr
-    done = keju(*release, "--rights-cleared")
+    done = run_keju(*release, "--rights-cleared")
     assert done.returncode == 0, done.stderr
     assert "declared as cleared by the maker" in done.stderr
 
@@ -128,7 +128,7 @@ def test_the_command_ends_with_the_last_words(tmp_path: Path) -> None:
     make_dataset(tmp_path / "d", pages=2)
     file = tmp_path / "r.toml"
     file.write_text(f'name = "r"\n{SOURCE}{RELEASE}')
-    done = keju("build", file, "--out", tmp_path / "BUILD")
+    done = run_keju("build", file, "--out", tmp_path / "BUILD")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "(steps/01-release/release)" in said

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from keju.datasets.store import Dataset
-from tests.support.builds import keju, need_ray
+from tests.support.builds import need_ray, run_keju
 from tests.support.children import started
 
 PAGES = 300
@@ -53,7 +53,7 @@ def recipe(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def wanted(recipe) -> str:
-    done = keju("build", recipe, "--out", recipe.parent / "whole")
+    done = run_keju("build", recipe, "--out", recipe.parent / "whole")
     assert done.returncode == 0, done.stderr
     return Dataset.open(recipe.parent / "whole" / "dataset").manifest.hash
 
@@ -95,7 +95,7 @@ def test_a_build_killed_at_any_moment_comes_to_the_same_dataset(recipe, wanted, 
         else:
             assert process.returncode == 0, said
     assert len(killed) >= 4, f"killed only {killed}"
-    done = keju("build", recipe, "--out", build)
+    done = run_keju("build", recipe, "--out", build)
     assert done.returncode == 0, done.stderr
     dataset = Dataset.open(build / "dataset")
     assert dataset.manifest.hash == wanted
@@ -109,7 +109,7 @@ def test_a_build_killed_at_any_moment_comes_to_the_same_dataset(recipe, wanted, 
 @pytest.mark.slow
 def test_ray_comes_to_the_same_dataset(recipe, wanted, tmp_path):
     need_ray()
-    done = keju("build", recipe, "--out", tmp_path / "ray", "--engine", "ray")
+    done = run_keju("build", recipe, "--out", tmp_path / "ray", "--engine", "ray")
     assert done.returncode == 0, done.stderr
     assert Dataset.open(tmp_path / "ray" / "dataset").manifest.hash == wanted
     assert done.stderr == "", "neither Ray nor Daft says anything"

@@ -19,7 +19,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
 from keju.messages import message
 from keju.settings import convert_settings
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 from tests.support.making import make_dataset, page_item
 
 RECIPE = """
@@ -123,7 +123,7 @@ def test_a_plan_says_perhaps_where_a_source_may_come_out_the_same(recipe, tmp_pa
     built(recipe, tmp_path / "trial")
     manifest = tmp_path / "one" / "dataset.json"
     manifest.write_text(manifest.read_text() + "\n")
-    done = keju("build", recipe, "--plan", cwd=tmp_path)
+    done = run_keju("build", recipe, "--plan", cwd=tmp_path)
     states = [line.partition(": ")[2].split(",")[0] for line in done.stdout.splitlines()]
     assert states == ["pending", "up to date", *["may need rebuilding"] * 3]
     _, lines = built(recipe, tmp_path / "trial")
@@ -136,19 +136,19 @@ def test_a_plan_says_perhaps_where_a_source_may_come_out_the_same(recipe, tmp_pa
 
 def test_a_build_is_called_after_its_recipe_and_is_no_other_s(recipe, tmp_path):
     recipe.rename(tmp_path / "draft-of-it.toml")
-    done = keju("build", "draft-of-it.toml", cwd=tmp_path)
+    done = run_keju("build", "draft-of-it.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "trial" / "dataset").exists()
     assert not (tmp_path / "draft-of-it").exists()
     other = tmp_path / "other.toml"
     other.write_text(RECIPE.replace('"trial"', '"poems"', 1))
     for plan in ((), ("--plan",)):
-        done = keju("build", other, "--out", tmp_path / "trial", *plan)
+        done = run_keju("build", other, "--out", tmp_path / "trial", *plan)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "is the build of 'trial'" in done.stderr
     assert json.loads((tmp_path / "trial" / "build.json").read_text())["steps"][2]["items"] == 2
     other.write_text(RECIPE.replace('"trial"', '"a/b"', 1))
-    assert "a folder cannot be called 'a/b'" in keju("build", other, cwd=tmp_path).stderr
+    assert "a folder cannot be called 'a/b'" in run_keju("build", other, cwd=tmp_path).stderr
 
 
 def test_what_the_recipe_has_no_more_is_taken_away_at_the_end(recipe, tmp_path):
@@ -247,7 +247,7 @@ def test_all_faults_are_told_at_once_a_line_each(recipe, tmp_path):
         "limit = 3", 'limit = "3"\nextra = 1'
     )
     recipe.write_text(text)
-    done = keju("build", recipe, "--out", tmp_path / "b")
+    done = run_keju("build", recipe, "--out", tmp_path / "b")
     assert done.returncode == 2
     lines = [line.split("trial.toml: ")[1] for line in done.stderr.splitlines()]
     assert lines == [
@@ -296,29 +296,29 @@ def test_a_folder_with_something_else_is_left_alone(recipe, tmp_path):
 
 def test_one_build_at_a_time(recipe, tmp_path):
     with pipeline._lock(tmp_path / "b"):
-        done = keju("build", recipe, "--out", tmp_path / "b")
+        done = run_keju("build", recipe, "--out", tmp_path / "b")
     assert done.returncode == 2
     assert "another build is writing there" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_the_command_builds_plans_and_says_what_stands(recipe, tmp_path):
-    done = keju("build", recipe, "--out", tmp_path / "b", "--plan")
+    done = run_keju("build", recipe, "--out", tmp_path / "b", "--plan")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("pending") == 5
     assert not (tmp_path / "b").exists()
-    done = keju("build", recipe, "--out", tmp_path / "b")
+    done = run_keju("build", recipe, "--out", tmp_path / "b")
     assert done.returncode == 0, done.stderr
     assert "2 items in" in done.stdout
 
 
 def test_what_is_confused_with_a_dataset_model_or_format_is_named(recipe, tmp_path):
     built(recipe, tmp_path / "b")
-    given = keju("data", "stats", tmp_path / "b")
+    given = run_keju("data", "stats", tmp_path / "b")
     assert f"Its dataset is {tmp_path / 'b' / 'dataset'}" in given.stderr
-    model = keju("run", "mini", "--model", "majority", "--out", tmp_path / "run")
+    model = run_keju("run", "mini", "--model", "majority", "--out", tmp_path / "run")
     assert "no model 'majority'. Did you mean 'baseline:majority'?" in model.stderr
-    source = keju("data", "import", "rows", recipe, "--out", tmp_path / "d", "--licence", "x",
+    source = run_keju("data", "import", "rows", recipe, "--out", tmp_path / "d", "--licence", "x",
                   "--source", "y")  # fmt: skip
     assert "'rows' is a source of a recipe and not a format" in source.stderr
     assert {done.returncode for done in (given, model, source)} == {2}
@@ -326,18 +326,18 @@ def test_what_is_confused_with_a_dataset_model_or_format_is_named(recipe, tmp_pa
 
 def test_a_step_is_also_a_command(tmp_path):
     given = make_dataset(tmp_path / "given", pages=3)
-    done = keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "1")
+    done = run_keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "1")
     assert done.returncode == 0, done.stderr
     assert Dataset.open(tmp_path / "out").manifest.items == 1
-    again = keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "1")
+    again = run_keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "1")
     assert "it existed already" in again.stdout
-    other = keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "2")
+    other = run_keju("build", "subset", given, "--out", tmp_path / "out", "--limit", "2")
     assert other.returncode == 2
     assert "already contains a dataset" in other.stderr
 
 
 def test_a_step_that_is_not_there_is_one_line(tmp_path):
-    done = keju("build", "subst", tmp_path)
+    done = run_keju("build", "subst", tmp_path)
     assert done.returncode == 2
     assert "Did you mean 'subset'?" in done.stderr
     assert "Traceback" not in done.stderr

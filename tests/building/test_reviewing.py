@@ -34,7 +34,7 @@ from keju.datasets.writers import export_dataset
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item
 from keju.runs import record_list
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 
 BOXES = (Box(x0=10, y0=20, x1=41.5, y1=77.25), Box(x0=100.3, y0=5, x1=150, y1=60))
 BOX_FORMS = ["coco", "voc", "yolo", "labelme"]
@@ -606,11 +606,13 @@ def test_existing_files_are_not_overwritten(given, tmp_path):
 
 def test_the_commands_export_and_import_a_review(given, tmp_path):
     sheet = tmp_path / "anna.csv"
-    went = keju("build", "review", "export", given.path, "--out", sheet, "--task", "T1", "--drafts")
+    went = run_keju(
+        "build", "review", "export", given.path, "--out", sheet, "--task", "T1", "--drafts"
+    )
     assert went.returncode == 0, went.stderr
     assert "The images are in given, relative to the sheet" in went.stdout
     fill(sheet, {"text": {"decision": "accept"}})
-    came = keju("build", "review", "import", given.path, "--reviewed", sheet, "--out",
+    came = run_keju("build", "review", "import", given.path, "--reviewed", sheet, "--out",
                 tmp_path / "out")  # fmt: skip
     assert came.returncode == 0, came.stderr
     assert "1 accepted; 3 not reviewed" in came.stdout
@@ -619,7 +621,7 @@ def test_the_commands_export_and_import_a_review(given, tmp_path):
 
 def test_an_export_prints_how_label_studio_finds_the_images(given, tmp_path):
     out = tmp_path / "a b"
-    went = keju("build", "review", "export", given.path, "--out", out, "--form", "label-studio")
+    went = run_keju("build", "review", "export", given.path, "--out", out, "--form", "label-studio")
     assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in went.stdout
     assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT={tmp_path} " in went.stdout
     assert f"add {out / 'images'} as local storage" in went.stdout
@@ -920,11 +922,11 @@ def test_reviewers_exported_as_numbers_are_named_by_an_option(given, tmp_path):
     export_review("label-studio", given, given.items(), out)
     file = annotated(out, lambda task: task["annotations"][0].update({"completed_by": 3}))
     command = ["build", "review", "import", given.path, "--reviewed", file, "--out"]
-    assert keju(*command, tmp_path / "named", "--people", "3=Li Hua").returncode == 0
+    assert run_keju(*command, tmp_path / "named", "--people", "3=Li Hua").returncode == 0
     people = {item.provenance[-1].person for item in Dataset.open(tmp_path / "named").items()}
     assert people == {"Li Hua"}
     for wrong in ("4=Li Hua", "3", "3="):
-        refused = keju(*command, tmp_path / "no", "--people", wrong)
+        refused = run_keju(*command, tmp_path / "no", "--people", wrong)
         assert refused.returncode == 2
         assert "user 3" in refused.stderr
         assert not (tmp_path / "no" / "dataset.json").exists()

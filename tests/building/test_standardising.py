@@ -18,7 +18,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line
 from keju.settings import convert_settings
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 from tests.support.making import page_item, picture
 
 SETTINGS = StandardiseSettings(pixels=2_500, tiny=True)
@@ -106,14 +106,16 @@ def test_nothing_left_is_an_error(given, tmp_path):
 
 def test_the_command_says_what_it_did(given, tmp_path):
     asked = ("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2500")
-    result = keju(*asked, "--tiny")
+    result = run_keju(*asked, "--tiny")
     assert result.returncode == 0, result.stderr
     assert "2 of 3 images converted" in result.stdout
     assert Dataset.open(tmp_path / "out").items() == list(done(given, tmp_path / "two").values())
 
 
 def test_a_side_given_for_pixels_is_refused_before_anything_is_done(given, tmp_path):
-    result = keju("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2000")
+    result = run_keju(
+        "build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2000"
+    )
     assert result.returncode == 2
     shown = " ".join(result.stderr.split())
     assert "pixels = 2000 is width x height, not a side: images of about 44x44" in shown

@@ -17,7 +17,7 @@ from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import Item
 from keju.settings import FaultsError
-from tests.support.builds import keju
+from tests.support.builds import run_keju
 from tests.support.making import picture
 from tests.support.serving import Chat
 
@@ -122,7 +122,7 @@ def test_from_the_drafts_through_a_review_to_the_release(chat: Chat, example: Pa
     build(example)
     folder = example.parent
     sheet = folder / "anna.csv"
-    assert keju("build", "review", "export", folder / "build/dataset", "--drafts",
+    assert run_keju("build", "review", "export", folder / "build/dataset", "--drafts",
                 "--out", sheet).returncode == 0  # fmt: skip
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))

@@ -11,12 +11,13 @@ import pytest
 
 from keju.cli.demo import MODELS, table_rows
 from keju.datasets import mini
-from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.store import Dataset
 from keju.definitions import paper_tasks, query_of
 from keju.runs import RunFolder
 from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run
 from tests.cli.test_chinese_output import english_in
 from tests.support.bundled import PAPERS, TASKS
+from tests.support.making import make_dataset
 from tests.support.watched_network import namespaces_missing, need_namespaces, watched
 
 FEW = ("T1", "T7", "recognition", "rejoining")
@@ -47,13 +48,7 @@ def few_items(tmp_path, monkeypatch):
     for item in whole.items():
         if item.split == "test" and item.task in FEW:
             firsts.setdefault((item.task, item.query), item)
-    with DatasetWriter(
-        tmp_path / "few", name="few", version="1", licence="CC0-1.0", source="the bundled set"
-    ) as writer:
-        for item in firsts.values():
-            for ref in item.images:
-                writer.add_image(whole.image_bytes(ref), ref.path)
-            writer.add(item)
+    make_dataset(tmp_path / "few", firsts.values(), images_of=whole)
     monkeypatch.setattr(mini, "path", lambda: tmp_path / "few")
 
 

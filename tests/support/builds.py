@@ -48,8 +48,8 @@ def oracle_crops(shared: Path, folder: Path, count: int = 120) -> Path:
     return folder / "some"
 
 
-def keju(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+def run_keju(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `keju` without an address of Ray, and in a process of its own if it uses Ray."""
     environment = {**os.environ, "RAY_ADDRESS": ""}
     return commanding.keju(*arguments, cwd=cwd, env=environment, fork="ray" not in arguments)
 

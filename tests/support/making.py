@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from keju.datasets.store import DatasetWriter
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 
 
@@ -34,12 +34,29 @@ def page_item(name: str, **fields: object) -> Item:
     return Item(id=name, **settings)
 
 
-def make_dataset(path: Path, items: Iterable[Item] = (), *, pages: int = 0, first: int = 0) -> Path:
-    """Write a dataset of the items given and of so many pages, pictures numbered from `first`."""
+def make_dataset(
+    path: Path,
+    items: Iterable[Item] = (),
+    *,
+    images_of: Dataset | None = None,
+    pages: int = 0,
+    first: int = 0,
+) -> Path:
+    """Write a dataset of items and of pages with pictures.
+
+    Args:
+        path: the directory.
+        items: the items.
+        images_of: the dataset with the images of the items, if they are copied.
+        pages: the number of pages.
+        first: the number of the picture of the first page.
+    """
     with DatasetWriter(
         path, name="small", version="1", licence="CC0-1.0", source="made by the tests"
     ) as writer:
         for item in items:
+            for ref in item.images if images_of else ():
+                writer.add_image(images_of.image_bytes(ref), ref.path)
             writer.add(item)
         for number in range(pages):
             ref = writer.add_image(picture(first + number), f"page {number}")

@@ -15,7 +15,7 @@ from keju.datasets.validate import validate
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from tests.support.builds import bench_over, keju
+from tests.support.builds import bench_over, run_keju
 from tests.support.making import picture
 from tests.support.planted import CALLIGRAPHERS
 
@@ -131,16 +131,18 @@ def test_the_same_seed_makes_the_same_dataset(given, tmp_path):
 
 def test_the_commands(given, tmp_path):
     out = tmp_path / "out"
-    done = keju("build", "make-choices", given, "--out", out, "--to", "T10", "--answer", "maker")
+    done = run_keju(
+        "build", "make-choices", given, "--out", out, "--to", "T10", "--answer", "maker"
+    )
     assert done.returncode == 0, done.stderr
     assert "59 multiple-choice questions made" in done.stdout
-    checked = keju("build", "check-choices", out)
+    checked = run_keju("build", "check-choices", out)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "0 leaks in 5 checks" in checked.stdout
 
 
 def test_a_dataset_without_choices_is_refused(given):
-    done = keju("build", "check-choices", given)
+    done = run_keju("build", "check-choices", given)
     assert done.returncode == 2
     assert "no multiple-choice questions" in done.stderr
 
@@ -154,7 +156,7 @@ def test_the_command_names_leaks_with_status_1(tmp_path):
             writer.add(
                 Item(id=f"q{at}", benchmark="MCS-Bench", task="T10", options=options, answer="C")
             )
-    done = keju("build", "check-choices", tmp_path / "leaky", "--json")
+    done = run_keju("build", "check-choices", tmp_path / "leaky", "--json")
     assert done.returncode == 1
     verdicts = {row["check"]: row["verdict"] for row in json.loads(done.stdout)}
     assert verdicts["longest"] == verdicts["position"] == verdicts["blind"] == "leak"

@@ -14,7 +14,7 @@ from keju.building.engine import Engine
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Item
-from tests.support.builds import bench_over, keju, need_ray
+from tests.support.builds import bench_over, need_ray, run_keju
 from tests.support.making import make_dataset, picture
 
 PASSAGE = (
@@ -179,7 +179,9 @@ def test_the_engine_gives_the_same_groups(tmp_path):
 def test_ray_makes_the_same_dataset(given, tmp_path):
     need_ray()
     for engine in ("native", "ray"):
-        done = keju("build", "dedup-texts", given, "--out", tmp_path / engine, "--engine", engine)
+        done = run_keju(
+            "build", "dedup-texts", given, "--out", tmp_path / engine, "--engine", engine
+        )
         assert done.returncode == 0, done.stderr
     native, ray = (Dataset.open(tmp_path / engine) for engine in ("native", "ray"))
     assert native.manifest.hash == ray.manifest.hash
