@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+from pathlib import PurePosixPath
 
 import pytest
 
@@ -108,6 +109,13 @@ def test_a_plain_text_has_no_id_and_is_the_same_in_each_language():
 def test_fields_are_never_interpreted(name):
     error = UsageError(missing(name=name))
     assert f"or remove {name}".replace("\x1b", "\\x1b") in str(error)
+
+
+def test_a_path_made_of_an_address_is_shown_as_the_address():
+    shown = missing(name=PurePosixPath("s3://bucket/set"))  # type: ignore[arg-type]
+    assert shown.hint == "Add the pages, or remove s3://bucket/set"
+    assert pickle.loads(pickle.dumps(shown)) == shown
+    assert missing(name=PurePosixPath("some/set")).hint.endswith("some/set")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["{name.__class__}", "{name[0]}", "{0}", "{}", "{name:{form}}"])

@@ -9,10 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from keju.cli import app
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.running import run
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
+from tests.support.object_server import ObjectServer
 from tests.support.printed_lines import printed
 
 HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -41,6 +42,14 @@ def test_a_run_is_uploaded_and_downloaded(made: Path, address: str, tmp_path: Pa
 def test_an_upload_without_anything_new_is_reported_as_such(made: Path, address: str):
     first, second = (done("upload", made, "-o", address) for _ in range(2))
     assert first != second
+
+
+def test_a_bucket_that_does_not_exist_is_named(server: ObjectServer, tmp_path: Path):
+    missing = server._replace(bucket="missing-bucket").at("run")
+    with pytest.raises(DataError) as caught:
+        done("download", missing, "-o", tmp_path / "back")
+    assert caught.value.id == "object-stores.no-bucket"
+    assert caught.value.fields["bucket"] == "missing-bucket"
 
 
 @pytest.mark.parametrize("wrong", ["hf://bucket/run", "some/folder", "gs://bucket"])

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import locale
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from string import Formatter
 from typing import NamedTuple
 
 LANGUAGES = ("en", "zh")
 _EITHER = "|"
 _VARIABLES = ("KEJU_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+
+# `Path` removes one slash of the address of an object store: s3:/BUCKET. A drive has one letter.
+_ONE_SLASH = re.compile(r"^([a-z][a-z0-9]+):/(?=[^/])")
 
 _chosen: ContextVar[str | None] = ContextVar("keju_language", default=None)
 _registered: dict[str, Path] = {}
@@ -87,9 +91,16 @@ class Template:
         )
 
 
+def path_text(path: PurePath) -> str:
+    """A path, or the address that it was made of, as text."""
+    return _ONE_SLASH.sub(r"\1://", str(path))
+
+
 def _show(value: object, part: _Part, language: str) -> str:
     if isinstance(value, Translatable):
         value = value.render(language)
+    if isinstance(value, PurePath):
+        value = path_text(value)
     if _EITHER in part.form:
         one, _, many = part.form.partition(_EITHER)
         return f"{value:,} {one if value == 1 else many}"

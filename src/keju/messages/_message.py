@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from pathlib import PurePath
 from typing import Self
 
-from keju.messages._catalogues import Translatable, fill, templates
+from keju.messages._catalogues import Translatable, fill, path_text, templates
 
 
 class Message(str, Translatable):
@@ -60,6 +61,8 @@ def message(name: str, /, **fields: object) -> Message:
 
 def _plain(value: object) -> object:
     """A value that another process can read: a message, a number, or a text."""
+    if isinstance(value, PurePath):
+        return path_text(value)
     return value if isinstance(value, str | int | float | None) else str(value)
 
 

@@ -141,6 +141,8 @@ def _read_last(folder: ObjectFolder) -> UploadIndex | None:
     while folder.find(_index_name(number + 1)):
         number += 1
     if number < 0:
+        # A listing names a bucket that does not exist; a lookup does not tell it from an object.
+        next(folder.list(), None)
         return None
     name = _index_name(number)
     try:
