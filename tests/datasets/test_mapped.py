@@ -148,6 +148,20 @@ def test_an_object_whose_keys_are_images(tmp_path):
     assert {name: item.answer for name, item in found.items()} == {"a": "天地", "b": "玄黃"}
 
 
+def test_json_lines_without_the_suffix_of_json_lines(tmp_path):
+    src = tmp_path / "src"
+    records = [{"scan": "1.png", "text": "天地"}, {"scan": "2.png", "text": "玄黃"}]
+    put(src / "gt.json", "\n".join(json.dumps(record) for record in records))
+    for number in (1, 2):
+        put(src / f"{number}.png", picture(number))
+    mapping = """
+        source.tables = "gt.json"
+        fields = { image = "scan", answer = "text" }
+        constants.task = "page_level_ocr"
+        """
+    assert [item.answer for item in items_of(tmp_path, src, mapping).values()] == ["天地", "玄黃"]
+
+
 def test_a_parquet_file_with_images_in_it(tmp_path):
     src = tmp_path / "src"
     src.mkdir()

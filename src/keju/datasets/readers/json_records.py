@@ -37,7 +37,7 @@ def objects_in(file: Path) -> list[JsonObject]:
     try:
         content = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        if _seem_lines(text):
+        if seem_lines(text):
             return _lines(file, text)
         raise _half_character(file, text) or DataError(
             message("datasets.not-json", error=error), file=file
@@ -160,7 +160,7 @@ def iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
             ) from None
 
 
-def _seem_lines(text: str) -> bool:
+def seem_lines(text: str) -> bool:
     """Whether a text begins with a line that is an object by itself."""
     first, _, rest = text.strip().partition("\n")
     try:

@@ -7,8 +7,8 @@ from fnmatch import fnmatch
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import files_under, image_files, join_names
-from keju.datasets.readers.json_records import json_in
+from keju.datasets.readers.base import files_under, image_files, join_names, source_text
+from keju.datasets.readers.json_records import json_in, seem_lines
 from keju.datasets.readers.mapped.mapping import Columns, Mapping
 from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.readers.records import JsonObject, Place
@@ -174,7 +174,7 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
 
 
 def _whole(file: Path, form: str) -> Iterator[Row]:
-    if file.suffix.casefold() != ".json" or form == "list":
+    if file.suffix.casefold() != ".json" or form == "list" or seem_lines(source_text(file)):
         yield from read_table(file)
         return
     content = json_in(file, object)
