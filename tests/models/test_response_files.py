@@ -155,8 +155,8 @@ def test_one_prompt_of_two_items_decides_nothing(tmp_path: Path):
     assert lent is not None
     page = lent()[0].texts[0]
     rows = [
-        ReplayedAnswer("5", "天", by_row=True, prompt=page),
-        ReplayedAnswer("6", "地", by_row=True, prompt="?"),
+        ReplayedAnswer(item="5", text="天", by_row=True, prompt=page),
+        ReplayedAnswer(item="6", text="地", by_row=True, prompt="?"),
     ]
     with pytest.raises(DataError, match="the prompts do not identify"):
         item_names(tmp_path / "f", rows, lent())
@@ -194,7 +194,7 @@ def test_a_table_with_an_id_and_a_response(tmp_path: Path, form: str, name: str,
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0\x1b[31m" * 90, "old Excel format"),
         ("a.parquet", b"PAR1broken", "not readable as parquet"),
         ("a.tsv", b'index\tprediction\n1\t"a\rb\n', "not readable as a table"),
-        ("a.tsv", b"index\tprediction\n1\ta\rb\n", "row 3: 1 cell, but there should be 2 columns"),
+        ("a.tsv", b"index\tprediction\n1\ta\rb\n", "line 3: 1 cell, but there should be 2 columns"),
     ],
 )
 def test_another_table_is_an_error_that_names_the_forms(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keju.errors import number_of
 from keju.items import Failure
@@ -54,8 +55,8 @@ class LmmsSample(Struct):
         text = _only_text(self.filtered_resps if self.resps is None else self.resps)
         prompt = self.input if isinstance(self.input, str) else ""
         if self.doc and self.doc.id is not None:
-            return ReplayedAnswer(str(self.doc.id), text)
-        return ReplayedAnswer(str(self.doc_id), text, by_row=True, prompt=prompt)
+            return ReplayedAnswer(item=str(self.doc.id), text=text)
+        return ReplayedAnswer(item=str(self.doc_id), text=text, by_row=True, prompt=prompt)
 
 
 def lmms_answers(samples: Sequence[LmmsSample]) -> list[ReplayedAnswer]:
@@ -68,11 +69,12 @@ def lmms_answers(samples: Sequence[LmmsSample]) -> list[ReplayedAnswer]:
     if not any(sample.tokens for sample in samples):
         return answers
     return [
-        answer._replace(
+        replace(
+            answer,
             error=Failure(
                 kind="failed-elsewhere",
                 message=f"no tokens counted: {' '.join(answer.text.split())}"[:300],
-            )
+            ),
         )
         if sample.tokens == 0
         else answer

@@ -8,23 +8,25 @@ untrusted: pickles are not read, archives have size limits.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import re
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
+from msgspec.structs import replace
 
+from keju.datasets.readers.records import Place
+from keju.datasets.readers.tables import Row
 from keju.datasets.readers.workbooks import workbook_sheets
 from keju.errors import DataError
-from keju.items import Failure, Line, PromptScript, Response, Setting, Status, Usage
+from keju.items import Failure, Line, Response, Status, Usage
 from keju.messages import message
 from keju.runs import FORMAT_1, setting_of_format_1
 
@@ -41,8 +43,36 @@ _STOPS: dict[str, Status] = {
 _T = TypeVar("_T")
 
 
-class ReplayedAnswer(NamedTuple):
-    """One answer in a result file; `round` is None where the file has one round only.
+class Entry(Struct):
+    """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
+
+    `authors` is set for rows of the authors' format; `task` is the task of such a row, since their
+    IDs may be numbered within each task.
+    """
+
+    item: str | int
+    text: str | None = None
+    not_text: str = ""
+    key: str = ""
+    setting: str | None = None
+    script: str | None = None
+    wording: str | None = None
+    round: int | None = None
+    candidate: int = 0
+    status: Status | None = None
+    thinking: str = ""
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    error: Failure | None = None
+    lines: tuple[Line, ...] = ()
+    decoding: dict[str, str] | None = None
+    refused: tuple[str, ...] = ()
+    authors: bool = False
+    task: str = ""
+
+
+class ReplayedAnswer(Entry, kw_only=True):
+    """One answer in a result file of another program.
 
     `by_row` is set where `item` may be a row number and not an id; `prompt` is then the text that
     the model was sent, where the file has it.
@@ -50,20 +80,6 @@ class ReplayedAnswer(NamedTuple):
 
     item: str
     text: str
-    status: Status | None = None
-    round: int | None = None
-    setting: Setting | None = None
-    script: PromptScript | None = None
-    wording: str | None = None
-    candidate: int = 0
-    lines: tuple[Line, ...] = ()
-    thinking: str = ""
-    finish_reason: str = ""
-    usage: Usage = Usage()
-    error: Failure | None = None
-    not_text: str = ""
-    decoding: dict[str, str] | None = None
-    refused: tuple[str, ...] = ()
     by_row: bool = False
     prompt: str = ""
 
@@ -137,8 +153,7 @@ def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
                 raise DataError(message("models.unpacks-too-large"), file=path)
             names = pack.namelist()
             if _WORKBOOK in names:
-                sheets = workbook_sheets(path, data, formulas=True)
-                return list(_table(path, (row.cells for sheet in sheets[:1] for row in sheet.rows)))
+                return list(_workbook_answers(path, data))
             # Entries are named after items, some of which contain line breaks.
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
@@ -151,33 +166,6 @@ def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
         raise DataError(message("models.archive-damaged", error=error), file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise DataError(message("models.not-a-log-or-table", error=error), file=path) from None
-
-
-def tab_separated(path: Path, text: str, separator: str = "\t") -> list[ReplayedAnswer]:
-    """VLMEvalKit's table with tabs, or one with another separator.
-
-    Quotes may contain line breaks.
-    """
-    csv.field_size_limit(1 << 27)
-    try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        return list(_table(path, _whole(path, reader)))
-    except csv.Error as error:
-        raise DataError(message("models.table-unreadable", error=error), file=path) from None
-
-
-def _whole(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
-    """The rows of a table of text; a line break outside quotes would cut a response."""
-    count = 0
-    for number, row in enumerate(rows, start=1):
-        count = count or len(row)
-        if row and len(row) != count:
-            raise DataError(
-                message("models.cells-and-columns", count=len(row), expected=count),
-                file=path,
-                item=f"row {number}",
-            )
-        yield row
 
 
 class Columns(NamedTuple):
@@ -217,9 +205,7 @@ def columns_of(heads: Collection[str]) -> Columns | None:
     return Columns(names[0], answers[0]) if names and len(answers) == 1 else None
 
 
-def row_of(
-    row: dict[str, Any], path: Path, number: int, columns: Columns | None = None
-) -> ReplayedAnswer:
+def row_of(row: dict[str, Any], place: Place, columns: Columns | None = None) -> ReplayedAnswer:
     """A row of a table of responses.
 
     Raises:
@@ -235,32 +221,43 @@ def row_of(
     text, thinking = row.get(columns.answer), row.get("thinking")
     if not isinstance(name, str | int) or name == "" or not isinstance(text, str | None):
         raise DataError(
-            message("models.row-needs-id", answer=columns.answer), file=path, item=f"row {number}"
+            message("models.row-needs-id", answer=columns.answer), file=place.file, item=place.item
         )
     prompt = row.get("question")
     return ReplayedAnswer(
-        str(name),
-        text or "",
-        "truncated" if text is not None and len(text) == LONGEST_CELL else None,
+        item=str(name),
+        text=text or "",
+        status="truncated" if text is not None and len(text) == LONGEST_CELL else None,
         thinking=thinking if isinstance(thinking, str) else "",
         by_row=by_row,
         prompt=prompt if isinstance(prompt, str) else "",
     )
 
 
-def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[ReplayedAnswer]:
-    heads = [head.strip() for head in next(rows, [])]
+def _workbook_answers(path: Path, data: bytes) -> Iterator[ReplayedAnswer]:
+    """The rows of the first sheet of a workbook."""
+    sheets = workbook_sheets(path, data, formulas=True)
+    lines = sheets[0].rows if sheets else []
+    heads = [head.strip() for head in lines[0].cells] if lines else []
+    rows = [
+        Row(Place(path, f"line {number}"), dict(zip(heads, cells, strict=False)))
+        for number, cells in lines[1:]
+        if any(cells)
+    ]
+    return table_answers(path, heads, rows)
+
+
+def table_answers(path: Path, heads: list[str], rows: Iterable[Row]) -> Iterator[ReplayedAnswer]:
+    """The rows of a table of responses.
+
+    Raises:
+        DataError: its columns are not those of one, or a row has no answer to an item.
+    """
     columns = columns_of(heads)
     if columns is None:
-        raise DataError(
-            message(
-                "models.table-needs-columns", heads=", ".join(heads[:20]) or message("models.none")
-            ),
-            file=path,
-        )
-    for number, row in enumerate(rows, start=2):
-        if any(row):
-            yield row_of(dict(zip(heads, row, strict=False)), path, number, columns)
+        named = ", ".join(heads[:20]) or message("models.none")
+        raise DataError(message("models.response-forms", forms=FORMS, heads=named), file=path)
+    yield from (row_of(cells, place, columns) for place, cells in rows)
 
 
 def _inspect_answers(samples: list[_Sample]) -> list[ReplayedAnswer]:
@@ -268,26 +265,15 @@ def _inspect_answers(samples: list[_Sample]) -> list[ReplayedAnswer]:
     return [_sample_answers(sample, several) for sample in samples]
 
 
-def _own_answers(text: str, thinking: str, ours: Response, run_format: str) -> ReplayedAnswer:
+def _own_answer(text: str, thinking: str, ours: Response, run_format: str) -> ReplayedAnswer:
     """A response that keju exported itself: everything but its text is in the metadata."""
-    old = run_format == FORMAT_1
-    return ReplayedAnswer(
-        item=ours.item,
+    return replace(
+        convert(ours, ReplayedAnswer, from_attributes=True),
         text=text,
-        status=ours.status,
-        round=ours.round,
-        setting=setting_of_format_1(ours.setting) if old else ours.setting,
-        script=ours.script,
-        wording=ours.wording,
-        candidate=ours.candidate,
-        lines=ours.lines,
         thinking=thinking,
-        finish_reason=ours.finish_reason,
-        usage=ours.usage,
-        error=ours.error,
-        not_text=ours.not_text,
-        decoding=ours.decoding,
-        refused=ours.refused,
+        setting=setting_of_format_1(ours.setting) if run_format == FORMAT_1 else ours.setting,
+        key="",
+        task="",
     )
 
 
@@ -298,7 +284,7 @@ def _sample_answers(sample: _Sample, several: bool) -> ReplayedAnswer:
     texts = [_text_of(sample, part, "text") for part in parts if part.get("type") == "text"]
     thoughts = [_text_of(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
     if ours := sample.metadata.keju:
-        return _own_answers(
+        return _own_answer(
             "\n".join(texts), "\n".join(thoughts), ours, sample.metadata.keju_run_format
         )
     wrong = sample.error.message if sample.error else sample.output.error or ""
@@ -336,4 +322,4 @@ def _decoded(data: bytes, shape: type[_T]) -> _T:
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError:
-        return msgspec.convert(json.loads(data), shape)
+        return convert(json.loads(data), shape)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from keju.errors import DataError, UsageError
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Request
@@ -20,8 +22,8 @@ from keju.messages import message
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
-from keju.models.other_harnesses import ReplayedAnswer
-from keju.models.replay_entries import Entry, entries_in, entry_of
+from keju.models.other_harnesses import Entry, ReplayedAnswer
+from keju.models.replay_entries import entries_in
 from keju.models.response_files import ResponseFiles, response_files
 from keju.models.row_matching import item_names
 from keju.runs import FORMAT_1, RunFolder, RunManifest, setting_of_format_1
@@ -218,9 +220,7 @@ def _texts_of(entry: Entry) -> tuple[str | None, str]:
     return entry.text, entry.not_text
 
 
-def _matched(
-    path: Path, answers: Iterable[Entry | ReplayedAnswer], prompts_of: _Prompts
-) -> Iterator[Entry]:
+def _matched(path: Path, answers: Iterable[Entry], prompts_of: _Prompts) -> Iterator[Entry]:
     """The entries of a file; those named by row number get the ids of their items.
 
     Raises:
@@ -228,12 +228,10 @@ def _matched(
     """
     rows: list[ReplayedAnswer] = []
     for answer in answers:
-        if isinstance(answer, Entry):
-            yield answer
-        elif answer.by_row and prompts_of is not None:
+        if isinstance(answer, ReplayedAnswer) and answer.by_row and prompts_of is not None:
             rows.append(answer)
         else:
-            yield entry_of(answer)
+            yield answer
     if rows and prompts_of is not None:
         for row, name in zip(rows, item_names(path, rows, prompts_of()), strict=True):
-            yield entry_of(row._replace(item=name))
+            yield replace(row, item=name)

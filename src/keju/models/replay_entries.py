@@ -2,67 +2,39 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct, field
 
-from keju.datasets.readers.tables import read_table
+from keju.datasets.readers.records import Place
+from keju.datasets.readers.tables import delimited, read_table
 from keju.errors import DataError
-from keju.items import Failure, Line, Status, Usage
 from keju.messages import message
 from keju.models.lmms_samples import LmmsSample, lmms_answers
 from keju.models.other_harnesses import (
-    FORMS,
-    ReplayedAnswer,
+    Entry,
     archive,
     columns_of,
     inspect_log,
     row_of,
-    tab_separated,
+    table_answers,
 )
 from keju.text import read_content
 
 _OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
 
 
-class Entry(Struct):
-    """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
-
-    `authors` is set for rows of the authors' format; `task` is the task of such a row, since their
-    IDs may be numbered within each task.
-    """
-
-    item: str | int
-    text: str | None = None
-    not_text: str = ""
-    key: str = ""
-    setting: str | None = None
-    script: str | None = None
-    wording: str | None = None
-    round: int | None = None
-    candidate: int = 0
-    status: Status | None = None
-    thinking: str = ""
-    finish_reason: str = ""
-    usage: Usage = field(default_factory=Usage)
-    error: Failure | None = None
-    lines: tuple[Line, ...] = ()
-    decoding: dict[str, str] | None = None
-    refused: tuple[str, ...] = ()
-    authors: bool = False
-    task: str = ""
-
-
-def entries_in(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
+def entries_in(path: Path, data: bytes) -> Iterator[Entry]:
     """The entries of a file of any supported format."""
     start = data[:4096].lstrip()
     if start.startswith(b"PK\x03\x04"):
         yield from archive(path, data)
     elif start.startswith(b"PAR1"):
-        yield from _rows(path, [row.cells for row in read_table(path)])
+        rows = read_table(path)
+        yield from table_answers(path, list(rows[0].cells), rows)
     elif start.startswith(b"["):
         yield from _list(path, data)
     elif start.startswith(_OLD_WORKBOOK):
@@ -70,7 +42,9 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
     elif path.suffix == ".pkl":
         raise DataError(message("models.pickle"), file=path)
     elif not start.startswith(b"{") and (separator := _separator(path, start)):
-        yield from tab_separated(path, data.decode("utf-8", "replace"), separator)
+        text = io.StringIO(data.decode("utf-8", "replace"), newline="")
+        if rows := list(delimited(path, text, separator)):
+            yield from table_answers(path, list(rows[0].cells), rows)
     elif (log := inspect_log(data)) is not None:
         yield from log
     else:
@@ -87,29 +61,7 @@ def _separator(path: Path, start: bytes) -> str:
     return ""
 
 
-def entry_of(answer: ReplayedAnswer) -> Entry:
-    """The entry of a response in another program's file."""
-    return Entry(
-        item=answer.item,
-        text=answer.text,
-        setting=answer.setting,
-        script=answer.script,
-        wording=answer.wording,
-        round=answer.round,
-        candidate=answer.candidate,
-        status=answer.status,
-        thinking=answer.thinking,
-        finish_reason=answer.finish_reason,
-        usage=answer.usage,
-        error=answer.error,
-        not_text=answer.not_text,
-        lines=answer.lines,
-        decoding=answer.decoding,
-        refused=answer.refused,
-    )
-
-
-def _json_lines(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
+def _json_lines(path: Path, data: bytes) -> Iterator[Entry]:
     ours, lmms = msgspec.json.Decoder(Entry), msgspec.json.Decoder(LmmsSample)
     samples: list[LmmsSample] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
@@ -120,7 +72,7 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
                 samples.append(lmms.decode(line))
                 samples[-1].to_answer()
             elif b'"text"' not in line and (row := _row_in(line)):
-                yield row_of(row, path, number)
+                yield row_of(row, Place(path, f"row {number}"))
             else:
                 yield ours.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -136,27 +88,7 @@ def _row_in(line: bytes) -> dict[str, Any] | None:
     return row if isinstance(row, dict) and columns_of(row) else None
 
 
-def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[ReplayedAnswer]:
-    """The rows of a table of responses.
-
-    Raises:
-        DataError: its columns are not those of one.
-    """
-    heads = list(rows[0]) if rows else []
-    columns = columns_of(heads)
-    if columns is None:
-        raise DataError(
-            message(
-                "models.response-forms",
-                forms=FORMS,
-                heads=", ".join(heads[:20]) or message("models.none"),
-            ),
-            file=path,
-        )
-    yield from (row_of(row, path, number, columns) for number, row in enumerate(rows, start=1))
-
-
-def _list(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
+def _list(path: Path, data: bytes) -> Iterator[Entry]:
     """A list of objects: with ``ID`` and ``Response``, or a table such as VLMEvalKit's."""
     try:
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
@@ -164,7 +96,7 @@ def _list(path: Path, data: bytes) -> Iterator[Entry | ReplayedAnswer]:
         raise DataError(message("models.not-a-list-of-objects", error=error), file=path) from None
     for number, row in enumerate(rows, start=1):
         if "prediction" in row or ("ID" not in row and columns_of(row)):
-            yield row_of(row, path, number)
+            yield row_of(row, Place(path, f"row {number}"))
             continue
         name = row.get("ID")
         if not isinstance(name, str | int):

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from keju.errors import DataError
 from keju.messages import message
 from keju.models.base import ItemPrompt
@@ -44,7 +46,7 @@ def item_names(
     readings = [reading for reading in _readings(rows, items) if _agrees(rows, reading)]
     if not readings and len({_plain(row.prompt) for row in rows}) == 1:
         # One common instruction for all images, not from the dataset, does not identify items.
-        rows = [row._replace(prompt="") for row in rows]
+        rows = [replace(row, prompt="") for row in rows]
         readings = [*_readings(rows, items)]
     different = {tuple(each.id for each in reading.items): reading for reading in readings}
     if len(different) == 1:
