@@ -3,10 +3,16 @@
 from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck, audit_published
 from keju.published.checks import Size
 from keju.published.claims import ClaimDecision
-from keju.published.functions import PaperFunctions, rebuild
-from keju.published.groups import AVERAGE, group_of
+from keju.published.functions import PaperFunctions, Rebuilt, rebuild
 from keju.published.leaderboard import audit_leaderboard
-from keju.published.models import PublishedModel, Role, published_model, published_models
+from keju.published.models import (
+    AVERAGE,
+    PublishedModel,
+    Role,
+    group_of,
+    published_model,
+    published_models,
+)
 from keju.published.papers import (
     ClassFigure,
     InputTable,
@@ -20,7 +26,6 @@ from keju.published.papers import (
     paper_galleries,
     papers,
 )
-from keju.published.rebuilt import Rebuilt
 from keju.published.run_audit import audit_run
 from keju.published.sections import Section, benchmarks_of, sections
 from keju.published.summaries import paper_summary, summarise_audit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -114,25 +114,29 @@ def examine(paper: PrintedTables, checks: Iterable[Check]) -> Audit:
         outcomes = list(check.examine(paper))
         size = size_of(paper, check.weigh, outcomes)
         findings += [
-            _finding(paper.benchmark, check, outcome, size)
+            finding_of(paper.benchmark, check, outcome, size)
             for outcome in outcomes
             if outcome.mismatches
         ]
-        if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
-            held.append(
-                PassedCheck(
-                    benchmark=paper.benchmark,
-                    check=check.id,
-                    holds=check.holds,
-                    holds_zh=check.holds_zh,
-                    places=len(kept),
-                    compared=sum(outcome.compared for outcome in kept),
-                )
-            )
+        held += held_check(paper.benchmark, check, outcomes)
     return Audit(findings=tuple(findings), held=tuple(held))
 
 
-def _finding(benchmark: str, check: Check, outcome: Outcome, size: Size) -> Finding:
+def held_check(benchmark: str, check: Check, outcomes: Iterable[Outcome]) -> Iterator[PassedCheck]:
+    """A check with the places in which it holds; nothing where it holds in none."""
+    if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
+        yield PassedCheck(
+            benchmark=benchmark,
+            check=check.id,
+            holds=check.holds,
+            holds_zh=check.holds_zh,
+            places=len(kept),
+            compared=sum(outcome.compared for outcome in kept),
+        )
+
+
+def finding_of(benchmark: str, check: Check, outcome: Outcome, size: Size) -> Finding:
+    """The finding of a check in a place where it fails."""
     moved = [topic for place, topic in check.topics.items() if fnmatchcase(outcome.place, place)]
     return Finding(
         benchmark=benchmark,

@@ -10,15 +10,32 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from keju.errors import UsageError
+from keju.items import Record
 from keju.messages import message
 from keju.published.papers import papers
-from keju.published.rebuilt import Rebuilt
-from keju.published.tables import PrintedTable
+from keju.published.tables import EPSILON, PrintedTable
 from keju.registry import Plugin, Registry, guard_function, list_provided
 
 T = TypeVar("T")
 
 _GROUP = "keju.papers"
+_ROUNDED = 0.01
+"""The maximum difference by two roundings to two digits, of the parts and of their mean."""
+
+
+class Rebuilt(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One printed mean, and the same from the printed tasks, both in percent."""
+
+    table: str
+    column: str
+    row: str
+    printed: float
+    rebuilt: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether rounding explains the difference."""
+        return abs(self.printed - self.rebuilt) <= _ROUNDED + EPSILON
 
 
 class PaperFunctions(NamedTuple):

@@ -1,4 +1,4 @@
-"""The models in the papers, with the names in their tables."""
+"""The models in the papers, with the names in their tables and the groups of their rows."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from keju.published.papers import (
     paper_file,
     papers,
 )
+
+AVERAGE = "Average"
+"""The row, or the subset of a task's images, that is the mean of the others."""
 
 Role = Literal["evaluated", "supplementary", "judge", "human"]
 """In the main tables; only in a supplementary one; a grader of others; people."""
@@ -82,3 +85,21 @@ def published_model(benchmark: str, name: str) -> PublishedModel | None:
         ),
         None,
     )
+
+
+def group_of(benchmark: str, table: str, row: str) -> str:
+    """The title of the group that a row of a printed table is in; empty where it is in none."""
+    model = published_model(benchmark, row)
+    if model is None:
+        return ""
+    size = model.size_b
+    for each in paper(benchmark).groups:
+        if table not in each.tables:
+            continue
+        if (
+            model.name in each.models
+            or (each.kind is not None and model.kind == each.kind)
+            or (each.size_b and size is not None and each.size_b[0] <= size <= each.size_b[1])
+        ):
+            return each.title
+    return ""

@@ -11,13 +11,23 @@ from keju.published.checks.outcome import (
     Mismatch,
     Outcome,
     Severity,
+    compare_column,
     differs,
     format_value,
 )
 from keju.published.checks.sizes import AnyWeighing
 from keju.published.printed_tables import PrintedTables
 
-__all__ = ["Certainty", "Check", "Mismatch", "Outcome", "Severity", "differs", "format_value"]
+__all__ = [
+    "Certainty",
+    "Check",
+    "Mismatch",
+    "Outcome",
+    "Severity",
+    "compare_column",
+    "differs",
+    "format_value",
+]
 
 
 class Check(

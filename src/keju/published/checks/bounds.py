@@ -8,7 +8,13 @@ from typing import Literal
 from msgspec.structs import replace
 
 from keju.messages import message
-from keju.published.checks.base import Check, Mismatch, Outcome, format_value
+from keju.published.checks.base import (
+    Check,
+    Mismatch,
+    Outcome,
+    compare_column,
+    format_value,
+)
 from keju.published.checks.terms import Term, weighted_sum
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
@@ -54,19 +60,12 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
             limits, half = weighted_sum(paper, terms, self.constant)
         sign = 1 if self.sense == "most" else -1
         compared = [row for row in rows if row in limits]
-        return Outcome(
-            column.place,
-            len(compared),
-            tuple(
-                Mismatch(
-                    where=row,
-                    printed=column.cells[row].text,
-                    recomputed=self._describe(format_value(limits[row], column)),
-                )
-                for row in compared
-                if sign * (column.values[row] - limits[row]) > column.half + half + EPSILON
-            ),
-        )
+        due = {
+            row: self._describe(format_value(limits[row], column))
+            for row in compared
+            if sign * (column.values[row] - limits[row]) > column.half + half + EPSILON
+        }
+        return compare_column(column, len(compared), due)
 
 
 class Harmonic(Check, frozen=True, kw_only=True, tag="harmonic"):
@@ -86,13 +85,9 @@ class Harmonic(Check, frozen=True, kw_only=True, tag="harmonic"):
                     row: _harmonic(precision.values[row], recall.values[row])
                     for row in column.values
                 }
-                yield Outcome(
-                    column.place,
-                    len(column.values),
-                    tuple(_not_harmonic(column, precision, recall)),
-                    column=column,
-                    instead=means,
-                )
+                due = dict(_not_harmonic(column, precision, recall))
+                found = compare_column(column, len(column.values), due)
+                yield found._replace(column=column, instead=means)
 
 
 class Between(Check, frozen=True, kw_only=True, tag="between"):
@@ -105,20 +100,13 @@ class Between(Check, frozen=True, kw_only=True, tag="between"):
     def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
         """One place."""
         column, parts = paper.column(self.column), paper.columns(self.parts)
-        failed = []
+        due = {}
         for row, value in column.values.items():
             values = [part.values[row] for part in parts]
-            if not min(values) - self.slack <= value <= max(values) + self.slack:
-                failed.append(
-                    Mismatch(
-                        where=row,
-                        printed=column.cells[row].text,
-                        recomputed=message(
-                            "published.cell-range", low=f"{min(values):g}", high=f"{max(values):g}"
-                        ),
-                    )
-                )
-        yield Outcome(column.place, len(column.values), tuple(failed))
+            low, high = min(values), max(values)
+            if not low - self.slack <= value <= high + self.slack:
+                due[row] = message("published.cell-range", low=f"{low:g}", high=f"{high:g}")
+        yield compare_column(column, len(column.values), due)
 
 
 class Ceiling(Check, frozen=True, kw_only=True, tag="ceiling"):
@@ -167,22 +155,15 @@ class Below(Check, frozen=True, kw_only=True, tag="below"):
                 if cell.text.startswith("<")
             }
             for bound, text in bounds.items():
-                smaller = [row for row, value in column.values.items() if value < bound]
-                yield Outcome(
-                    column.place,
-                    len(column.values),
-                    tuple(
-                        Mismatch(where=row, printed=column.cells[row].text, recomputed=text)
-                        for row in smaller
-                    ),
-                )
+                due = {row: text for row, value in column.values.items() if value < bound}
+                yield compare_column(column, len(column.values), due)
 
 
 def _beside(reference: str, column: Column) -> str:
     return reference.format(table=column.table, task=column.task, subset=column.subset)
 
 
-def _not_harmonic(f1: Column, precision: Column, recall: Column) -> Iterator[Mismatch]:
+def _not_harmonic(f1: Column, precision: Column, recall: Column) -> Iterator[tuple[str, str]]:
     for row, value in f1.values.items():
         low, mean, high = (
             _harmonic(
@@ -191,7 +172,7 @@ def _not_harmonic(f1: Column, precision: Column, recall: Column) -> Iterator[Mis
             for off in (-1, 0, 1)
         )
         if not low - f1.half - EPSILON <= value <= high + f1.half + EPSILON:
-            yield Mismatch(where=row, printed=f1.cells[row].text, recomputed=format_value(mean, f1))
+            yield row, format_value(mean, f1)
 
 
 def _harmonic(precision: float, recall: float) -> float:

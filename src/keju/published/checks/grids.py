@@ -8,7 +8,13 @@ from math import comb, exp, floor, lgamma, log, log1p
 import msgspec
 
 from keju.messages import either, message
-from keju.published.checks.base import Check, Mismatch, Outcome, format_value
+from keju.published.checks.base import (
+    Check,
+    Mismatch,
+    Outcome,
+    compare_column,
+    format_value,
+)
 from keju.published.printed_tables import COLUMN_SEPARATOR, PrintedTables
 from keju.published.tables import EPSILON, Column
 
@@ -37,19 +43,12 @@ class Counts(Check, frozen=True, kw_only=True, tag="counts"):
                 asked = self.of_task.get(column.task) or self.of
                 items = (asked or paper.tasks_by_id[column.task].count) * self.rounds
                 values = _of_models(paper, column)
-                yield Outcome(
-                    column.place,
-                    len(values),
-                    tuple(
-                        Mismatch(
-                            where=row,
-                            printed=column.cells[row].text,
-                            recomputed=_neighbours(value, column, items),
-                        )
-                        for row, value in values.items()
-                        if not on_grid(value, column, items, 2 if self.rounded else 1)
-                    ),
-                )
+                due = {
+                    row: _neighbours(value, column, items)
+                    for row, value in values.items()
+                    if not on_grid(value, column, items, 2 if self.rounded else 1)
+                }
+                yield compare_column(column, len(values), due)
 
 
 class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
@@ -108,26 +107,14 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
             items = paper.tasks_by_id[column.task].count
             chance = 1 / self.options.get(column.task, self.default)
             values = _of_models(paper, column)
-            far = {
-                row: value
+            by_guessing = message("published.cell-by-guessing", value=f"{100 * chance:.4g}")
+            due = {
+                row: by_guessing
                 for row, value in values.items()
                 if at_most(round(value * items / column.how.scale), items, chance)
                 < TOO_LITTLE_FOR_LUCK
             }
-            yield Outcome(
-                column.place,
-                len(values),
-                tuple(
-                    Mismatch(
-                        where=row,
-                        printed=column.cells[row].text,
-                        recomputed=message(
-                            "published.cell-by-guessing", value=f"{100 * chance:.4g}"
-                        ),
-                    )
-                    for row in far
-                ),
-            )
+            yield compare_column(column, len(values), due)
 
 
 def on_grid(value: float, column: Column, items: int, roundings: int = 1) -> bool:

@@ -51,6 +51,15 @@ class Outcome(NamedTuple):
         return len(self.mismatches) if self.concerned is None else self.concerned
 
 
+def compare_column(column: Column, compared: int, due: Mapping[str, str]) -> Outcome:
+    """The outcome of a column; `due` has what each failing row would have to be."""
+    mismatches = (
+        Mismatch(where=row, printed=column.cells[row].text, recomputed=text)
+        for row, text in due.items()
+    )
+    return Outcome(column.place, compared, tuple(mismatches))
+
+
 def differs(first: float, second: float, tolerance: float) -> bool:
     """Whether two numbers lie further apart than rounding can explain."""
     return abs(first - second) > tolerance + EPSILON

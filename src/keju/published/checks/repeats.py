@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from keju.messages import message
-from keju.published.checks.base import Check, Mismatch, Outcome
+from keju.published.checks.base import (
+    Check,
+    Mismatch,
+    Outcome,
+    compare_column,
+)
 from keju.published.printed_tables import PrintedTables
 
 _FEWEST = 5
@@ -34,18 +39,8 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
             compared += len(rows) if len(rows) >= _FEWEST else 0
             constant = len({first.values[row] for row in equal}) < 2
             if len(rows) >= _FEWEST and len(equal) > len(rows) / 2 and not constant:
-                yield Outcome(
-                    second.place,
-                    len(rows),
-                    tuple(
-                        Mismatch(
-                            where=row,
-                            printed=second.cells[row].text,
-                            recomputed=message("published.cell-as-in", column=first.name),
-                        )
-                        for row in equal
-                    ),
-                )
+                due = dict.fromkeys(equal, message("published.cell-as-in", column=first.name))
+                yield compare_column(second, len(rows), due)
         if compared:
             yield Outcome("all columns", compared, ())
 

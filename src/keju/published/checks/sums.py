@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.messages import message
-from keju.published.checks.base import Check, Mismatch, Outcome, differs, format_value
+from keju.published.checks.base import (
+    Check,
+    Mismatch,
+    Outcome,
+    compare_column,
+    differs,
+    format_value,
+)
 from keju.published.checks.terms import Term, weighted_sum
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
@@ -111,16 +118,9 @@ class Differ(Check, frozen=True, kw_only=True, tag="differ"):
         first, second = paper.column(self.first), paper.column(self.second)
         equal = [row for row in paper.evaluated if first.cells[row].text == second.cells[row].text]
         compared = len(paper.evaluated)
-        copied = len(equal) > compared / 2
-        mismatches = tuple(
-            Mismatch(
-                where=row,
-                printed=first.cells[row].text,
-                recomputed=message("published.cell-as-in", column=second.name),
-            )
-            for row in equal
-        )
-        yield Outcome(first.place, compared, mismatches if copied else ())
+        copied = equal if len(equal) > compared / 2 else ()
+        due = dict.fromkeys(copied, message("published.cell-as-in", column=second.name))
+        yield compare_column(first, compared, due)
 
 
 class Total(Check, frozen=True, kw_only=True, tag="total"):
@@ -142,18 +142,9 @@ class Total(Check, frozen=True, kw_only=True, tag="total"):
 def _same(column: Column, values: dict[str, float], half: float) -> Outcome:
     """Compare a column with what its rows were computed to be."""
     rows = [row for row in column.values if row in values]
-    return Outcome(
-        column.place,
-        len(rows),
-        tuple(
-            Mismatch(
-                where=row,
-                printed=column.cells[row].text,
-                recomputed=format_value(values[row], column),
-            )
-            for row in rows
-            if differs(column.values[row], values[row], column.half + half)
-        ),
-        column=column,
-        instead=values,
-    )
+    due = {
+        row: format_value(values[row], column)
+        for row in rows
+        if differs(column.values[row], values[row], column.half + half)
+    }
+    return compare_column(column, len(rows), due)._replace(column=column, instead=values)
