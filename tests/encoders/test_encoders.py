@@ -196,15 +196,6 @@ class TestEncodedOnce:
         backward = READINGS[reading](other, pairs[::-1])
         assert np.array(backward[::-1]) == pytest.approx(np.array(forward), abs=1e-6)
 
-    def test_progress_ends_with_all(self, tiny_bert, reading):
-        seen = []
-        encoders = Encoders(
-            dict.fromkeys(NAMES, tiny_bert), device="cpu", progress=lambda *told: seen.append(told)
-        )
-        READINGS[reading](encoders, answers_of(2))
-        assert seen
-        assert seen[-1][1] == seen[-1][2]
-
     def test_other_weights_have_values_of_their_own(self, tiny_bert, shared, tmp_path, reading):
         cache = tmp_path / "cache.sqlite"
         pairs = answers_of(1)
@@ -247,33 +238,14 @@ def test_the_floor_is_what_another_items_reference_earns(encoders):
 
 
 @pytest.mark.semantic
-def test_idf_weighs_what_every_reference_has_nothing(encoders):
-    idf = encoders.reference_idf(BERT, ["天地", "天玄", "天黃"])
-    only_common, plain = (
-        encoders.bert_score(BERT, [("天", "天地")], idf=idf)[0],
-        encoders.bert_score(BERT, [("天", "天地")])[0],
-    )
-    assert only_common == PRF(0.0, 0.0, 0.0)
-    assert plain.f1 > 0
-    weighed = encoders.bert_score(BERT, [("天地", "天玄")], idf=idf)[0]
-    assert weighed != encoders.bert_score(BERT, [("天地", "天玄")])[0]
-
-
-@pytest.mark.semantic
-def test_the_layer_is_bert_scores_or_the_last_and_can_be_chosen(encoders):
+def test_the_layer_is_bert_scores_or_the_last(encoders):
     assert encoders.layer_of(BERT) == 3
-    pairs = answers_of(2)
-    assert encoders.bert_score(BERT, pairs, layer=3) == encoders.bert_score(BERT, pairs)
-    assert encoders.bert_score(BERT, pairs, layer=1) != encoders.bert_score(BERT, pairs)
-    with pytest.raises(UsageError, match="no layer 4"):
-        encoders.bert_score(BERT, pairs, layer=4)
 
 
 @pytest.mark.semantic
 def test_the_signature_names_weights_precision_and_layer(encoders, tiny_bert):
     digest = weights_hash(tiny_bert.resolve())[:16]
     assert encoders.signature(BERT).startswith(f"{BERT}|{digest}|float32|layer3|transformers")
-    assert encoders.signature(BERT, 2).split("|")[3] == "layer2"
     assert "layer" not in encoders.signature(WWM)
 
 

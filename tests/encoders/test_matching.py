@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from keju.encoders import Encoders, TextEncoder
+from keju.encoders import TextEncoder
 from keju.encoders.cache import VectorCache
 from keju.encoders.matching import DeviceMatcher, Matcher
 from keju.metrics.base import PRF
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.semantic
 BERT = "bert-base-chinese"
 
 
-def found(kind, encoder, pairs, idf=None):
-    matcher = kind(encoder, VectorCache(None), "space", encoder.layers, idf)
+def found(kind, encoder, pairs):
+    matcher = kind(encoder, VectorCache(None), "space", encoder.layers)
     return {pair: value for window in matcher.match(pairs) for pair, value in window.items()}
 
 
@@ -30,14 +30,9 @@ def pairs():
     return [*zip(texts, reversed(texts), strict=True), ("", "天地"), ("天地", ""), ("", "")]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_matching_on_the_device_gives_the_values_of_matching_in_numpy(
-    tiny_bert, encoder, pairs, weighted
-):
-    encoders = Encoders({BERT: tiny_bert}, device="cpu")
-    idf = encoders.reference_idf(BERT, [text for _, text in pairs]) if weighted else None
-    expected = found(Matcher, encoder, pairs, idf)
-    values = found(DeviceMatcher, encoder, pairs, idf)
+def test_matching_on_the_device_gives_the_values_of_matching_in_numpy(encoder, pairs):
+    expected = found(Matcher, encoder, pairs)
+    values = found(DeviceMatcher, encoder, pairs)
     assert values.keys() == expected.keys() == set(pairs)
     for pair, value in values.items():
         assert value == pytest.approx(expected[pair], abs=1e-6)
@@ -46,7 +41,7 @@ def test_matching_on_the_device_gives_the_values_of_matching_in_numpy(
 
 def test_matching_on_the_device_encodes_each_text_once_and_keeps_none(tiny_bert, pairs):
     encoder = TextEncoder(tiny_bert, device="cpu")
-    matcher = DeviceMatcher(encoder, VectorCache(None), "space", encoder.layers, None)
+    matcher = DeviceMatcher(encoder, VectorCache(None), "space", encoder.layers)
     assert sum(map(len, matcher.match(pairs))) == len(set(pairs))
     assert encoder.counts.texts == len({text for pair in pairs for text in pair})
     assert matcher._held == {}

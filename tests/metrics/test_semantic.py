@@ -15,7 +15,6 @@ from keju.metrics.semantic import (
     match_tokens,
     other_pairs,
     rescale,
-    token_idf,
     unit_rows,
 )
 
@@ -98,11 +97,6 @@ def test_an_empty_text_is_never_paid_not_even_against_another(mine, theirs):
     tokens = np.eye(2, dtype=np.float32)
     found = match_tokens(tokens, tokens, candidate_weights=mine, reference_weights=theirs)
     assert found == PRF(0.0, 0.0, 0.0)
-
-
-def test_idf_weighs_a_token_of_every_document_nothing():
-    idf = token_idf([[1, 5, 5, 2], [1, 6, 2], [1, 5, 2]])
-    assert idf.of([1, 5, 6, 7]).tolist() == [0.0, math.log(4 / 3), math.log(2), math.log(4)]
 
 
 def test_rescaling_puts_the_baseline_at_zero_and_identity_at_one():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -24,14 +23,9 @@ from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.messages import message
 from keju.metrics.base import PRF
 from keju.metrics.semantic import (
-    TokenIdf,
     cosine,
     other_pairs,
-    token_idf,
 )
-
-Progress = Callable[[str, int, int], None]
-"""Gets an encoder's name, the number of finished pairs, and their total."""
 
 Encode = Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]]
 """Encodes texts, in batches of vectors by the texts' index."""
@@ -49,7 +43,6 @@ class Encoders:
         cache: the file with cached vectors (see `default_cache_path`); None keeps them in memory.
         device: ``auto``, ``cpu`` or ``cuda``.
         precision: ``auto`` (bfloat16 on CUDA, float32 on a CPU), ``float32`` or ``bfloat16``.
-        progress: called after each batch.
     """
 
     def __init__(
@@ -59,7 +52,6 @@ class Encoders:
         *,
         device: Device = "auto",
         precision: Precision = "auto",
-        progress: Progress | None = None,
     ) -> None:
         self.paths = dict(paths)
         if "minilm" not in self.paths and (folder := bundled_minilm()) is not None:
@@ -67,7 +59,6 @@ class Encoders:
         self.cache = VectorCache(cache)
         self.device: Device = device
         self.precision: Precision = precision
-        self._progress = progress or (lambda _name, _done, _all: None)
         self._open: dict[Path, TextEncoder] = {}
 
     def unavailable_reason(self, name: str) -> str:
@@ -103,21 +94,17 @@ class Encoders:
     def _encoder_at(self, folder: Path) -> TextEncoder:
         return TextEncoder(folder, device=self.device, precision=self.precision)
 
-    def layer_of(self, name: str, layer: int | None = None) -> int:
-        """The layer whose tokens are matched.
-
-        It is `layer`, or else the one that bert-score uses for this encoder; the last if the
-        encoder has fewer layers.
-        """
+    def layer_of(self, name: str) -> int:
+        """The layer whose tokens are matched: bert-score's, or the last if there are fewer."""
         encoder = self.encoder(name)
-        return layer or min(ENCODERS[name].layer or encoder.layers, encoder.layers)
+        return min(ENCODERS[name].layer or encoder.layers, encoder.layers)
 
-    def signature(self, name: str, layer: int | None = None) -> str:
+    def signature(self, name: str) -> str:
         """The signature of this encoder's numbers: weights, precision, the layer, the library."""
         encoder = self.encoder(name)
         parts = [name, encoder.weights_hash[:16], encoder.precision]
-        if layer or ENCODERS[name].layer:
-            parts.append(f"layer{self.layer_of(name, layer)}")
+        if ENCODERS[name].layer:
+            parts.append(f"layer{self.layer_of(name)}")
         return "|".join([*parts, f"transformers{version('transformers')}"])
 
     def counts(self, name: str) -> Counts:
@@ -174,10 +161,7 @@ class Encoders:
         unique = list(dict.fromkeys(texts))
         for start in range(0, len(unique), _PAIRS_AT_ONCE):
             some = unique[start : start + _PAIRS_AT_ONCE]
-            for done in self._encoded(
-                name, _SENTENCE_KIND, some, TextEncoder.sentence_vectors, vectors
-            ):
-                self._progress(name, start + done, len(unique))
+            vectors |= self._encoded(name, _SENTENCE_KIND, some, TextEncoder.sentence_vectors)
         return vectors
 
     def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
@@ -196,41 +180,27 @@ class Encoders:
         for start in range(0, len(pairs), _PAIRS_AT_ONCE):
             some = pairs[start : start + _PAIRS_AT_ONCE]
             texts = list(dict.fromkeys(text for pair in some for text in pair))
-            vectors: dict[str, Vector] = {}
-            for done in self._encoded(name, vector_kind, texts, encode, vectors):
-                self._progress(name, start + len(some) * done // len(texts), len(pairs))
+            vectors = self._encoded(name, vector_kind, texts, encode)
             values.extend(cosine(vectors[a], vectors[b]) for a, b in some)
         return values
 
     def _encoded(
-        self,
-        name: str,
-        vector_kind: str,
-        texts: Sequence[str],
-        encode: Encode,
-        vectors: dict[str, Vector],
-    ) -> Iterator[int]:
-        """Fill `vectors` from the cache, then by encoding; the number of texts done so far."""
+        self, name: str, vector_kind: str, texts: Sequence[str], encode: Encode
+    ) -> dict[str, Vector]:
+        """The vector of each text, from the cache or by encoding."""
         encoder = self.encoder(name)
         space = f"{encoder.weights_hash}:{vector_kind}:{encoder.precision}"
         keys = {text: text_key(space, text) for text in texts}
         cached = self.cache.vectors(list(keys.values()), size=encoder.size)
-        vectors.update((text, cached[key]) for text, key in keys.items() if key in cached)
+        vectors = {text: cached[key] for text, key in keys.items() if key in cached}
         lacking = [text for text in keys if text not in vectors]
         for batch in encode(encoder, lacking):
             fresh = {lacking[at]: vector for at, vector in batch.items()}
             self.cache.put_vectors({keys[text]: vector for text, vector in fresh.items()})
             vectors.update(fresh)
-            yield len(vectors)
+        return vectors
 
-    def bert_score(
-        self,
-        name: str,
-        pairs: Sequence[Pair],
-        *,
-        layer: int | None = None,
-        idf: TokenIdf | None = None,
-    ) -> list[PRF]:
+    def bert_score(self, name: str, pairs: Sequence[Pair]) -> list[PRF]:
         """BERTScore by token matching (bert-score 0.3.13), not rescaled, in the pairs' order.
 
         Texts are truncated at 512 tokens. An empty text on either side gives 0, 0, 0. References'
@@ -239,45 +209,24 @@ class Encoders:
         Args:
             name: the encoder.
             pairs: candidate and reference.
-            layer: the layer of the vectors; None uses bert-score's for this encoder (or the last).
-            idf: weights of tokens from `reference_idf`; None weighs all equally.
-
-        Raises:
-            UsageError: the encoder has no such layer.
         """
-        depth = self.layer_of(name, layer)
+        depth = self.layer_of(name)
         encoder = self.encoder(name)
         space = f"{encoder.weights_hash}:layer{depth}:{encoder.precision}"
-        if idf is not None:
-            weights = hashlib.sha256(repr((sorted(idf.weights.items()), idf.unseen)).encode())
-            matched = f"{space}:match:{weights.hexdigest()}"
-        else:
-            matched = f"{space}:match"
-        keys = {pair: text_key(matched, *pair) for pair in pairs}
+        keys = {pair: text_key(f"{space}:match", *pair) for pair in pairs}
         found: dict[bytes, NDArray[np.floating]] = dict(
             self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
         )
         lacking = [pair for pair, key in keys.items() if key not in found]
-        done = len(keys) - len(lacking)
         kind = DeviceMatcher if encoder.on_gpu else Matcher
-        matcher = kind(encoder, self.cache, space, depth, idf)
+        matcher = kind(encoder, self.cache, space, depth)
         for batch in matcher.match(lacking):
             fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}
             self.cache.put_vectors(fresh)
             found.update(fresh)
-            done += len(fresh)
-            self._progress(name, done, len(keys))
         return [PRF(*map(float, found[keys[pair]])) for pair in pairs]
 
-    def reference_idf(self, name: str, references: Sequence[str]) -> TokenIdf:
-        """Inverse document frequencies over references; special tokens get 0."""
-        encoder = self.encoder(name)
-        rows = encoder.tokenise(references, max_tokens=encoder.max_tokens)
-        return token_idf(row.ids for row in rows)
-
-    def bert_score_floor(
-        self, name: str, references: Sequence[str], *, layer: int | None = None
-    ) -> float | None:
+    def bert_score_floor(self, name: str, references: Sequence[str]) -> float | None:
         """Mean F1 of pairs of references of different items of a task: what a wrong text gets.
 
         Equal references count once, and their order does not matter. None where there are fewer
@@ -286,7 +235,7 @@ class Encoders:
         pairs = reference_pairs(references)
         if not pairs:
             return None
-        return float(np.mean([score.f1 for score in self.bert_score(name, pairs, layer=layer)]))
+        return float(np.mean([score.f1 for score in self.bert_score(name, pairs)]))
 
 
 def reference_pairs(references: Sequence[str]) -> list[Pair]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.encoders.cache import VectorCache, text_key
-from keju.encoders.text import TextEncoder, Tokens
+from keju.encoders.text import TextEncoder
 from keju.metrics.base import PRF
-from keju.metrics.semantic import TokenIdf, match_score, match_tokens, unit_rows
+from keju.metrics.semantic import match_score, match_tokens, unit_rows
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
@@ -28,22 +28,13 @@ class Matcher:
         cache: stores the references' matrices.
         space: weights, layer and precision for the cache's keys.
         layer: the layer of the vectors.
-        idf: weights of tokens; None weighs all equally.
     """
 
-    def __init__(
-        self,
-        encoder: TextEncoder,
-        cache: VectorCache,
-        space: str,
-        layer: int,
-        idf: TokenIdf | None,
-    ) -> None:
+    def __init__(self, encoder: TextEncoder, cache: VectorCache, space: str, layer: int) -> None:
         self.encoder = encoder
         self.cache = cache
         self.space = f"{space}:tokens"
         self.layer = layer
-        self.idf = idf
         self._held: dict[str, tuple[Any, NDArray[np.float64]]] = {}
 
     def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, PRF]]:
@@ -84,18 +75,15 @@ class Matcher:
             if matrix is None or len(matrix) != len(row.ids):
                 lacking.append(text)
             else:
-                self._held[text] = (matrix, self._weights(row))
+                self._held[text] = (matrix, row.content.astype(np.float64))
         found = self.encoder.token_vectors([tokens[text] for text in lacking], layer=self.layer)
         for batch in found:
             matrices = {lacking[at]: unit_rows(matrix) for at, matrix in batch.items()}
             for text, matrix in matrices.items():
-                self._held[text] = (matrix, self._weights(tokens[text]))
+                self._held[text] = (matrix, tokens[text].content.astype(np.float64))
             self.cache.put_matrices(
                 {keys[text]: matrix for text, matrix in matrices.items() if text in references}
             )
-
-    def _weights(self, row: Tokens) -> NDArray[np.float64]:
-        return np.where(row.content, 1.0 if self.idf is None else self.idf.of(row.ids), 0.0)
 
     def _score(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
         found = {}
@@ -122,7 +110,7 @@ class DeviceMatcher(Matcher):
         for batch in self.encoder.token_tensors(tokens, layer=self.layer):
             for at, states in batch.items():
                 rows = torch.nn.functional.normalize(states, dim=-1, eps=1e-30)
-                self._held[texts[at]] = (rows, self._weights(tokens[at]))
+                self._held[texts[at]] = (rows, tokens[at].content.astype(np.float64))
 
     def _score(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
         import torch  # noqa: PLC0415 - as above

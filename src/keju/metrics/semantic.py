@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -49,7 +44,7 @@ def match_tokens(
     Args:
         candidate: token vectors [tokens, size].
         reference: token vectors [tokens, size].
-        candidate_weights: one number per candidate token, 1 or its idf, 0 for special tokens.
+        candidate_weights: one number per candidate token, 1, or 0 for special tokens.
         reference_weights: the same for the reference.
     """
     mine = np.asarray(candidate_weights, dtype=np.float64)
@@ -67,31 +62,6 @@ def match_score(precision: float, recall: float) -> PRF:
     if precision <= 0.0 or recall <= 0.0:
         return PRF(precision, recall, 0.0)
     return PRF(precision, recall, 2 * precision * recall / (precision + recall))
-
-
-class TokenIdf(NamedTuple):
-    """Inverse document frequencies of tokens; `unseen` is that of a token in no document."""
-
-    weights: Mapping[int, float]
-    unseen: float
-
-    def of(self, tokens: Sequence[int]) -> NDArray[np.float64]:
-        """The weight of each token, in order."""
-        return np.array([self.weights.get(token, self.unseen) for token in tokens])
-
-
-def token_idf(documents: Iterable[Iterable[int]]) -> TokenIdf:
-    """Inverse document frequency, log((N + 1) / (df + 1)), over the references' tokens.
-
-    Zhang et al. 2020, section 3, "importance weighting". A token in every document weighs 0.
-    """
-    counts: Counter[int] = Counter()
-    total = 0
-    for document in documents:
-        counts.update(set(document))
-        total += 1
-    weights = {token: math.log((total + 1) / (count + 1)) for token, count in counts.items()}
-    return TokenIdf(weights, math.log(total + 1))
 
 
 def rescale(score: PRF, baseline: PRF) -> PRF:
