@@ -13,7 +13,7 @@ from keju.cli.asking_output import predict, show_failures, show_forecast, show_p
 from keju.cli.forecast_options import ForecastOptions
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
-from keju.cli.options import AsJson, DatasetPath, ModelNames
+from keju.cli.options import AsJson, DatasetPath, ModelNames, out_option
 from keju.cli.permission import permission
 from keju.cli.request_options import (
     ClusterOptions,
@@ -42,9 +42,7 @@ def plan(
     images: ImageOptions,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--out",
+        out_option(
             metavar="DIR",
             help="Run directory to resume; responses that it contains are not counted.",
         ),
@@ -146,12 +144,7 @@ def run(
     model: ModelNames,
     folder: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="DIR",
-            help="Run directory. Created if missing, resumed if it exists.",
-        ),
+        out_option(metavar="DIR", help="Run directory. Created if missing, resumed if it exists."),
     ],
     items: ItemOptions,
     prompts: PromptOptions,
@@ -208,7 +201,7 @@ def merge(
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN…", help="Run directories of the shards.")
     ],
-    folder: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="New run directory.")],
+    folder: Annotated[Path, out_option(metavar="DIR", help="New run directory.")],
     partial: Annotated[
         bool, typer.Option("--partial", help="Merge incomplete shards, and list what is missing.")
     ] = False,

@@ -41,9 +41,7 @@ def audit(
     ] = False,
     csv: Annotated[
         Path | None,
-        typer.Option(
-            "--csv", metavar="FILE", help="New CSV file with one row for each cell of a finding."
-        ),
+        typer.Option(metavar="FILE", help="New CSV file with one row for each cell of a finding."),
     ] = None,
     rebuilt: Annotated[
         bool,

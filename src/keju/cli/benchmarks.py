@@ -9,7 +9,7 @@ import typer
 
 from keju.cli.app import app, out, say
 from keju.cli.benchmark_files import load_checked
-from keju.cli.options import AsJson
+from keju.cli.options import AsJson, out_option
 from keju.messages import message
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the benchmark.")],
     file: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="FILE", help="New file. Default: NAME.toml."),
+        out_option(metavar="FILE", help="New file. Default: NAME.toml."),
     ] = None,
 ) -> None:
     """Write a commented draft of a definition, for you to change."""

@@ -34,6 +34,7 @@ from keju.cli.options import (
     NewDatasetOrAddress,
     PartitionItems,
     RayAddress,
+    out_option,
 )
 from keju.cli.permission import SendRestricted, permission
 from keju.errors import UsageError, did_you_mean, nearest_names
@@ -130,9 +131,7 @@ def recipe(
     file: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe (TOML file).")],
     out: Annotated[
         Path | None,
-        typer.Option(
-            "-o",
-            "--out",
+        out_option(
             metavar="DIR",
             help="Build directory. Default: the recipe's name, in the current directory.",
         ),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, app, note, out, say
-from keju.cli.options import AsJson, dataset_path
+from keju.cli.options import AsJson, dataset_path, out_option
 from keju.messages import message
 
 
@@ -21,12 +21,7 @@ def bundle(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Scored run directory.")],
     file: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="NAME.keju.zip",
-            help="Bundle to write. An existing file is replaced.",
-        ),
+        out_option(metavar="NAME.keju.zip", help="Bundle to write. An existing file is replaced."),
     ],
     include_data: Annotated[
         bool,
@@ -81,7 +76,6 @@ def verify(
     dataset: Annotated[
         Path | None,
         typer.Option(
-            "--dataset",
             metavar="DATASET",
             help="Dataset of the run: directory, address (s3://, gs://, az://) or `mini`. Default: "
             "the data in the bundle, if it contains data.",
@@ -99,7 +93,6 @@ def verify(
     verified_by: Annotated[
         str,
         typer.Option(
-            "--verified-by",
             metavar="TEXT",
             help="Name of a person or group to store in the statement. Default: none.",
         ),

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
 from keju.cli.help_texts import translate_made_command, word
+from keju.cli.options import out_option
 from keju.messages import message
 from keju.registry import PluginError
 
@@ -81,7 +82,7 @@ def _run_command(form: RunExport) -> Callable[..., None]:
 
     command.__annotations__ = {
         "run": Annotated[Path, typer.Argument(metavar="RUN", help=form.run)],
-        "place": Annotated[Path, typer.Option("-o", "--out", metavar="FILE|DIR", help=form.out)],
+        "place": Annotated[Path, out_option(metavar="FILE|DIR", help=form.out)],
         "return": None,
     }
     return command
@@ -101,9 +102,7 @@ def inspect(
             metavar="RUN", help="Run directory. Scores are included if the run is scored."
         ),
     ],
-    folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory, new or empty.")
-    ],
+    folder: Annotated[Path, out_option(metavar="DIR", help="Output directory, new or empty.")],
     images: Annotated[
         bool, typer.Option("--images", help="Include the images, not only their names.")
     ] = False,
@@ -152,18 +151,14 @@ def _page_command(form: str, what: str, *, reads_back: bool) -> None:
         run: Annotated[
             Path, typer.Argument(metavar="RUN", help="Run directory with tasks of transcription.")
         ],
-        folder: Annotated[
-            Path, typer.Option("-o", "--out", metavar="DIR", help="New or empty directory.")
-        ],
+        folder: Annotated[Path, out_option(metavar="DIR", help="New or empty directory.")],
         model: ModelOf = "",
         images: Annotated[
             bool, typer.Option("--images", help="Copy the images into DIR too.")
         ] = False,
         script: Annotated[
             str,
-            typer.Option(
-                "--script", metavar="SCRIPT", help="Script of the prompts, if the run has several."
-            ),
+            typer.Option(metavar="SCRIPT", help="Script of the prompts, if the run has several."),
         ] = "",
         round_: Annotated[
             int, typer.Option("--round", metavar="N", help="Round of the run, from 1.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from keju.cli.app import WITH_FAILURES, app, note, say
-from keju.cli.options import PriceFile
+from keju.cli.options import PriceFile, out_option
 from keju.errors import UsageError
 from keju.messages import language as terminal_language
 from keju.messages import message
@@ -45,9 +45,7 @@ def figures(
             " papers' tables.",
         ),
     ],
-    folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory.")
-    ] = Path("figures"),
+    folder: Annotated[Path, out_option(metavar="DIR", help="Output directory.")] = Path("figures"),
     formats: FormatNames = "svg",
     which: Annotated[
         list[str] | None,

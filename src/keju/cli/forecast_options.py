@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-_PANEL = "Large collections"
+_forecast_option = partial(typer.Option, rich_help_panel="Large collections")
 
 
 @dataclass(frozen=True)
@@ -17,39 +18,29 @@ class ForecastOptions:
 
     measured: Annotated[
         Path | None,
-        typer.Option(
-            "--measured",
+        _forecast_option(
             metavar="RUN",
             help="Run of the same models on a sample. The plan then predicts hours, memory, disk"
             " space and cost for the collection, with 95 % intervals.",
-            rich_help_panel=_PANEL,
         ),
     ] = None
     pages: Annotated[
         int | None,
-        typer.Option(
-            "--pages",
-            metavar="N",
-            help="Number of pages in the collection. Default: those of the dataset.",
-            rich_help_panel=_PANEL,
+        _forecast_option(
+            metavar="N", help="Number of pages in the collection. Default: those of the dataset."
         ),
     ] = None
     machines: Annotated[
         int,
-        typer.Option(
-            "--machines",
-            metavar="M",
-            help="Number of machines that share the pages, each like the measured one.",
-            rich_help_panel=_PANEL,
+        _forecast_option(
+            metavar="M", help="Number of machines that share the pages, each like the measured one."
         ),
     ] = 1
     machine_price: Annotated[
         str,
-        typer.Option(
-            "--machine-price",
+        _forecast_option(
             metavar="PRICE/h",
             help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; needs --pages.",
-            rich_help_panel=_PANEL,
         ),
     ] = ""
 

@@ -9,7 +9,7 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, app, out, say
 from keju.cli.figures import FormatNames, Language, draw_all
-from keju.cli.options import AsJson
+from keju.cli.options import AsJson, out_option
 from keju.messages import language as terminal_language
 from keju.messages import message
 
@@ -48,13 +48,11 @@ def history(
     as_json: AsJson = False,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE.csv", help="New CSV file with all values and changes."),
+        typer.Option(metavar="FILE.csv", help="New CSV file with all values and changes."),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            "-o", "--out", metavar="DIR", help="Directory for figures. Default: no figures."
-        ),
+        out_option(metavar="DIR", help="Directory for figures. Default: no figures."),
     ] = None,
     formats: FormatNames = "svg",
     language: Language = None,

@@ -14,7 +14,8 @@ from keju.cli.app import WITH_FAILURES, app, out, say
 from keju.cli.figures import FormatNames, draw_all
 from keju.cli.grouped_options import with_groups
 from keju.cli.judges import JudgeOptions, ask_judging, show_judging_plan
-from keju.cli.options import AsJson, SampleSeed, TaskIds
+from keju.cli.options import AsJson, SampleSeed, TaskIds, out_option
+from keju.cli.request_options import run_options
 from keju.messages import language, message
 
 if TYPE_CHECKING:
@@ -125,17 +126,12 @@ def grade(
     folder = JudgementFolder(opened, used)
     complete = True
     if model:
-        options = server.model_options(asking=not plan)
-        policy = server.policy()
+        options = run_options(server)
         questions = lambda _: grading_requests(answers.judged, folder, repeats)  # noqa: E731
         if plan:
-            show_judging_plan(
-                folder, model, options, policy, questions, len(answers.judged), as_json
-            )
+            show_judging_plan(folder, model, options, questions, len(answers.judged), as_json)
             return
-        complete = ask_judging(
-            folder, model, options, policy, questions, send_restricted=server.send_restricted_data
-        )
+        complete = ask_judging(folder, model, options, questions)
     judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
@@ -200,18 +196,15 @@ def probe(
     answers = answers_of(opened, used, chosen)
     drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
     folder = JudgementFolder(opened, used)
-    options = server.model_options(asking=not plan)
-    policy = server.policy()
+    options = run_options(server)
 
     def questions(judge: Model) -> Iterable[Request]:
         return (each.request for each in probings(drawn, used, judge.name))
 
     if plan:
-        show_judging_plan(folder, model or [], options, policy, questions, len(drawn), as_json)
+        show_judging_plan(folder, model or [], options, questions, len(drawn), as_json)
         return
-    complete = ask_judging(
-        folder, model or [], options, policy, questions, send_restricted=server.send_restricted_data
-    )
+    complete = ask_judging(folder, model or [], options, questions)
     probed = ProbingResult(
         run=str(run),
         rubrics=used.id,
@@ -288,9 +281,7 @@ def align_(
 @judge_app.command()
 def sample(
     run: RunPath,
-    sheet: Annotated[
-        Path, typer.Option("-o", "--out", metavar="FILE.csv", help="Rating sheet to write.")
-    ],
+    sheet: Annotated[Path, out_option(metavar="FILE.csv", help="Rating sheet to write.")],
     per_task: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of answers per task.")
     ] = 50,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, out, say
-from keju.cli.options import AsJson
+from keju.cli.options import AsJson, out_option
 from keju.messages import message
 
 
@@ -16,7 +16,7 @@ from keju.messages import message
 def demo(
     folder: Annotated[
         Path,
-        typer.Option("-o", "--out", metavar="DIR", help="Directory for the run and its report."),
+        out_option(metavar="DIR", help="Directory for the run and its report."),
     ] = (Path("demo-run")),
 ) -> None:
     """Run the whole pipeline on the bundled set: OCR and baselines, scores, a report. Offline."""

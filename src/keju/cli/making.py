@@ -9,7 +9,14 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, program, say
-from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDatasetOrAddress, PartitionItems
+from keju.cli.options import (
+    LICENSE_TOO,
+    AsJson,
+    DatasetPath,
+    NewDatasetOrAddress,
+    PartitionItems,
+    out_option,
+)
 from keju.errors import UsageError
 from keju.items import UNKNOWN
 from keju.messages import message
@@ -161,9 +168,7 @@ def export(
     dataset: DatasetPath,
     folder: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--out",
+        out_option(
             metavar="DIR|ADDRESS",
             help="Output directory, new or empty. Format parquet: also an address (s3://, gs://, az://).",
         ),

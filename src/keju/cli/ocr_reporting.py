@@ -11,7 +11,7 @@ from keju.cli.app import WITH_FAILURES, WRONG_USE, app, err, note, say
 from keju.cli.asking_output import show_failures, show_run
 from keju.cli.grouped_options import with_groups
 from keju.cli.making import option_pair
-from keju.cli.options import LICENSE_TOO, dataset_path
+from keju.cli.options import LICENSE_TOO, dataset_path, out_option
 from keju.cli.permission import permission
 from keju.cli.report_options import CollectionOptions, LanguageOptions, ScanOptions
 from keju.errors import PrerequisiteError, UsageError
@@ -49,9 +49,7 @@ def ocr_report(
     of_collection: CollectionOptions,
     page: Annotated[
         Path,
-        typer.Option(
-            "-o", "--out", metavar="FILE.html|DIR", help="Report: an HTML file, or a folder."
-        ),
+        out_option(metavar="FILE.html|DIR", help="Report: an HTML file, or a folder."),
     ] = (Path("report.html")),
     work: Annotated[
         Path | None,

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+
+item_option = partial(typer.Option, rich_help_panel="Items")
+prompt_option = partial(typer.Option, rich_help_panel="Prompts")
+model_option = partial(typer.Option, rich_help_panel="Model")
+limit_option = partial(typer.Option, rich_help_panel="Speed and budget")
+out_option = partial(typer.Option, "-o", "--out")
 
 LICENSE_TOO = {
     "token_normalize_func": lambda name: "licence" if name == "license" else name,
@@ -31,9 +38,7 @@ DatasetPath = Annotated[
         callback=dataset_path,
     ),
 ]
-NewDataset = Annotated[
-    Path, typer.Option("-o", "--out", metavar="DIR", help="New dataset directory.")
-]
+NewDataset = Annotated[Path, out_option(metavar="DIR", help="New dataset directory.")]
 EngineOption = Annotated[
     Literal["native", "ray"],
     typer.Option(
@@ -60,9 +65,7 @@ PartitionItems = Annotated[
 ]
 NewDatasetOrAddress = Annotated[
     Path,
-    typer.Option(
-        "-o",
-        "--out",
+    out_option(
         metavar="DIR|ADDRESS",
         help="New dataset directory, or address (s3://, gs://, az://) at which nothing exists.",
     ),
@@ -77,61 +80,49 @@ ModelNames = Annotated[
 ]
 TaskIds = Annotated[
     list[str] | None,
-    typer.Option(
+    item_option(
         "--task",
         metavar="TASK",
         help="Use only this task, or one question form of it, e.g. recognition/Where. Can "
         "be given several times.",
-        rich_help_panel="Items",
     ),
 ]
 Limit = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", help="Number of items per task, from the first.", rich_help_panel="Items"
-    ),
+    item_option(metavar="N", help="Number of items per task, from the first."),
 ]
 Sample = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        help="Total number of items, sampled evenly from all tasks and groups.",
-        rich_help_panel="Items",
+    item_option(
+        metavar="N", help="Total number of items, sampled evenly from all tasks and groups."
     ),
 ]
 Seed = Annotated[
     int,
-    typer.Option(
-        metavar="N", help="Seed of --sample and of random baselines.", rich_help_panel="Items"
-    ),
+    item_option(metavar="N", help="Seed of --sample and of random baselines."),
 ]
 SampleSeed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the sample.")]
 ScriptName = Annotated[
     Literal["released", "simplified", "traditional"],
-    typer.Option(
+    prompt_option(
         "--script",
         help="Script of Chinese prompts: as released (default), simplified, or traditional.",
-        rich_help_panel="Prompts",
     ),
 ]
 BoxConventions = Annotated[
     list[str] | None,
-    typer.Option(
+    prompt_option(
         "--boxes",
         metavar="[MODEL=]CONVENTION",
         help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh in pixels; xyxy-unit (0 to"
         " 1), xyxy-1000 (0 to 1000) and so on for other scales. Default: the benchmark's (xyxy)."
         " With MODEL= it is used for one model only. Can be given several times.",
-        rich_help_panel="Prompts",
     ),
 ]
 PriceFile = Annotated[
     Path | None,
-    typer.Option(
-        "--prices",
-        metavar="FILE",
-        help="Price file (TOML), or `example`: the one that keju ships.",
-        rich_help_panel="Speed and budget",
+    limit_option(
+        "--prices", metavar="FILE", help="Price file (TOML), or `example`: the one that keju ships."
     ),
 ]
 ProtocolName = Annotated[
@@ -142,41 +133,23 @@ ProtocolName = Annotated[
 ]
 KeyName = Annotated[
     str,
-    typer.Option(
-        metavar="NAME",
-        help="Environment variable that contains the API key.",
-        rich_help_panel="Model",
-    ),
+    model_option(metavar="NAME", help="Environment variable that contains the API key."),
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option(
-        metavar="N",
-        help="Maximum number of new tokens. Default: the server's.",
-        rich_help_panel="Model",
-    ),
+    model_option(metavar="N", help="Maximum number of new tokens. Default: the server's."),
 ]
 Timeout = Annotated[
     float,
-    typer.Option(
-        metavar="SECONDS",
-        min=0.001,
-        help="Time limit of one attempt, in seconds.",
-        rich_help_panel="Model",
-    ),
+    model_option(metavar="SECONDS", min=0.001, help="Time limit of one attempt, in seconds."),
 ]
 RetryFailed = Annotated[
     bool,
-    typer.Option(
-        "--retry-failed", help="Send failed requests again.", rich_help_panel="Speed and budget"
-    ),
+    limit_option("--retry-failed", help="Send failed requests again."),
 ]
 PerMinute = Annotated[
     float | None,
-    typer.Option(
-        metavar="N",
-        min=0.001,
-        help="Maximum number of requests per minute for each model.",
-        rich_help_panel="Speed and budget",
+    limit_option(
+        metavar="N", min=0.001, help="Maximum number of requests per minute for each model."
     ),
 ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from keju.cli.app import err, note
+from keju.cli.options import model_option
 from keju.messages import message
 
 if TYPE_CHECKING:
@@ -17,12 +16,11 @@ _YES = frozenset({"y", "yes", "是"})
 
 SendRestricted = Annotated[
     bool,
-    typer.Option(
+    model_option(
         "--send-restricted-data",
         help="Send data whose licence is unknown or does not allow copies to servers that are not"
         " on this machine, without a question. Without a terminal this option is needed for such "
         "data, e.g. keju run scans --model openai:gpt-4o --send-restricted-data -o my-run",
-        rich_help_panel="Model",
     ),
 ]
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, err, say
+from keju.cli.options import out_option
 from keju.messages import message
 
 
@@ -21,11 +22,8 @@ def site(
     ],
     out: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FOLDER",
-            help="Site folder. Created if missing, updated if it is a site.",
+        out_option(
+            metavar="FOLDER", help="Site folder. Created if missing, updated if it is a site."
         ),
     ],
     models: Annotated[

@@ -10,7 +10,7 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, note, out, say
 from keju.cli.building import build_app
-from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, PartitionItems
+from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, PartitionItems, out_option
 from keju.messages import message
 
 _SHOWN = 30
@@ -21,9 +21,7 @@ def release(
     dataset: DatasetPath,
     folder: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--out",
+        out_option(
             metavar="DIR|ADDRESS",
             help="Release directory, new or empty, or address (s3://, gs://, az://).",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,10 +16,10 @@ from keju.items import UNKNOWN
 if TYPE_CHECKING:
     from keju.analysis.engine_times import Collection, Costs
 
-_FILES = "Output"
-_CONTENT = "Content"
-_COSTS = "Time and cost"
-_SCANS = "Scans and engines"
+_file_option = partial(typer.Option, rich_help_panel="Output")
+_content_option = partial(typer.Option, rich_help_panel="Content")
+_cost_option = partial(typer.Option, rich_help_panel="Time and cost")
+_scan_option = partial(typer.Option, rich_help_panel="Scans and engines")
 
 
 @dataclass(frozen=True)
@@ -27,18 +28,16 @@ class TableFiles:
 
     csv: Annotated[
         Path | None,
-        typer.Option(
+        _file_option(
             metavar="DIR",
             help="Directory for CSV files of the scores and of the papers' tables with this run.",
-            rich_help_panel=_FILES,
         ),
     ] = None
     latex: Annotated[
         Path | None,
-        typer.Option(
+        _file_option(
             metavar="DIR",
             help="Directory for LaTeX files of the leaderboards and the papers' tables.",
-            rich_help_panel=_FILES,
         ),
     ] = None
 
@@ -49,11 +48,7 @@ class LanguageOptions:
 
     language: Annotated[
         Literal["en", "zh"] | None,
-        typer.Option(
-            "--language",
-            help="Language of the report. Default: the terminal's.",
-            rich_help_panel=_CONTENT,
-        ),
+        _content_option(help="Language of the report. Default: the terminal's."),
     ] = None
 
 
@@ -63,29 +58,25 @@ class ContentOptions(LanguageOptions):
 
     published: Annotated[
         bool,
-        typer.Option(
+        _content_option(
             "--published",
             help="Show the results that papers print for the same tasks next to those of the run.",
-            rich_help_panel=_CONTENT,
         ),
     ] = False
     same_as: Annotated[
         list[str] | None,
-        typer.Option(
+        _content_option(
             metavar="MODEL=PRINTED",
             help="MODEL of the runs is the same version of the same model as PRINTED, a name in "
             "a paper's tables (see `keju models --published`). The report then shows the "
             "difference for each of these papers. Can be given several times; needs "
             "--published.",
-            rich_help_panel=_CONTENT,
         ),
     ] = None
     pictures: Annotated[
         float,
-        typer.Option(
-            metavar="MB",
-            help="Maximum size of all images in the report, in megabytes.",
-            rich_help_panel=_CONTENT,
+        _content_option(
+            metavar="MB", help="Maximum size of all images in the report, in megabytes."
         ),
     ] = 24.0
 
@@ -96,22 +87,18 @@ class CollectionOptions:
 
     pages: Annotated[
         int | None,
-        typer.Option(
-            "--pages",
+        _cost_option(
             metavar="N",
             help="Number of pages in your collection; the report then estimates the days that"
             " they take.",
-            rich_help_panel=_COSTS,
         ),
     ] = None
     machine_price: Annotated[
         str,
-        typer.Option(
-            "--machine-price",
+        _cost_option(
             metavar="PRICE/h",
             help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; with --pages the report"
             " estimates the cost.",
-            rich_help_panel=_COSTS,
         ),
     ] = ""
 
@@ -132,11 +119,8 @@ class CostOptions(CollectionOptions):
 
     prices: Annotated[
         Path | None,
-        typer.Option(
-            "--prices",
-            metavar="FILE",
-            help="Price file (TOML), or `example`: the one that keju ships.",
-            rich_help_panel=_COSTS,
+        _cost_option(
+            metavar="FILE", help="Price file (TOML), or `example`: the one that keju ships."
         ),
     ] = None
 
@@ -158,36 +142,26 @@ class ScanOptions:
 
     model: Annotated[
         list[str] | None,
-        typer.Option(
+        _scan_option(
             metavar="MODEL",
             help="Engine or model (see `keju models`), or the results of another program "
             "as replay:NAME=FOLDER. Can be given several times. Default: ppocr, and "
             "tesseract if it is installed.",
-            rich_help_panel=_SCANS,
         ),
     ] = None
     licence: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            help="Licence of the scans; needed only for a release.",
-            rich_help_panel=_SCANS,
-        ),
+        _scan_option(metavar="NAME", help="Licence of the scans; needed only for a release."),
     ] = UNKNOWN
     source: Annotated[
         str,
-        typer.Option(
-            metavar="TEXT",
-            help="Owner of the scans; needed only for a release.",
-            rich_help_panel=_SCANS,
-        ),
+        _scan_option(metavar="TEXT", help="Owner of the scans; needed only for a release."),
     ] = UNKNOWN
     option: Annotated[
         list[str] | None,
-        typer.Option(
+        _scan_option(
             metavar="NAME=VALUE",
             help="Option of the import, e.g. skip-missing=yes. Can be given several times.",
-            rich_help_panel=_SCANS,
         ),
     ] = None
     limit: Limit = None

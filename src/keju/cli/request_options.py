@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from keju.cli.options import (
     BoxConventions,
     EngineOption,
@@ -22,6 +20,10 @@ from keju.cli.options import (
     Seed,
     TaskIds,
     Timeout,
+    item_option,
+    limit_option,
+    model_option,
+    prompt_option,
 )
 from keju.cli.permission import SendRestricted
 
@@ -39,40 +41,31 @@ class ItemOptions:
     seed: Seed = 0
     items: Annotated[
         Path | None,
-        typer.Option(
-            "--items",
+        item_option(
             metavar="FILE",
             help="File with the ids of the items to run: one id per line, or CSV, TSV or JSON"
             " with a column id. Default: all items.",
-            rich_help_panel="Items",
         ),
     ] = None
     pairs: Annotated[
         str | None,
-        typer.Option(
-            "--pairs",
+        item_option(
             metavar="FORM",
             help="Reduced form of tasks of pairs: once, gallery=N, gallery=N,seed=S, edges=N or"
             " hog=N (docs/running.md explains each). Fewer pairs are sent, and the results are "
             "not shown in the paper's tables. Default: all pairs.",
-            rich_help_panel="Items",
         ),
     ] = None
     shard: Annotated[
         str | None,
-        typer.Option(
-            metavar="I/N",
-            help="Part I of N of the items; `keju merge` joins the parts.",
-            rich_help_panel="Items",
-        ),
+        item_option(metavar="I/N", help="Part I of N of the items; `keju merge` joins the parts."),
     ] = None
     label: Annotated[
         str | None,
-        typer.Option(
+        model_option(
             metavar="TEXT",
             help="Name of the state of the models, e.g. step-2000 or 2026-11-23. Each label needs"
             " its own --out; `keju history` compares them. Default: none.",
-            rich_help_panel="Model",
         ),
     ] = None
 
@@ -83,95 +76,76 @@ class PromptOptions:
 
     rounds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of times that each item is asked. Default: 1.",
-            rich_help_panel="Prompts",
-        ),
+        prompt_option(metavar="N", help="Number of times that each item is asked. Default: 1."),
     ] = None
     preset: Annotated[
         str,
-        typer.Option(
-            "--preset",
+        prompt_option(
             metavar="NAME",
             help="Decoding parameters and rounds of a paper; an unknown name lists all. Other "
             "options override them.",
-            rich_help_panel="Prompts",
         ),
     ] = ""
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        prompt_option(
             "--setting",
             metavar="SETTING",
             help="Input setting. image (default): the image alone; own-ocr: the image and the "
             "model's own transcription of it; gold-ocr: the image and the reference "
             "transcription; own-text or gold-text: the same transcription without the image. "
             "Can be given several times.",
-            rich_help_panel="Prompts",
         ),
     ] = None
     scripts: Annotated[
         list[str] | None,
-        typer.Option(
+        prompt_option(
             "--script",
             metavar="SCRIPT",
             help="Script of Chinese prompts: released (default), simplified, or traditional. A"
             " script in which the item was not released is converted with OpenCC. Can be "
             "given several times.",
-            rich_help_panel="Prompts",
         ),
     ] = None
     wordings: Annotated[
         list[str] | None,
-        typer.Option(
+        prompt_option(
             "--wording",
             metavar="NAME",
             help="Wording of the prompts: released (default), or another declared one: "
             "obi-gemini (How and Where of recognition in one prompt). Can be given "
             "several times.",
-            rich_help_panel="Prompts",
         ),
     ] = None
     prompts: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--prompts",
+        prompt_option(
             metavar="FILE",
             help="TOML file of your own prompts, with one or more wordings. Only these "
             "wordings are used; add --wording released to use the published one too. Can be "
             "given several times.",
-            rich_help_panel="Prompts",
         ),
     ] = None
     examples: Annotated[
         list[int] | None,
-        typer.Option(
-            "--examples",
+        prompt_option(
             metavar="N",
             help="Number of example items with their answers, from the reference split, before "
             "each question. Default: 0. Can be given several times.",
-            rich_help_panel="Prompts",
         ),
     ] = None
     examples_seed: Annotated[
         int,
-        typer.Option(
-            "--examples-seed",
-            metavar="N",
-            help="Seed of the choice of examples.",
-            rich_help_panel="Prompts",
-        ),
+        prompt_option(metavar="N", help="Seed of the choice of examples."),
     ] = 0
     boxes: BoxConventions = None
     system_prompt: Annotated[
         str,
-        typer.Option(
+        prompt_option(
             "--system-prompt",
             "--system",
             metavar="TEXT|@FILE",
             help="System prompt of every request, as text or from a file. Default: none.",
-            rich_help_panel="Prompts",
         ),
     ] = ""
 
@@ -182,56 +156,39 @@ class ServerOptions:
 
     base_url: Annotated[
         str,
-        typer.Option(
-            metavar="URL",
-            help="Address of an OpenAI-compatible server, up to and including /v1.",
-            rich_help_panel="Model",
+        model_option(
+            metavar="URL", help="Address of an OpenAI-compatible server, up to and including /v1."
         ),
     ] = ""
     sampling_seed: Annotated[
         int | None,
-        typer.Option(
-            "--sampling-seed",
-            metavar="N",
-            help="Seed of sampling on the server. Default: none.",
-            rich_help_panel="Model",
-        ),
+        model_option(metavar="N", help="Seed of sampling on the server. Default: none."),
     ] = None
     reasoning_effort: Annotated[
         str | None,
-        typer.Option(
-            "--reasoning-effort",
+        model_option(
             metavar="EFFORT",
             help="Reasoning effort as the server names it: none, minimal, low, medium, high … "
             "Default: the server's.",
-            rich_help_panel="Model",
         ),
     ] = None
     thinking: Annotated[
         Literal["on", "off"] | None,
-        typer.Option(
-            "--thinking",
-            help="Thinking mode of a hybrid model. Default: the server's.",
-            rich_help_panel="Model",
-        ),
+        model_option(help="Thinking mode of a hybrid model. Default: the server's."),
     ] = None
     extra_body: Annotated[
         list[str] | None,
-        typer.Option(
-            "--extra-body",
+        model_option(
             metavar="NAME=JSON",
             help="Additional field of every request. Can be given several times.",
-            rich_help_panel="Model",
         ),
     ] = None
     dtype: Annotated[
         str,
-        typer.Option(
-            "--dtype",
+        model_option(
             metavar="FORMAT",
             help="Number format in which the server runs the model, e.g. bf16. It is recorded "
             "as you declare it, not sent.",
-            rich_help_panel="Model",
         ),
     ] = "unknown"
 
@@ -242,20 +199,15 @@ class ImageOptions:
 
     max_pixels: Annotated[
         int | None,
-        typer.Option(
+        model_option(
             metavar="N",
             help="Maximum number of pixels of an image for openai:, inspect: and http-ocr: "
             "models; larger images are scaled down.",
-            rich_help_panel="Model",
         ),
     ] = None
     max_bytes: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Maximum image size in bytes, before base64 encoding.",
-            rich_help_panel="Model",
-        ),
+        model_option(metavar="N", help="Maximum image size in bytes, before base64 encoding."),
     ] = None
 
 
@@ -266,25 +218,21 @@ class SamplingOptions:
     api_key_env: KeyName = "OPENAI_API_KEY"
     temperature: Annotated[
         float | None,
-        typer.Option(metavar="T", help="Sampling temperature.", rich_help_panel="Model"),
+        model_option(metavar="T", help="Sampling temperature."),
     ] = None
     top_p: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Nucleus sampling probability.", rich_help_panel="Model"),
+        model_option(metavar="P", help="Nucleus sampling probability."),
     ] = None
     top_k: Annotated[
         int | None,
-        typer.Option(
-            metavar="K",
-            help="Number of the most likely tokens to sample from.",
-            rich_help_panel="Model",
-        ),
+        model_option(metavar="K", help="Number of the most likely tokens to sample from."),
     ] = None
     max_tokens: MaxTokens = None
     timeout: Timeout = 600.0
     reading_order: Annotated[
         bool,
-        typer.Option(help="Put an OCR engine's lines into reading order.", rich_help_panel="Model"),
+        model_option(help="Put an OCR engine's lines into reading order."),
     ] = True
 
 
@@ -310,62 +258,44 @@ class LimitOptions:
 
     concurrency: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Maximum number of simultaneous requests to each model.",
-            rich_help_panel="Speed and budget",
-        ),
+        limit_option(metavar="N", help="Maximum number of simultaneous requests to each model."),
     ] = None
     max_cost: Annotated[
         float | None,
-        typer.Option(
+        limit_option(
             metavar="MONEY",
             help="Maximum cost of the run, including responses stored before; needs --prices.",
-            rich_help_panel="Speed and budget",
         ),
     ] = None
     max_requests: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="Maximum number of requests, including retries.",
-            rich_help_panel="Speed and budget",
-        ),
+        limit_option(metavar="N", help="Maximum number of requests, including retries."),
     ] = None
     max_hours: Annotated[
         float | None,
-        typer.Option(
-            metavar="H",
-            help="Hours after which no new request is sent.",
-            rich_help_panel="Speed and budget",
-        ),
+        limit_option(metavar="H", help="Hours after which no new request is sent."),
     ] = None
     tokens_per_minute: Annotated[
         float | None,
-        typer.Option(
+        limit_option(
             metavar="N",
             min=0.001,
             help="Maximum number of tokens per minute for each model, including the requested "
             "output.",
-            rich_help_panel="Speed and budget",
         ),
     ] = None
     images_per_minute: Annotated[
         float | None,
-        typer.Option(
-            metavar="N",
-            min=0.001,
-            help="Maximum number of images per minute for each model.",
-            rich_help_panel="Speed and budget",
+        limit_option(
+            metavar="N", min=0.001, help="Maximum number of images per minute for each model."
         ),
     ] = None
     batch: Annotated[
         bool,
-        typer.Option(
+        limit_option(
             "--batch",
             help="Use the vendor's batch endpoint: submit requests, or collect finished "
             "ones. Most vendors charge half the price and answer within a day.",
-            rich_help_panel="Speed and budget",
         ),
     ] = False
     retry_failed: RetryFailed = False
@@ -393,6 +323,6 @@ def run_options(
     given: dict[str, Any] = {}
     for group in groups:
         given |= asdict(group)
-    given["system_prompt"] = read_system_prompt(given["system_prompt"])
+    given["system_prompt"] = read_system_prompt(given.get("system_prompt", ""))
     given["extra_body"] = parse_extra_body(given["extra_body"] or ())
     return RunOptions(**given)

@@ -13,13 +13,7 @@ from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, program, say
 from keju.cli.grouped_options import with_groups
-from keju.cli.options import (
-    AsJson,
-    EngineOption,
-    ProtocolName,
-    RayAddress,
-    TaskIds,
-)
+from keju.cli.options import AsJson, EngineOption, ProtocolName, RayAddress, TaskIds, out_option
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
 from keju.items import Protocol
@@ -315,11 +309,8 @@ def report(
     costs: CostOptions,
     page: Annotated[
         Path,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE.html|DIR",
-            help="Report: an HTML file, or a folder for many items.",
+        out_option(
+            metavar="FILE.html|DIR", help="Report: an HTML file, or a folder for many items."
         ),
     ] = (Path("report.html")),
 ) -> None:

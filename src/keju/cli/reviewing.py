@@ -9,7 +9,7 @@ import typer
 
 from keju.cli.app import err, say
 from keju.cli.building import build_app, say_built
-from keju.cli.options import DatasetPath, NewDataset, TaskIds
+from keju.cli.options import DatasetPath, NewDataset, TaskIds, out_option
 from keju.messages import message
 
 Scales = Annotated[
@@ -30,7 +30,7 @@ def export(
     dataset: DatasetPath,
     out: Annotated[
         Path,
-        typer.Option("-o", "--out", metavar="PATH", help="A .csv or .jsonl file, or a folder."),
+        out_option(metavar="PATH", help="A .csv or .jsonl file, or a folder."),
     ],
     form: Annotated[
         Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"],

@@ -9,6 +9,7 @@ import typer
 
 from keju.cli.app import data_app, say
 from keju.cli.making import Source, option_pair
+from keju.cli.options import out_option
 from keju.messages import message
 
 
@@ -18,9 +19,7 @@ def scaffold_(
         str, typer.Argument(metavar="FORMAT", help="Format with tables, or auto to detect it.")
     ],
     src: Source,
-    folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory for the tables.")
-    ],
+    folder: Annotated[Path, out_option(metavar="DIR", help="Output directory for the tables.")],
     option: Annotated[
         list[str] | None,
         typer.Option(

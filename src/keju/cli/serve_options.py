@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +16,8 @@ from keju.messages import message
 if TYPE_CHECKING:
     from keju.running import Selection
 
-_PEOPLE = "Rating and review"
-_SERVER = "Server"
+_people_option = partial(typer.Option, rich_help_panel="Rating and review")
+_server_option = partial(typer.Option, rich_help_panel="Server")
 
 
 @dataclass(frozen=True)
@@ -55,32 +56,19 @@ class PeopleOptions:
 
     per_task: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Number of answers per task to rate.",
-            rich_help_panel=_PEOPLE,
-        ),
+        _people_option(metavar="N", min=1, help="Number of answers per task to rate."),
     ] = 50
     rubrics: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.toml",
-            help="File of your own rubrics, for rating.",
-            rich_help_panel=_PEOPLE,
-        ),
+        _people_option(metavar="FILE.toml", help="File of your own rubrics, for rating."),
     ] = None
     every: Annotated[
         bool,
-        typer.Option(
-            "--every", help="Review every item, not only drafts.", rich_help_panel=_PEOPLE
-        ),
+        _people_option("--every", help="Review every item, not only drafts."),
     ] = False
     scales: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.toml", help="File of your own review form.", rich_help_panel=_PEOPLE
-        ),
+        _people_option(metavar="FILE.toml", help="File of your own review form."),
     ] = None
 
 
@@ -90,28 +78,19 @@ class AddressOptions:
 
     host: Annotated[
         str,
-        typer.Option(
+        _server_option(
             metavar="ADDRESS",
             help="Address to listen on. Another than the default opens the pages to other "
             "machines.",
-            rich_help_panel=_SERVER,
         ),
     ] = "127.0.0.1"
     port: Annotated[
         int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=65535,
-            help="Port to listen on; 0 chooses a free one.",
-            rich_help_panel=_SERVER,
+        _server_option(
+            metavar="N", min=0, max=65535, help="Port to listen on; 0 chooses a free one."
         ),
     ] = 8470
     new_token: Annotated[
         bool,
-        typer.Option(
-            "--new-token",
-            help="Make new access addresses; earlier ones stop working.",
-            rich_help_panel=_SERVER,
-        ),
+        _server_option("--new-token", help="Make new access addresses; earlier ones stop working."),
     ] = False

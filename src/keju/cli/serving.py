@@ -33,9 +33,7 @@ def serve(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
-            metavar="RUN",
-            help="Run directory that receives the answers. Created if missing.",
+            metavar="RUN", help="Run directory that receives the answers. Created if missing."
         ),
     ] = None,
     collect: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, program, say
+from keju.cli.options import out_option
 from keju.messages import message
 
 
@@ -16,9 +17,7 @@ def upload(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")],
     address: Annotated[
         str,
-        typer.Option(
-            "-o",
-            "--out",
+        out_option(
             metavar="ADDRESS",
             help="Address of the copy (s3://BUCKET/PREFIX, gs:// or az://): new, or used by "
             "earlier uploads of the same run.",
@@ -55,9 +54,7 @@ def download(
             help="Address of the uploaded run: s3://BUCKET/PREFIX, gs:// or az://.",
         ),
     ],
-    folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Run directory, new or empty.")
-    ],
+    folder: Annotated[Path, out_option(metavar="DIR", help="Run directory, new or empty.")],
 ) -> None:
     """Copy an uploaded run from an object store. The SHA-256 of each file is checked.
 

@@ -150,15 +150,18 @@ class RunOptions(Record, frozen=True, kw_only=True):
             UsageError: the reasoning effort is empty, an extra field may not be set, the dtype is
                 not a word, or the preset does not exist.
         """
-        decoding = decoding_of(
+        effort = self.reasoning_effort
+        if effort is not None and not effort.strip():
+            raise UsageError(message("running.reasoning-effort-empty"))
+        decoding = Decoding(
             temperature=self.temperature,
             top_p=self.top_p,
             top_k=self.top_k,
             max_tokens=self.max_tokens,
-            sampling_seed=self.sampling_seed,
-            reasoning_effort=self.reasoning_effort,
+            seed=self.sampling_seed,
+            reasoning_effort=effort,
             thinking=self.thinking,
-            extra_body=self.extra_body,
+            extra_body=checked_extra_body(self.extra_body),
         )
         return ModelOptions(
             base_url=self.base_url,
@@ -195,36 +198,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
                 prices=None if self.prices is None else read_prices(Path(self.prices)),
             ),
         )
-
-
-def decoding_of(
-    *,
-    temperature: float | None = None,
-    top_p: float | None = None,
-    top_k: int | None = None,
-    max_tokens: int | None = None,
-    sampling_seed: int | None = None,
-    reasoning_effort: str | None = None,
-    thinking: Literal["on", "off"] | None = None,
-    extra_body: Mapping[str, Any] | None = None,
-) -> Decoding:
-    """Return the decoding parameters that the options set.
-
-    Raises:
-        UsageError: the reasoning effort is empty, or an extra field may not be set.
-    """
-    if reasoning_effort is not None and not reasoning_effort.strip():
-        raise UsageError(message("running.reasoning-effort-empty"))
-    return Decoding(
-        temperature=temperature,
-        top_p=top_p,
-        top_k=top_k,
-        max_tokens=max_tokens,
-        seed=sampling_seed,
-        reasoning_effort=reasoning_effort,
-        thinking=thinking,
-        extra_body=checked_extra_body(extra_body or {}),
-    )
 
 
 def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
