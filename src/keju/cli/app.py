@@ -122,14 +122,16 @@ def program() -> str:
     return " ".join(["keju", *(f"--plugin {shell_quoted(file)}" for file in _PLUGINS_GIVEN)])
 
 
-def say(line: str) -> None:
-    """Print a plain line on standard output; what would steer the terminal is made visible."""
-    out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
+def say(*lines: str) -> None:
+    """Print plain lines on standard output; what would steer the terminal is made visible."""
+    for line in lines:
+        out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
-def note(line: str) -> None:
-    """Print a plain line on standard error."""
-    err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
+def note(*lines: str) -> None:
+    """Print plain lines on standard error."""
+    for line in lines:
+        err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
 
 
 def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Typer's own class

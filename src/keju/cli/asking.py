@@ -100,18 +100,15 @@ def plan(
         print_json({**asdict(found), "forecast": predicted} if collection.measured else found)
         return
     show_plan(found)
-    for line in prompt_notes(models, model_options, selection):
-        say(line)
+    say(*prompt_notes(models, model_options, selection))
     sending = SendingCheck(there, SentData.of(opened, chosen))
     if restricted := sending.describe(models):
         say(message("terminal.will-ask-to-send", sending=restricted))
     if prompts.preset:
-        for line in unlike_paper(prompts.preset, {each.name: each.identity for each in models}):
-            say(line)
+        say(*unlike_paper(prompts.preset, {each.name: each.identity for each in models}))
     if found.forms:
         out.print(forms_table(found))
-        for line in forms_notes(found, _run_command(context)):
-            say(line)
+        say(*forms_notes(found, _run_command(context)))
     if there and not there.exists():
         say(message("terminal.no-run-to-resume", folder=folder))
     if predicted:

@@ -25,8 +25,7 @@ def show_plan(found: Plan) -> None:
     out.print(plan_table(found))
     if found.wire_bytes:
         out.print(totals_table(found))
-    for line in plan_notes(found):
-        say(line)
+    say(*plan_notes(found))
 
 
 def predict(
@@ -60,8 +59,7 @@ def show_forecast(found: Sequence[Forecast]) -> None:
     from keju.cli.output.forecast_table import forecast_notes, forecast_table
 
     out.print(forecast_table(found))
-    for line in forecast_notes(found):
-        say(line)
+    say(*forecast_notes(found))
 
 
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
@@ -98,8 +96,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     if preset:
         identities = RunFolder(folder).manifest().models
         dropped = {each.model: each.not_sent for each in summary.models}
-        for line in unlike_paper(preset, {name: identities[name] for name in dropped}, dropped):
-            say(line)
+        say(*unlike_paper(preset, {name: identities[name] for name in dropped}, dropped))
     if summary.cost is not None:
         say(message("terminal.cost", cost=summary.cost, currency=summary.currency))
 

@@ -165,8 +165,7 @@ def recipe(
     machine = Engine(engine, address=ray_address, console=err)
     with partitioning(partition_items), permitting(permission(send_restricted_data)):
         pipeline.build(read, folder, engine=machine, say=say)
-    for line in describe_next_steps(folder):
-        say(line)
+    say(*describe_next_steps(folder))
 
 
 def _describe_state(part: PlannedStage) -> str:
@@ -252,8 +251,7 @@ def synth(
     place = "keju build synth"
     form = get_source_form("synth", place=place)
     settings = convert_settings({"path": str(recipe)}, form.settings, place=place)
-    for note in form.make(settings, Site(dataset, dataset, Engine(console=err))):
-        say(translate_note(note))
+    say(*map(translate_note, form.make(settings, Site(dataset, dataset, Engine(console=err)))))
     made = Dataset.open(dataset).manifest
     say(message("terminal.drawn", count=made.items, hash=made.hash))
 
@@ -298,8 +296,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         work = StepCall(step, settings, Dataset.open(dataset), seed)
         with partitioning(partition_items), permitting(permission(send_restricted_data)):
             done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
-        for line in done.record.notes:
-            say(translate_note(line))
+        say(*map(translate_note, done.record.notes))
         say_built(done.manifest, out, existed=not done.built)
 
     fixed: dict[str, tuple[Any, Any]] = {

@@ -136,12 +136,10 @@ def verify(
     if as_json:
         print_json(found)
     else:
-        for line in result_lines(found):
-            say(line)
+        say(*result_lines(found))
         for table in verification_tables(found):
             out.print(table)
-        for line in detail_lines(found, verbose=verbose):
-            say(line)
+        say(*detail_lines(found, verbose=verbose))
     if statement is not None:
         note(message("terminal.wrote", file=statement))
     if found.result != "verified":

@@ -57,8 +57,7 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
         if len(tested) < len(rows):
             few = len(rows) - len(tested)
             say(message("terminal.checks-with-few-questions", count=few, least=leaks.FEWEST))
-        for line in leaks.describe_leaks(found):
-            say(translate(line))
+        say(*map(translate, leaks.describe_leaks(found)))
         say(message("terminal.leaks-in-checks", count=len(found), checks=len(rows)))
     if found:
         raise typer.Exit(WITH_FAILURES)

@@ -76,10 +76,8 @@ def history(
         print_json(found)
     else:
         out.print(history_table(found))
-        for line in history_lines(found):
-            say(translate(line))
-        for line in bundle_lines(runs):
-            say(line)
+        say(*map(translate, history_lines(found)))
+        say(*bundle_lines(runs))
     if csv is not None:
         _write_csv(found, csv, quiet=as_json)
     if folder is not None:

@@ -90,6 +90,5 @@ def ask_judging(
     judges, policy = open_judges(models, options.model_options()), options.policy()
     with permitting(permission(options.send_restricted_data)):
         summary = ask_judges(folder, judges, questions, policy=policy, console=err)
-    for line in judging_lines(summary):
-        note(line)
+    note(*judging_lines(summary))
     return summary.complete

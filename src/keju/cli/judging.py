@@ -144,8 +144,7 @@ def grade(
             out.print(agreement_table(graded.repeats, message("terminal.repeats")))
         if graded.judges:
             out.print(agreement_table(graded.judges, message("terminal.judges-among-themselves")))
-        for line in grade_lines(graded):
-            say(line)
+        say(*grade_lines(graded))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -219,8 +218,7 @@ def probe(
         print_json(probed)
     else:
         out.print(probes_table(probed))
-        for line in probe_lines(probed):
-            say(line)
+        say(*probe_lines(probed))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -267,8 +265,7 @@ def align_(
         print_json(found)
     else:
         out.print(*alignment_tables(found))
-        for line in alignment_lines(found):
-            say(line)
+        say(*alignment_lines(found))
         if not found.points:
             say(message("terminal.no-judge"))
     if figure is not None:

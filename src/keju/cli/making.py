@@ -63,8 +63,7 @@ def detect(
     if as_json:
         print_json(as_data(found))
     else:
-        for line in describe_findings(found):
-            say(line)
+        say(*describe_findings(found))
     if not found.candidates:
         raise typer.Exit(WITH_FAILURES)
 

@@ -120,8 +120,7 @@ def ocr_report(
         )
     correct = message("analysis.swap-correct-same-command")
     of_pages = [*swap_lines(swapped_in(scored), correct), *invented_lines(scored)]
-    for line in [*of_pages, *conclusion_lines(made.view, made.run_set, made.misread)]:
-        say(line)
+    say(*of_pages, *conclusion_lines(made.view, made.run_set, made.misread))
     size = made.size / 1e6
     say(message("terminal.report-and-work", page=made.page, megabytes=size, work=work, run=folder))
     if not summary.complete:

@@ -232,8 +232,7 @@ def protocols(
         say(message("terminal.no-official-values"))
         return
     out.print(*protocol_tables(found))
-    for line in protocol_lines(found):
-        say(line)
+    say(*protocol_lines(found))
 
 
 @app.command()
@@ -294,10 +293,8 @@ def compare(
         print_json(compared)
         return
     out.print(comparison_table(compared))
-    for line in comparison_lines(compared):
-        say(translate(line))
-    for line in bundle_lines(runs):
-        say(line)
+    say(*map(translate, comparison_lines(compared)))
+    say(*bundle_lines(runs))
 
 
 @app.command()
@@ -341,11 +338,9 @@ def report(
             costs=costs.costs(),
         )
     if costs.pages and made.view.times:
-        for line in time_lines(made.view.times):
-            say(line)
+        say(*time_lines(made.view.times))
     for run in runs:
-        for line in missing_lines(run, program()):
-            note(line)
+        note(*missing_lines(run, program()))
     say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
     for folder, write in ((files.csv, write_csv), (files.latex, write_latex)):
         if folder is not None:

@@ -51,8 +51,7 @@ def export(
     items = InputItems(item for item in given if forms.takes(item) and (item.draft or not drafts))
     export_review(form, given, items, out, read_review_form(scales) if scales else None)
     say(message("terminal.review-exported", count=len(items), file=out))
-    for line in describe_export(form, given, out):
-        say(line)
+    say(*describe_export(form, given, out))
     command = f"keju build review import {dataset} --reviewed {out}"
     command += f" --scales {scales}" if scales else ""
     say(message("terminal.next-review", command=f"{command} --out NEW"))
@@ -113,6 +112,5 @@ def import_(
     done = run_step(
         StepCall(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err)
     )
-    for line in done.record.notes:
-        say(translate_note(line))
+    say(*map(translate_note, done.record.notes))
     say_built(done.manifest, out)

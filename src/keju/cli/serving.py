@@ -65,8 +65,7 @@ def serve(
             pages, host=address.host, port=address.port, new_token=address.new_token,
             report=_print_address,
         )  # fmt: skip
-    for line in lines or [message("terminal.nothing-to-write")]:
-        say(line)
+    say(*lines or [message("terminal.nothing-to-write")])
 
 
 def _print_address(address: str) -> None:

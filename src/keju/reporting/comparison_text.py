@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from keju.analysis.comparison import Comparison
+from keju.analysis.labels import task_name
 from keju.messages import Message, join_sentences, listed, message, recognised
 from keju.reporting.cells import bounds_text
 from keju.scoring import TaskComparison
@@ -42,7 +43,7 @@ def _describe_better(compared: Comparison) -> Iterator[Message]:
             tasks = [
                 message(
                     "reporting.task-and-points",
-                    task=_place(each),
+                    task=task_name(each.task, each.query),
                     points=f"{100 * abs(each.difference):.1f}",
                 )
                 for each in ahead
@@ -69,10 +70,9 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
     for side, note in compared.notes.items():
         yield message("reporting.side-and-note", side=side, note=recognised(note))
     for lacking in compared.unscored:
-        name = f"{lacking.task}/{lacking.query}" if lacking.query else lacking.task
         yield message(
-            "reporting.items-not-compared", task=name, count=lacking.items, metric=lacking.metric,
-            reason=recognised(lacking.reason),
+            "reporting.items-not-compared", task=task_name(lacking.task, lacking.query),
+            count=lacking.items, metric=lacking.metric, reason=recognised(lacking.reason),
         )  # fmt: skip
     yield from _power_lines(found)
     for each in found:
@@ -82,7 +82,9 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
                 if each.groups < 2
                 else message("reporting.not-a-ratio", metric=each.metric)
             )
-            yield message("reporting.could-not-be-tested", task=_place(each), why=why)
+            yield message(
+                "reporting.could-not-be-tested", task=task_name(each.task, each.query), why=why
+            )
 
 
 def _power_lines(found: Sequence[TaskComparison]) -> Iterator[Message]:
@@ -120,12 +122,8 @@ def _points(size: float) -> str:
     return message("reporting.less-than-one") if size < 0.005 else f"{100 * size:.0f}"
 
 
-def _place(each: TaskComparison) -> str:
-    return f"{each.task}/{each.query}" if each.query else each.task
-
-
 def _list_places(tasks: Sequence[TaskComparison]) -> str:
-    return _list_tasks([_place(each) for each in tasks])
+    return _list_tasks([task_name(each.task, each.query) for each in tasks])
 
 
 def _list_tasks(names: Sequence[str]) -> str:

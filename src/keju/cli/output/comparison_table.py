@@ -5,11 +5,10 @@ from __future__ import annotations
 from rich.table import Table
 
 from keju.analysis.comparison import Comparison
-from keju.analysis.labels import metric_label
-from keju.cli.output.console import name_columns, plain_table
+from keju.analysis.labels import metric_label, task_name
+from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.cli.output.score_tables import shorten_model
 from keju.formatting import NOTHING
-from keju.messages import message
 
 
 def comparison_table(compared: Comparison) -> Table:
@@ -23,17 +22,12 @@ def comparison_table(compared: Comparison) -> Table:
     table.columns[0].no_wrap = False
     for each in (*compared.tasks, *compared.errors):
         label = metric_label(each.task, each.query, compared.protocol, each.metric)
-        name = f"{each.task}/{each.query}" if each.query else each.task
-        interval = NOTHING
-        if each.low is not None and each.high is not None:
-            low, high = f"{100 * each.low:+.1f}", f"{100 * each.high:+.1f}"
-            interval = message("terminal.range", low=low, high=high)
         table.add_row(
-            f"{name} {label}",
+            f"{task_name(each.task, each.query)} {label}",
             _format_value(each.first, better=each.better == "first"),
             _format_value(each.second, better=each.better == "second"),
             f"{100 * each.difference:+.1f}",
-            interval,
+            format_interval((each.low, each.high), "+.1f", scale=100),
             format_p(each.p_holm),
         )
     return table

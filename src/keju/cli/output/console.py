@@ -16,6 +16,7 @@ from rich.text import Text
 
 from keju.errors import printable
 from keju.files import encode_stored
+from keju.formatting import NOTHING
 from keju.messages import language, message
 
 if TYPE_CHECKING:
@@ -70,6 +71,16 @@ def _words(own_pages: bool) -> Words:
 def format_literal(text: str) -> Text:
     """A text shown literally, with terminal control characters made visible."""
     return Text("\n".join(map(printable, text.split("\n"))))
+
+
+def format_interval(
+    ends: tuple[float | None, float | None] | None, form: str, *, scale: float = 1.0
+) -> str:
+    """The ends of an interval, multiplied and in a format; a dash where there is none."""
+    low, high = ends or (None, None)
+    if low is None or high is None:
+        return NOTHING
+    return message("terminal.range", low=f"{scale * low:{form}}", high=f"{scale * high:{form}}")
 
 
 def plain_table(*heads: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from keju.analysis.history import Change, History, HistoryRow, LabelValue
-from keju.analysis.labels import metric_label
+from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.comparison_table import format_p
-from keju.cli.output.console import name_columns, plain_table
+from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.definitions import benchmark_title
-from keju.formatting import NOTHING
+from keju.formatting import NOTHING, percent
 from keju.messages import listed, message
 from keju.scoring import TaskComparison
 
@@ -58,7 +58,7 @@ def _change_lines(change: Change) -> Iterator[str]:
     few = [each for each in change.tasks if each.needed is not None and each.groups < each.needed]
     if few:
         needed = max(each.needed or 0 for each in few)
-        names = listed([_task(each) for each in few])
+        names = listed([task_name(each.task, each.query) for each in few])
         yield message("terminal.history-few-groups", pair=pair, tasks=names, needed=needed)
 
 
@@ -67,17 +67,13 @@ def _list_tasks(tasks: list[TaskComparison]) -> str:
         [
             message(
                 "terminal.history-task",
-                task=_task(each),
+                task=task_name(each.task, each.query),
                 points=f"{100 * each.difference:+.1f}",
                 p=format_p(each.p_holm),
             )
             for each in tasks
         ]
     )
-
-
-def _task(each: TaskComparison) -> str:
-    return f"{each.task}/{each.query}" if each.query else each.task
 
 
 def _marks(history: History) -> dict[tuple[str, str, int], str]:
@@ -100,8 +96,6 @@ def _name(history: History, row: HistoryRow) -> str:
 def _format_value(value: LabelValue) -> str:
     if value.value is None:
         return NOTHING
-    shown = f"{100 * value.value:.1f}"
-    if value.low is None or value.high is None:
-        return shown
-    bounds = message("terminal.range", low=f"{100 * value.low:.1f}", high=f"{100 * value.high:.1f}")
-    return f"{shown} ({bounds})"
+    shown = percent(value.value)
+    bounds = format_interval((value.low, value.high), ".1f", scale=100)
+    return shown if bounds == NOTHING else f"{shown} ({bounds})"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from msgspec import convert
 from rich.table import Table
 
-from keju.cli.output.console import name_columns, plain_table, translate
+from keju.analysis.labels import task_name
+from keju.cli.output.console import format_interval, name_columns, plain_table, translate
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING
 from keju.items import PromptVariant
@@ -33,15 +34,14 @@ def grades_table(graded: GradingResult) -> Table:
             message("terminal.grades-not-answered", count=each.no_answer) if each.no_answer else "",
             message("terminal.grades-not-asked", count=each.no_reply) if each.no_reply else "",
         )
-        task = f"{each.task}/{each.query}" if each.query else each.task
         label = convert((each.setting, each.script, each.wording), PromptVariant).label()
         table.add_row(
             each.judge,
             f"{each.model} ({label})" if label else each.model,
-            task,
+            task_name(each.task, each.query),
             message("terminal.part-of-all", there=each.graded, planned=each.answers),
             _format_number(each.mean),
-            _format_interval(each.low, each.high),
+            format_interval((each.low, each.high), ".2f"),
             _format_number(each.graded_mean),
             ", ".join(filter(None, missing)),
         )
@@ -107,12 +107,6 @@ def _format_number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
-def _format_interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return NOTHING
-    return message("terminal.range", low=f"{low:.2f}", high=f"{high:.2f}")
-
-
 def probes_table(probed: ProbingResult) -> Table:
     """A row for each judge and probe: the mean grade, its change with interval, a verdict."""
     table = plain_table(
@@ -125,10 +119,6 @@ def probes_table(probed: ProbingResult) -> Table:
     table.columns[0].no_wrap = False
     for each in probed.results:
         change = NOTHING if each.change is None or not each.against else f"{each.change:+.2f}"
-        bounds = NOTHING
-        if each.low is not None and each.high is not None:
-            low, high = f"{each.low:+.2f}", f"{each.high:+.2f}"
-            bounds = message("terminal.range", low=low, high=high)
         table.add_row(
             each.judge,
             each.probe,
@@ -141,7 +131,7 @@ def probes_table(probed: ProbingResult) -> Table:
             _format_number(each.mean),
             each.against,
             change,
-            bounds,
+            format_interval((each.low, each.high), "+.2f"),
             _verdict(each) if each.verdict else "",
         )
     return table
@@ -229,7 +219,7 @@ def _best_table(found: Alignment) -> Table:
             best.runner_up,
             f"{best.answers:,}",
             _format_number(best.difference),
-            _format_interval(best.low, best.high),
+            format_interval((best.low, best.high), ".2f"),
             message("terminal.yes") if best.is_significant else message("terminal.not-sure"),
         )
     return table

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from rich.table import Table
 
-from keju.cli.output.console import name_columns, plain_table
+from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.formatting import NOTHING, percent
-from keju.messages import message
 from keju.scoring.memorization import MemorizationResult
 
 
@@ -27,9 +26,9 @@ def memorization_table(found: Iterable[MemorizationResult]) -> Table:
             each.kind,
             f"{each.places:,}",
             _format_share(each.read, each.places),
-            _format_interval(each.reading),
+            format_interval(each.reading, ".1f", scale=100),
             _format_share(each.recited, each.places),
-            _format_interval(each.reciting),
+            format_interval(each.reciting, ".1f", scale=100),
             _format_share(each.slips, each.of),
             _format_share(each.neither, each.places),
             _format_share(each.missed, each.places),
@@ -39,9 +38,3 @@ def memorization_table(found: Iterable[MemorizationResult]) -> Table:
 
 def _format_share(count: int, of: int) -> str:
     return percent(count / of) if of else NOTHING
-
-
-def _format_interval(found: tuple[float, float] | None) -> str:
-    if found is None:
-        return NOTHING
-    return message("terminal.range", low=percent(found[0]), high=percent(found[1]))
