@@ -63,7 +63,7 @@ def test_the_joint_row_takes_every_answer_and_leaves_the_rest_alone(with_humans)
     assert set(joined.by_model) - set(run_set.by_model) == {"people (2)"}
     assert joined.by_model["people (2)"].items == 6
     theirs = [
-        answer for asked in joined.asked.values() for answer in asked.answers
+        answer for asked in joined.asked for answer in asked.answers
         if answer.model == "people (2)"
     ]  # fmt: skip
     assert len(theirs) == 6

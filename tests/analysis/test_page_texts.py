@@ -42,9 +42,7 @@ def test_each_response_is_searched_once(run_set, monkeypatch):
     Browser(run_set, Words())
     assert nearly_empty(run_set)
     assert wrong_pages(run_set)
-    texts = Counter(
-        answer.response.text for asked in run_set.asked.values() for answer in asked.answers
-    )
+    texts = Counter(answer.response.text for asked in run_set.asked for answer in asked.answers)
     assert searched == texts
 
 
@@ -53,7 +51,7 @@ def test_floors_are_those_of_the_whole_responses(run_set, monkeypatch, longest):
     monkeypatch.setattr(page_texts, "LONGEST", longest)
     monkeypatch.setattr("keju.analysis.reading_errors.LONGEST", longest)
     pairs = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         for answer in asked.answers:
             pairs.setdefault(answer.model, []).append((asked.item, answer.response))
     found = {model: floor for (model, _), floor in wrong_pages(run_set).items()}

@@ -61,7 +61,7 @@ def test_thinking_on_and_off_have_rows_in_one_report(chat: Chat, dataset: Path, 
     run_set = load_runs([on, off])
     labels = [f"{HYBRID} · thinking-on", f"{HYBRID} · thinking-off"]
     assert run_set.models == labels
-    assert all(len(each.answers) == 2 for each in run_set.asked.values())
+    assert all(len(each.answers) == 2 for each in run_set.asked)
     first, second = parameters(run_set)
     assert (first.model, second.model) == tuple(labels)
     assert "thinking=on" in first.asked_for

@@ -45,7 +45,7 @@ def run_set(folder, **asked):
 
 def test_a_prompt_in_traditional_characters_is_shown_in_them(page):
     found = run_set(page, scripts=("traditional",))
-    (asked,) = found.asked.values()
+    (asked,) = found.asked
     (prompt,), sent = prompts_sent(asked, found)
     released = prompt_of(asked.item)
     assert prompt.text == in_script(released, "traditional") != released
@@ -58,7 +58,7 @@ def test_a_prompt_in_traditional_characters_is_shown_in_them(page):
 
 def test_two_prompts_are_shown_with_their_variants(page):
     found = run_set(page, scripts=("released", "traditional"), settings=("image", "gold-ocr"))
-    (asked,) = found.asked.values()
+    (asked,) = found.asked
     prompts, _ = prompts_sent(asked, found)
     assert [each.variants for each in prompts] == [
         "image · released", "image · traditional", "gold-ocr · released", "gold-ocr · traditional",

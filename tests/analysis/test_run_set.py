@@ -42,7 +42,7 @@ def test_answers_to_a_query_without_a_metric_are_shown_and_not_called_stale(tmp_
     run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
     score_run(RunFolder.open(tmp_path / "run"))
     asked = load_runs([tmp_path / "run"]).asked
-    found = {key[2]: [len(answer.scores) for answer in one.answers] for key, one in asked.items()}
+    found = {one.item.query: [len(answer.scores) for answer in one.answers] for one in asked}
     assert set(found) == {"What", "How"}, found
     assert found["How"] == [0]
     assert found["What"][0] > 0

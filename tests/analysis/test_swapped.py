@@ -10,13 +10,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from keju.analysis.asked_items import item_name
 from keju.analysis.contamination import contamination
 from keju.analysis.run_set import load_runs
 from keju.analysis.swapped import (
     SwapChain,
     SwapCheck,
     SwapFinder,
-    page_key,
     swap_lines,
     swapped_in,
     swapped_of,
@@ -228,5 +228,5 @@ def test_short_texts_of_own_pages_are_unchecked_and_those_of_tasks_are_not_count
     for kind, expected in ((items, SwapCheck([])), (own, SwapCheck([], 6, 6))):
         finder = SwapFinder(kind)
         for item in kind:
-            finder.add("right", page_key(item), item.answer)
+            finder.add("right", item_name(item), item.answer)
         assert finder.check() == expected

@@ -107,6 +107,6 @@ def test_the_readings_are_in_the_report_and_its_tables(chat: Chat, dataset: Path
     assert len(rows) == 4
     assert {(row["query"], row["reading"]) for row in rows} == {("What", SAID), ("How", SAID)}
     run_set = load_runs([out])
-    shown = [each for each in run_set.asked.values() if is_undeciphered(each.item)]
+    shown = [each for each in run_set.asked if is_undeciphered(each.item)]
     assert {answer.response.text for each in shown for answer in each.answers} == {SAID}
     assert REASON in page.read_text("utf-8")

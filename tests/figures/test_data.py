@@ -225,7 +225,7 @@ def test_option_errors_stand_with_how_often_the_option_is_true(source):
 def test_the_papers_error_rate_of_an_option_is_that_of_official(source):
     (figure,) = (f for f in of_run(source, ["options"]) if f.of == "t7")
     wrong = {}
-    for asked in source.run_set.asked.values():
+    for asked in source.run_set.asked:
         if asked.item.task == "T7":
             option = asked.item.options["ABCD".index(asked.item.answer)]
             for answer in asked.answers:
@@ -271,7 +271,7 @@ def test_the_published_curve_is_figure_3():
 
 
 def test_side_by_side_tells_right_from_wrong_and_cuts_long_answers(source):
-    asked = next(iter(source.run_set.asked.values()))
+    asked = next(iter(source.run_set.asked))
     rows = specimen_rows(source, asked)
     heads = [row["text"] for row in rows if row["kind"] == "head"]
     values = {
@@ -333,7 +333,7 @@ def test_what_is_no_number_is_not_drawn(number):
 
 
 def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
-    asked, scores = {}, {4: [1.0, 1.0], 9: [1.0, 0.0]}
+    asked, scores = [], {4: [1.0, 1.0], 9: [1.0, 0.0]}
     for classes, values in scores.items():
         for n, each in enumerate(values):
             pictures = tuple(
@@ -347,8 +347,7 @@ def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
                           value=each, stats={"numerator": each, "denominator": 1.0})  # fmt: skip
             response = Response(key="k", item=item.id, model="m", benchmark="OBI-Bench",
                                 task="classification", query="How", status="answered")  # fmt: skip
-            key = ("h", "classification", "How", item.id)
-            asked[key] = AskedItem(item, None, [Answer("m", response, [score])])
+            asked.append(AskedItem(item, None, [Answer("m", response, [score])]))
     run_set = RunSet(runs=[], by_model={}, asked=asked, not_asked={})
     found = own_class_rows(run_set, "classification")
     rows = {(row["classes"], row["value"], row["guessing"]) for row in found}

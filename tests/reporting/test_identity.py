@@ -66,7 +66,7 @@ def test_a_breakdown_has_each_items_own_metadata(libraries, turned):
 
 def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tmp_path):
     report = write_report(libraries, tmp_path / "r.html", picture_bytes=0)
-    ids = {asked.item.id for asked in report.run_set.asked.values()}
+    ids = {asked.item.id for asked in report.run_set.asked}
     assert ids == {f"q{n} · {name}" for n in range(8) for name in ("Ming", "Song")}
     assert set(report.run_set.items) == {("T32", "", name) for name in ids}
     paths = {path.stem: path for path in write_csv(report, tmp_path / "csv")}
@@ -77,7 +77,7 @@ def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tm
 
 def test_ids_of_one_dataset_stay_as_they_are(libraries):
     run_set = load_runs(libraries[:1])
-    assert {asked.item.id for asked in run_set.asked.values()} == {f"q{n}" for n in range(8)}
+    assert {asked.item.id for asked in run_set.asked} == {f"q{n}" for n in range(8)}
 
 
 @pytest.fixture(scope="module")

@@ -218,14 +218,14 @@ def test_tasks_that_are_not_in_the_data_are_counted_and_not_listed(scored_run):
 def test_tasks_of_the_data_that_a_model_lacks_are_named(scored_run):
     run_set = load_runs([scored_run])
     (good,) = [m for m in run_set.models if "good" in m]
-    kept = {
-        key: asked._replace(
+    kept = [
+        asked._replace(
             answers=[
                 each for each in asked.answers if asked.item.task != "T7" or each.model != good
             ]
         )
-        for key, asked in run_set.asked.items()
-    }
+        for asked in run_set.asked
+    ]
     view = build_view(replace(run_set, asked=kept), title="small")
     assert [line for line in view.missing if "no responses" in line] == [
         f"{good}, {protocol} MCS-Bench: no responses: T7" for protocol in ("official", "strict")

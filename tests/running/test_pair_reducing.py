@@ -123,7 +123,7 @@ def test_a_report_shows_every_item_and_counts_every_response_once(
     folder = go(dataset, tmp_path / "run", chat, pairs="once", tasks=("rejoining/How",))
     score_run(folder)
     run_set = load_runs([folder.path])
-    assert [len(asked.answers) for asked in run_set.asked.values()] == [1] * FRAGMENTS
+    assert [len(asked.answers) for asked in run_set.asked] == [1] * FRAGMENTS
     (model_responses,) = run_set.by_model.values()
     assert (model_responses.responses, model_responses.items) == (
         FRAGMENTS * (FRAGMENTS - 1) // 2,

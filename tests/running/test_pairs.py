@@ -87,7 +87,7 @@ def test_a_report_has_one_answer_an_item(dataset: Path, tmp_path: Path) -> None:
     run(dataset, [model], out, policy=Policy())
     score_run(RunFolder.open(out))
     run_set = load_runs([out])
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         (answer,) = asked.answers
         assert len(answer.scores) == len({(s.protocol, s.metric) for s in answer.scores})
         assert answer.response.text.startswith("2 (")

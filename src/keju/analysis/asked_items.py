@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, overload
 
@@ -13,9 +13,15 @@ import numpy as np
 from keju.analysis.packed_scores import PackedScores, ScorePacker
 from keju.items import Item, Response, Score
 from keju.runs import RecordList, RunManifest, record_list
+from keju.scoring import ItemName
 
 ItemKey = tuple[str, str, str, str]
 """Dataset hash, task, query and id: the identity of an item over several runs."""
+
+
+def item_name(item: Item) -> ItemName:
+    """Task, query and id of an item."""
+    return item.task, item.query, item.id
 
 
 class Run(NamedTuple):
@@ -163,8 +169,8 @@ class _AnswersOfItem(Sequence[Answer]):
         return map(self._answers.__getitem__, self._places)
 
 
-class AskedItems(Mapping[ItemKey, AskedItem]):
-    """The items of a report in their order, with the answers to each.
+class AskedItems:
+    """The items of a report in their order, with the answers to each; iterated, read one by one.
 
     Items and answers are in memory up to `keju.runs.record_list.MOST_IN_MEMORY` of each; more are
     in temporary files. Then about 200 bytes of memory are used per item and 40 per answer, and each
@@ -177,8 +183,8 @@ class AskedItems(Mapping[ItemKey, AskedItem]):
         self._run_of = array("H")
         self._places: dict[tuple[str, str, str], dict[str, int]] = {}
         self._by_query: dict[tuple[str, str], list[dict[str, int]]] = {}
-        self._original: dict[int, str] = {}
-        self._renamed: dict[tuple[str, str, str], int] = {}
+        self._renamed_places: set[int] = set()
+        self._renamed: dict[ItemName, int] = {}
         self._answers = _Answers()
         self._answered = array("q")
         self._models: dict[str, int] = {}
@@ -199,7 +205,7 @@ class AskedItems(Mapping[ItemKey, AskedItem]):
             self._runs.append(run)
         self._run_of.append(len(self._runs) - 1)
         if name != item.id:
-            self._original[place] = item.id
+            self._renamed_places.add(place)
             self._renamed[item.task, item.query, name] = place
             item = msgspec.structs.replace(item, id=name)
         self._items.append(item)
@@ -225,13 +231,13 @@ class AskedItems(Mapping[ItemKey, AskedItem]):
         """The index of an item; None where there is none."""
         return self._places.get(key[:3], {}).get(key[3])
 
-    def place_named(self, name: tuple[str, str, str]) -> int | None:
+    def place_named(self, name: ItemName) -> int | None:
         """The index of the item with this task, query and id in the report."""
         if name in self._renamed:
             return self._renamed[name]
         for places in self._by_query.get(name[:2], ()):
             place = places.get(name[2])
-            if place is not None and place not in self._original:
+            if place is not None and place not in self._renamed_places:
                 return place
         return None
 
@@ -246,28 +252,7 @@ class AskedItems(Mapping[ItemKey, AskedItem]):
     def __len__(self) -> int:
         return len(self._items)
 
-    def __getitem__(self, key: ItemKey) -> AskedItem:
-        place = self.place_of(key)
-        if place is None:
-            raise KeyError(key)
-        return self._with_answers(place, self._items[place])
-
-    def __iter__(self) -> Iterator[ItemKey]:
-        for place, item in enumerate(self._items):
-            run = self._runs[self._run_of[place]]
-            original = self._original.get(place, item.id)
-            yield run.manifest.items_key, item.task, item.query, original
-
-    def values(self) -> ValuesView[AskedItem]:
-        """The items with their answers, in their order."""
-        return _Values(self)
-
-    def items(self) -> ItemsView[ItemKey, AskedItem]:
-        """The keys, and the items with their answers, in their order."""
-        return _Items(self)
-
-    def iter_asked(self) -> Iterator[AskedItem]:
-        """The items with their answers, in their order."""
+    def __iter__(self) -> Iterator[AskedItem]:
         return (self._with_answers(place, item) for place, item in enumerate(self._items))
 
     def _with_answers(self, place: int, item: Item) -> AskedItem:
@@ -276,25 +261,7 @@ class AskedItems(Mapping[ItemKey, AskedItem]):
         return AskedItem(item, self._runs[self._run_of[place]], _AnswersOfItem(self._answers, own))
 
 
-class _Values(ValuesView[AskedItem]):
-    """The items with their answers, without a search for each."""
-
-    _mapping: AskedItems
-
-    def __iter__(self) -> Iterator[AskedItem]:
-        return self._mapping.iter_asked()
-
-
-class _Items(ItemsView[ItemKey, AskedItem]):
-    """The same with the keys."""
-
-    _mapping: AskedItems
-
-    def __iter__(self) -> Iterator[tuple[ItemKey, AskedItem]]:
-        return zip(self._mapping, self._mapping.iter_asked(), strict=True)
-
-
-class ItemsByName(Mapping[tuple[str, str, str], Item]):
+class ItemsByName(Mapping[ItemName, Item]):
     """The items by task, query and their id in the report, as their scores name them.
 
     Args:
@@ -308,39 +275,13 @@ class ItemsByName(Mapping[tuple[str, str, str], Item]):
     def __len__(self) -> int:
         return len(self._asked)
 
-    def __iter__(self) -> Iterator[tuple[str, str, str]]:
-        return ((item.task, item.query, item.id) for item in self._asked.iter_items())
+    def __iter__(self) -> Iterator[ItemName]:
+        return map(item_name, self._asked.iter_items())
 
-    def values(self) -> ValuesView[Item]:
-        """The items in their order."""
-        return _NamedValues(self)
-
-    def items(self) -> ItemsView[tuple[str, str, str], Item]:
-        """The names and the items in their order."""
-        return _NamedItems(self)
-
-    def iter_items(self) -> Iterator[Item]:
-        """The items in their order."""
-        return self._asked.iter_items()
-
-    def __getitem__(self, name: tuple[str, str, str]) -> Item:
+    def __getitem__(self, name: ItemName) -> Item:
         place = self._asked.place_named(name)
         if place is None:
             raise KeyError(name)
         if self._last is None or self._last[0] != place:  # neighbours are often of one item
             self._last = place, self._asked.item(place)
         return self._last[1]
-
-
-class _NamedValues(ValuesView[Item]):
-    _mapping: ItemsByName
-
-    def __iter__(self) -> Iterator[Item]:
-        return self._mapping.iter_items()
-
-
-class _NamedItems(ItemsView[tuple[str, str, str], Item]):
-    _mapping: ItemsByName
-
-    def __iter__(self) -> Iterator[tuple[tuple[str, str, str], Item]]:
-        return (((item.task, item.query, item.id), item) for item in self._mapping.iter_items())

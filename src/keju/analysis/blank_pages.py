@@ -47,7 +47,7 @@ def invented_rows(run_set: RunSet) -> list[InventedRow]:
     """Rows for every model except baselines, for each task with blank pages."""
     answers: dict[_Row, list[tuple[str, Response]]] = {}
     places: dict[str, int] = {}
-    for place, asked in enumerate(run_set.asked.values()):
+    for place, asked in enumerate(run_set.asked):
         if not is_blank(asked.item):
             continue
         places[asked.item.id] = place
@@ -120,7 +120,7 @@ def blank_page_rows(run_set: RunSet) -> list[dict[str, object]]:
                 answer.response, engine=_is_engine(run_set, answer.model)
             ),
         }
-        for asked in run_set.asked.values()
+        for asked in run_set.asked
         if is_blank(asked.item)
         for answer in asked.answers
     ]

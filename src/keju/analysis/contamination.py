@@ -32,11 +32,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from keju.analysis.asked_items import Answer
+from keju.analysis.asked_items import Answer, item_name
 from keju.analysis.gram_index import GramIndex
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, reader_of_responses
-from keju.analysis.swapped import PageKey, page_key
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
 from keju.items import Item
@@ -44,7 +43,7 @@ from keju.messages import message
 from keju.metrics.common_substrings import find_common_substrings, find_longest_common, occurs_in
 from keju.running.reading import name_of_images
 from keju.runs import RunFolder
-from keju.scoring import body_of
+from keju.scoring import ItemName, body_of
 from keju.text import answer_part, counted
 
 Sign = Literal["elsewhere", "withheld", "blind"]
@@ -124,7 +123,7 @@ class _Hit(NamedTuple):
     control: str
 
 
-def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contamination:
+def contamination(run_set: RunSet, swapped: Collection[ItemName] = ()) -> Contamination:
     """Search for signs in every answer to an open query or a transcription.
 
     `swapped` are the items whose texts seem to be swapped.
@@ -138,14 +137,12 @@ def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contami
         model_responses.model.startswith(_BLIND) for model_responses in run_set.by_model.values()
     )
     controlled = blind or bool(readings)
-    transcribed = any(
-        query_of(asked.item).form == "transcription" for asked in run_set.asked.values()
-    )
+    transcribed = any(query_of(asked.item).form == "transcription" for asked in run_set.asked)
     known = _collect_known(run_set) if controlled or transcribed else []
     index = _index(known)
     hits: list[_Hit] = []
     counts: dict[_Row, int] = {}
-    for each, asked in zip(known, run_set.asked.values() if known else (), strict=True):
+    for each, asked in zip(known, run_set.asked if known else (), strict=True):
         others = _others(known, each.place) if controlled else []
         for answer in asked.answers:
             said = counted(body_of(answer.response.text)[:_LONGEST])
@@ -154,7 +151,7 @@ def contamination(run_set: RunSet, swapped: Collection[PageKey] = ()) -> Contami
             for sign, run, where, control in _signs(
                 run_set, asked.item, each, answer, said, index, others, readings
             ):
-                if sign == "elsewhere" and page_key(asked.item) in swapped:
+                if sign == "elsewhere" and item_name(asked.item) in swapped:
                     continue
                 key = (sign, answer.model, each.task)
                 counts[key] = counts.get(key, 0) + 1
@@ -263,12 +260,12 @@ def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> 
 def _collect_known(run_set: RunSet) -> list[_Known]:
     """Collect every item with its texts and those of other items about the same images."""
     by_picture: dict[str, list[str]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         for image in asked.item.images:
             by_picture.setdefault(image.sha256, []).extend(_item_texts(asked.item))
     found = []
     shared: dict[str, str] = {}
-    for place, asked in enumerate(run_set.asked.values()):
+    for place, asked in enumerate(run_set.asked):
         item = asked.item
         beside = [text for image in item.images for text in by_picture[image.sha256]]
         given = [shared.setdefault(text, text) for text in _prompt_texts(item)]

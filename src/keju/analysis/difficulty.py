@@ -122,7 +122,7 @@ def _means(of_task: Sequence[_AnsweredItem]) -> dict[str, float]:
 
 
 def _collect_tried(run_set: RunSet) -> Iterator[tuple[Item, _AnsweredItem]]:
-    for place, asked in enumerate(run_set.asked.values()):
+    for place, asked in enumerate(run_set.asked):
         values: dict[str, list[float]] = {}
         main = ("strict", main_metric(asked.item, "strict"))
         for answer in asked.answers:
@@ -160,7 +160,7 @@ def option_errors(run_set: RunSet, protocol: Protocol = "strict") -> list[Json]:
     options.
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         texts = options_of(asked.item)
         true = _text(texts, asked.item.answer)
         if true:

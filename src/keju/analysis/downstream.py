@@ -111,7 +111,7 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
     read = _accuracies(run_set)
     given = _rate_readings(run_set)
     found: dict[tuple[str, str, str, Message], _Pairs] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         item = asked.item
         main = main_metric(item, "strict")
         if query_of(item).form == "transcription" or item.relevant or not item.images:
@@ -138,7 +138,7 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
 def _accuracies(run_set: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of each model's transcriptions, by the images."""
     found: dict[tuple[str, str], list[float]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         if query_of(asked.item).form != "transcription" or not asked.item.images:
             continue
         main = main_metric(asked.item, "strict")
@@ -154,7 +154,7 @@ def _rate_readings(run_set: RunSet) -> dict[tuple[str, str], float]:
     """The accuracy of the transcription that a voice was sent with an item."""
     readings = readings_of(run_set)
     found = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         if asked.item.images and (truth := _true_text(asked.item)):
             pictures = name_of_images(asked.item.images)
             for model in {answer.model for answer in asked.answers}:

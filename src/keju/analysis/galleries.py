@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from keju.analysis.asked_items import item_name
 from keju.analysis.run_set import RunSet
 from keju.definitions.pair_forms import reduced_form
 from keju.items import MIXED_GALLERY, Item
 from keju.messages import Message, listed, message
 from keju.published import paper, paper_galleries, papers
-
-Place = tuple[str, str, str]
-"""Task, query and the item's id in the report."""
+from keju.scoring import ItemName
 
 
 class Gallery(NamedTuple):
@@ -22,11 +21,11 @@ class Gallery(NamedTuple):
     size: int
 
 
-def galleries(run_set: RunSet) -> dict[Place, Gallery]:
+def galleries(run_set: RunSet) -> dict[ItemName, Gallery]:
     """The gallery of each item with one whose pairs were all compared."""
     asked = {
-        place: item
-        for place, item in run_set.items.items()
+        item_name(item): item
+        for item in run_set.iter_items()
         if item.relevant and not reduced_form(item)
     }
     sources: dict[tuple[str, ...], set[str]] = {}
@@ -43,7 +42,7 @@ def galleries(run_set: RunSet) -> dict[Place, Gallery]:
     }
 
 
-def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
+def other_galleries(found: Mapping[ItemName, Gallery]) -> dict[ItemName, Gallery]:
     """The galleries that the paper's tables do not have: of another size, or mixed.
 
     The paper's sizes are those of its sources; for a user's own source any of them is accepted.
@@ -51,13 +50,13 @@ def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
     return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
 
 
-def reduced_forms(run_set: RunSet) -> dict[Place, str]:
+def reduced_forms(run_set: RunSet) -> dict[ItemName, str]:
     """The items with pairs that were not compared, each with its reduced form."""
-    forms = ((place, reduced_form(item)) for place, item in run_set.items.items())
+    forms = ((item_name(item), reduced_form(item)) for item in run_set.iter_items())
     return {place: form for place, form in forms if form}
 
 
-def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, Message]]:
+def reduced_notes(found: Mapping[ItemName, str]) -> Iterator[tuple[str, Message]]:
     """Each task with such items, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[str]] = {}
     for (task, _, _), form in found.items():
@@ -69,7 +68,7 @@ def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, Message]]:
         )
 
 
-def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, Message]]:
+def gallery_notes(others: Mapping[ItemName, Gallery]) -> Iterator[tuple[str, Message]]:
     """Each task with such galleries, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[Gallery]] = {}
     for (task, _, _), each in others.items():

@@ -197,7 +197,7 @@ def _values(run_set: RunSet, run: Run) -> dict[tuple[AnswerId, Protocol, str], f
     known = get_args(Protocol)
     return {
         (AnswerId.of(answer.response), score.protocol, score.metric): score.value
-        for asked in run_set.asked.values()
+        for asked in run_set.asked
         for answer in asked.answers
         if run_set.by_model[answer.model].run == run.name
         for score in answer.scores

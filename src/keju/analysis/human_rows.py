@@ -28,7 +28,7 @@ def with_people(run_set: RunSet) -> RunSet:
     return replace(
         run_set,
         by_model={**run_set.by_model, everybody: _joint(everybody, list(by_model.values()))},
-        asked={key: _add_people(each, everybody, by_model) for key, each in run_set.asked.items()},
+        asked=[_add_people(each, everybody, by_model) for each in run_set.asked],
     )
 
 

@@ -341,7 +341,7 @@ def money(model_responses: ModelResponses, prices: Prices | None) -> float | Non
 def _chances(run_set: RunSet, benchmark: str) -> dict[str, float]:
     """The mean value of blind guessing, for tasks where a guess has a value above 0."""
     guesses: dict[str, list[float]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         item = asked.item
         if item.benchmark == benchmark and (guess := chance(item)):
             guesses.setdefault(task_name(item.task, item.query), []).append(guess)

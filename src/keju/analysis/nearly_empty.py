@@ -46,7 +46,7 @@ def nearly_empty(run_set: RunSet) -> list[NearlyEmpty]:
 
 
 def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, str], Item, int, str]]:
-    texts = zip(run_set.asked.values(), run_set.page_texts, strict=True)
+    texts = zip(run_set.asked, run_set.page_texts, strict=True)
     for place, (asked, text) in enumerate(texts):
         item = asked.item
         if not text.task or is_blank(item):

@@ -149,7 +149,7 @@ def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, int], bool, str, Res
 
     A page has its position in the browser.
     """
-    for place, asked in enumerate(run_set.asked.values()):
+    for place, asked in enumerate(run_set.asked):
         if query_of(asked.item).form == "transcription":
             for answer in asked.answers:
                 if run_set.by_model[answer.model].role != "baseline":

@@ -26,11 +26,12 @@ def other_data(run_set: RunSet) -> list[Message]:
     """
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}
-    for key, asked in run_set.asked.items():
+    for asked in run_set.asked:
         if is_undeciphered(asked.item) or not task(asked.item.task).from_paper:
             continue  # no paper has these
-        runs.setdefault(key[0], asked.run)
-        items.setdefault(key[0], {}).setdefault(asked.item.task, []).append(asked.item)
+        key = asked.run.manifest.items_key
+        runs.setdefault(key, asked.run)
+        items.setdefault(key, {}).setdefault(asked.item.task, []).append(asked.item)
     return [_line(run, items[key]) for key, run in runs.items()]
 
 

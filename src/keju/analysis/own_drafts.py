@@ -35,7 +35,7 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
 def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     """A line for each model of a report whose own drafts are among a benchmark's items."""
     answered: dict[str, list[Item]] = {name: [] for name in run_set.by_model}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         if asked.item.benchmark == benchmark:
             for model in {answer.model for answer in asked.answers}:
                 answered[model].append(asked.item)

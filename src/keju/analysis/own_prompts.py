@@ -53,7 +53,7 @@ def _prompts(run_set: RunSet, name: str, own: Wording, script: str) -> Iterator[
     """The prompts of one wording, and the published ones that only get its system prompt."""
     firsts: dict[tuple[str, str], Item] = {}
     lasts: dict[tuple[str, str], int] = {}
-    for number, each in enumerate(run_set.items.values()):
+    for number, each in enumerate(run_set.iter_items()):
         firsts.setdefault((each.task, each.query), each)
         lasts[each.task, each.query] = number
     latest = sorted(firsts, key=lambda place: -lasts[place])
@@ -90,7 +90,7 @@ def shown_examples(run_set: RunSet) -> list[ShownExample]:
     """The examples by wording and question form, the most frequent first."""
     counts: Counter[tuple[str, str, str, str]] = Counter()
     asked: set[tuple[str, str, str, str]] = set()
-    for each in run_set.asked.values():
+    for each in run_set.asked:
         for answer in each.answers:
             place = (answer.response.wording, each.item.task, each.item.query)
             if answer.response.examples and (*place, each.item.id) not in asked:
@@ -128,7 +128,7 @@ def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
     """The rows of a benchmark's leaderboard with another prompt than the paper's."""
     asked = {
         answer.model
-        for each in run_set.asked.values()
+        for each in run_set.asked
         if each.item.benchmark == benchmark and query_of(each.item).official
         for answer in each.answers
     }

@@ -62,7 +62,7 @@ def _sent(
     found: dict[str, Counter[tuple[tuple[str, str], ...] | None]] = {
         label: Counter() for label in asked
     }
-    for each in run_set.asked.values():
+    for each in run_set.asked:
         for answer in each.answers:
             if answer.model in found and answer.response.error is None:
                 sent = answer.response.decoding
@@ -111,7 +111,7 @@ def _benchmarks(run_set: RunSet, label: str) -> list[str]:
     return list(
         dict.fromkeys(
             each.item.benchmark
-            for each in run_set.asked.values()
+            for each in run_set.asked
             if any(answer.model == label for answer in each.answers)
         )
     )

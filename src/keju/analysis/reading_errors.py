@@ -77,7 +77,7 @@ def wrong_pages(run_set: RunSet) -> dict[tuple[str, str], WrongPage | None]:
     """The permutation floors of both errors, by model and task."""
     pairs: RecordList[_Pair] = RecordList(_Pair, most=_PAIRS_IN_MEMORY)
     places: dict[tuple[str, str], array[int]] = {}
-    for asked, text in zip(run_set.asked.values(), run_set.page_texts, strict=True):
+    for asked, text in zip(run_set.asked, run_set.page_texts, strict=True):
         for answer, said in zip(asked.answers if text.task else (), text.said, strict=True):
             places.setdefault((answer.model, text.task), array("q")).append(len(pairs))
             pairs.append(_Pair(text.truth, _compared(answer.response, said)))

@@ -154,7 +154,7 @@ def confidence(response: Response) -> float | None:
 def _agreeing(run_set: RunSet) -> Iterator[RiskCoverageRow]:
     """For items with several rounds: the error against the agreement of their answers."""
     by_place: dict[tuple[str, str, str], list[tuple[float, float, float, str]]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         declared = query_of(asked.item)
         letters = declared.form in {"letter", "yes-no", "number", "short"}
         metric = "CER" if declared.form == "transcription" else next(iter(declared.strict), "")
@@ -200,7 +200,7 @@ def _distance(one: str, other: str) -> float:
 def _collect_transcriptions(run_set: RunSet) -> dict[tuple[str, str], list[_Page]]:
     """The answers to pages with their strict CER, by model and task; without baselines."""
     found: dict[tuple[str, str], list[_Page]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         if query_of(asked.item).form != "transcription":
             continue
         for answer in asked.answers:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from keju.analysis.asked_items import Answer, AskedItem, AskedItems, ItemKey, ItemsByName, Run
+from keju.analysis.asked_items import Answer, AskedItem, AskedItems, ItemsByName, Run, item_name
 from keju.analysis.packed_scores import ResponseScores, ScoreList, ScorePacker
 from keju.analysis.page_texts import PageTexts
 from keju.analysis.roles import model_role
@@ -36,7 +36,7 @@ from keju.models import REPLAYED
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder
 from keju.runs.served_models import ServedModels
-from keju.scoring import Result, aggregate
+from keju.scoring import ItemName, Result, aggregate
 
 Mains = Mapping[tuple[str, str], Sequence[Score]]
 """The scores of main metrics under one protocol, by task and query."""
@@ -129,7 +129,7 @@ class RunSet(msgspec.Struct, dict=True):
 
     runs: list[Run]
     by_model: dict[str, ModelResponses]
-    asked: Mapping[ItemKey, AskedItem]
+    asked: AskedItems | list[AskedItem]
     not_asked: dict[str, dict[str, int]]
 
     @property
@@ -143,26 +143,29 @@ class RunSet(msgspec.Struct, dict=True):
         return {run.path: run.dataset_path for run in self.runs}
 
     @cached_property
-    def items(self) -> Mapping[tuple[str, str, str], Item]:
+    def items(self) -> Mapping[ItemName, Item]:
         """Every item by task, query and its id in this report, as its scores name it."""
         if isinstance(self.asked, AskedItems):
             return ItemsByName(self.asked)
-        return {
-            (asked.item.task, asked.item.query, asked.item.id): asked.item
-            for asked in self.asked.values()
-        }
+        return {item_name(asked.item): asked.item for asked in self.asked}
+
+    def iter_items(self) -> Iterator[Item]:
+        """The items in their order, with their ids in this report."""
+        if isinstance(self.asked, AskedItems):
+            return self.asked.iter_items()
+        return (asked.item for asked in self.asked)
 
     @cached_property
     def page_texts(self) -> PageTexts:
         """The references and transcriptions, by the items' order."""
-        return PageTexts(self.asked.values())
+        return PageTexts(self.asked)
 
     @cached_property
     def mains(self) -> dict[Protocol, Mains]:
         """The scores of main metrics, by protocol, then task and query in the items' order."""
         packer = ScorePacker()
         found: dict[Protocol, dict[tuple[str, str], ScoreList]] = {"official": {}, "strict": {}}
-        for asked in self.asked.values():
+        for asked in self.asked:
             item = asked.item
             mains = {protocol: main_metric(item, protocol) for protocol in found}
             for by_query in found.values():
@@ -182,10 +185,7 @@ class RunSet(msgspec.Struct, dict=True):
     def scores(self) -> Iterator[Score]:
         """Every score, with the model's name in this report."""
         return (
-            score
-            for asked in self.asked.values()
-            for answer in asked.answers
-            for score in answer.scores
+            score for asked in self.asked for answer in asked.answers for score in answer.scores
         )
 
 

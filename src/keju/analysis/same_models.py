@@ -55,7 +55,7 @@ def check_same_as(declared: Sequence[SameAs], run_set: RunSet) -> None:
         UsageError: one is not, with a list of those that are; or one is declared to be two of a
             paper's.
     """
-    benchmarks = sorted({asked.item.benchmark for asked in run_set.asked.values()})
+    benchmarks = sorted({asked.item.benchmark for asked in run_set.asked})
     names = {
         name
         for label, model_responses in run_set.by_model.items()

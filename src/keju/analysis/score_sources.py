@@ -10,6 +10,7 @@ from typing import Protocol
 
 from msgspec import msgpack
 
+from keju.analysis.asked_items import item_name
 from keju.bundles import Bundle, is_bundle, item_hash, open_bundle
 from keju.definitions import register_definition, without_official
 from keju.definitions.wordings import register_wordings
@@ -157,11 +158,6 @@ def source_of(run: ScoredRun) -> ScoreSource:
 def is_bundled(source: ScoreSource) -> bool:
     """Whether a source is a bundle, whose groups have numbers in place of names."""
     return isinstance(source, _BundleSource)
-
-
-def item_name(item: Item) -> ItemName:
-    """Task, query and id of an item."""
-    return item.task, item.query, item.id
 
 
 def _content(item: Item) -> bytes:

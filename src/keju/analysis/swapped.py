@@ -21,13 +21,14 @@ from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
+from keju.analysis.asked_items import item_name
 from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
 from keju.messages import Message, join_sentences, listed, message
 from keju.runs import RunFolder
-from keju.scoring import body_of
+from keju.scoring import ItemName, body_of
 from keju.text import counted
 
 LEAST = 0.2
@@ -51,16 +52,6 @@ MOST_LINES, MOST_NAMED = 20, 30
 
 _LONGEST = 20_000
 
-PageKey = tuple[str, str, str]
-"""Task, query and id of an item."""
-
-
-def page_key(item: Item | Response) -> PageKey:
-    """The key of an item, or of the item of a response."""
-    if isinstance(item, Response):
-        return item.task, item.query, item.item
-    return item.task, item.query, item.id
-
 
 class SwapChain(NamedTuple):
     """Pages of one task where the transcription of each matches the reference of the next.
@@ -74,7 +65,7 @@ class SwapChain(NamedTuple):
             the texts but the transcriptions of `models` are swapped.
     """
 
-    pages: tuple[PageKey, ...]
+    pages: tuple[ItemName, ...]
     closed: bool
     models: tuple[str, ...]
     others: tuple[str, ...]
@@ -114,27 +105,27 @@ class SwapFinder:
     """Collects transcriptions one by one, and keeps those that do not match their own reference."""
 
     def __init__(self, items: Iterable[Item]) -> None:
-        self._pages: dict[PageKey, _Page] = {}
-        self._short: set[PageKey] = set()
+        self._pages: dict[ItemName, _Page] = {}
+        self._short: set[ItemName] = set()
         for item in items:
             if query_of(item).form != "transcription" or not item.images:
                 continue
             text = counted(item.answer or item.answer_simplified)[:_LONGEST]
             images = tuple(image.sha256 for image in item.images)
             if len(text) >= SHORTEST:
-                self._pages[page_key(item)] = _Page(text, images)
+                self._pages[item_name(item)] = _Page(text, images)
             elif text and item.benchmark == OWN_BENCHMARK:
-                self._short.add(page_key(item))
-        self._transcribed: set[PageKey] = set()
-        self._matching: dict[str, set[PageKey]] = {}
-        self._unmatched: dict[str, dict[PageKey, str]] = {}
+                self._short.add(item_name(item))
+        self._transcribed: set[ItemName] = set()
+        self._matching: dict[str, set[ItemName]] = {}
+        self._unmatched: dict[str, dict[ItemName, str]] = {}
 
     @property
     def needed(self) -> bool:
         """Whether there are at least two pages, so that a swap is possible."""
         return len(self._pages) + len(self._short) > 1
 
-    def add(self, model: str, key: PageKey, text: str) -> None:
+    def add(self, model: str, key: ItemName, text: str) -> None:
         """Add the transcription of a page; only the first of a model counts."""
         page = self._pages.get(key)
         if page is not None or key in self._short:
@@ -174,10 +165,10 @@ class SwapFinder:
         settled = {key for each in found for key in each.pages}.union(*self._matching.values())
         return SwapCheck(found, len(self._transcribed - settled), len(self._transcribed))
 
-    def _links(self, unmatched: Mapping[PageKey, str]) -> dict[PageKey, PageKey]:
+    def _links(self, unmatched: Mapping[ItemName, str]) -> dict[ItemName, ItemName]:
         """For each page whose transcription matches the reference of another page, that page."""
         index = _Index({key: self._pages[key].text for key in unmatched})
-        best: dict[PageKey, tuple[float, PageKey]] = {}
+        best: dict[ItemName, tuple[float, ItemName]] = {}
         for key, transcription in unmatched.items():
             own = _compute_dice(transcription, self._pages[key].text)
             for other in index.candidates(transcription):
@@ -194,19 +185,19 @@ class SwapFinder:
 class _Index:
     """Which texts contain a trigram, bounded by `MOST_PAGES` and `MOST_TRIGRAMS`."""
 
-    def __init__(self, texts: Mapping[PageKey, str]) -> None:
+    def __init__(self, texts: Mapping[ItemName, str]) -> None:
         total = sum(len(text) for text in texts.values())
         self._every = -(-total // MOST_TRIGRAMS)
-        self._pages_of_trigram: dict[str, list[PageKey]] = {}
+        self._pages_of_trigram: dict[str, list[ItemName]] = {}
         for key, text in texts.items():
             for gram in self._sample_trigrams(text):
                 pages = self._pages_of_trigram.setdefault(gram, [])
                 if len(pages) <= MOST_PAGES:
                     pages.append(key)
 
-    def candidates(self, text: str, most: int = 3) -> list[PageKey]:
+    def candidates(self, text: str, most: int = 3) -> list[ItemName]:
         """The few texts that share most trigrams with a text."""
-        counts: Counter[PageKey] = Counter()
+        counts: Counter[ItemName] = Counter()
         for gram in self._sample_trigrams(text):
             pages = self._pages_of_trigram.get(gram, [])
             if len(pages) <= MOST_PAGES:
@@ -230,7 +221,7 @@ def _compute_dice(one: str, other: str) -> float:
     return 2 * (left & right).total() / max(1, left.total() + right.total())
 
 
-_Chain = tuple[tuple[PageKey, ...], bool]
+_Chain = tuple[tuple[ItemName, ...], bool]
 """Pages, and whether the last is linked to the first."""
 
 
@@ -258,7 +249,7 @@ def _merge_parts(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[st
     return kept
 
 
-def _is_piece(pages: Sequence[PageKey], longer: _Chain) -> bool:
+def _is_piece(pages: Sequence[ItemName], longer: _Chain) -> bool:
     """Whether an open chain's links are all links of a longer chain."""
     following = dict(pairwise(longer[0]))
     if longer[1]:
@@ -266,7 +257,7 @@ def _is_piece(pages: Sequence[PageKey], longer: _Chain) -> bool:
     return all(following.get(one) == other for one, other in pairwise(pages))
 
 
-def _chains(links: Mapping[PageKey, PageKey]) -> Iterator[_Chain]:
+def _chains(links: Mapping[ItemName, ItemName]) -> Iterator[_Chain]:
     """The chains of a one-to-one relation, each from its beginning or its smallest page."""
     ends = set(links.values())
     left = set(links)
@@ -280,7 +271,7 @@ def _chains(links: Mapping[PageKey, PageKey]) -> Iterator[_Chain]:
         yield chain, True
 
 
-def _follow(start: PageKey, links: Mapping[PageKey, PageKey]) -> tuple[PageKey, ...]:
+def _follow(start: ItemName, links: Mapping[ItemName, ItemName]) -> tuple[ItemName, ...]:
     chain = [start]
     while (following := links.get(chain[-1])) is not None and following != start:
         chain.append(following)
@@ -297,17 +288,18 @@ def swapped_in(run: RunFolder) -> SwapCheck:
     manifest = run.manifest()
     for response in run.responses(tasks=tasks):
         if saw_page(response, model_role(manifest, response.model)):
-            finder.add(response.model, page_key(response), response.text)
+            key = response.task, response.query, response.item
+            finder.add(response.model, key, response.text)
     return finder.check()
 
 
 def swapped_of(run_set: RunSet) -> SwapCheck:
     """The swapped pages in the runs of a report; models and items have the report's names."""
-    finder = SwapFinder(asked.item for asked in run_set.asked.values())
-    for asked in run_set.asked.values() if finder.needed else ():
+    finder = SwapFinder(asked.item for asked in run_set.asked)
+    for asked in run_set.asked if finder.needed else ():
         for answer in asked.answers:
             if saw_page(answer.response, run_set.by_model[answer.model].role):
-                finder.add(answer.model, page_key(asked.item), answer.response.text)
+                finder.add(answer.model, item_name(asked.item), answer.response.text)
     return finder.check()
 
 
@@ -346,7 +338,7 @@ def _describe_chain(each: SwapChain) -> Message:
 
 def swap_table(found: Sequence[SwapChain], run_set: RunSet) -> list[SwapLine]:
     """The chains as the report lists them, with the number of each item in the report."""
-    numbers = {page_key(asked.item): at for at, asked in enumerate(run_set.asked.values())}
+    numbers = {item_name(asked.item): at for at, asked in enumerate(run_set.asked)}
     return [
         SwapLine(
             head=_head(each),

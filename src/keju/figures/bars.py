@@ -8,7 +8,7 @@ from statistics import fmean
 
 import altair as alt
 
-from keju.analysis.asked_items import ItemKey
+from keju.analysis.asked_items import item_name
 from keju.analysis.difficulty import option_errors
 from keju.analysis.galleries import galleries, reduced_forms
 from keju.analysis.labels import task_name
@@ -36,6 +36,7 @@ from keju.formatting import NOTHING
 from keju.items import MIXED_GALLERY, Score
 from keju.messages import join_lines, message
 from keju.published import ClassFigure, paper, papers, published_tables
+from keju.scoring import ItemName
 from keju.scoring.aggregate import task_value
 from keju.translations import Words
 
@@ -107,7 +108,7 @@ def _options_without_rows(source: OfRun, drawn: set[str]) -> Iterator[Undrawn]:
     """The tasks with options of which each is the right one only once."""
     asked = {
         task_name(each.item.task, each.item.query)
-        for each in source.run_set.asked.values()
+        for each in source.run_set.asked
         if options_of(each.item)
     }
     for name in sorted(asked - drawn) if drawn else ():
@@ -250,10 +251,10 @@ def _curves(run_set: RunSet) -> dict[str, str]:
     A model's runs on different items form one curve; its settings, and two runs of it on the same
     items, have a curve each.
     """
-    asked: dict[str, set[ItemKey]] = {}
-    for key, each in run_set.asked.items():
+    asked: dict[str, set[ItemName]] = {}
+    for each in run_set.asked:
         for answer in each.answers:
-            asked.setdefault(answer.model, set()).add(key)
+            asked.setdefault(answer.model, set()).add(item_name(each.item))
     curves: dict[tuple[str, str], list[str]] = {}
     for name, model_responses in run_set.by_model.items():
         curves.setdefault((model_responses.model, model_responses.setting), []).append(name)

@@ -58,7 +58,7 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
 def _choose_items(source: OfRun) -> list[AskedItem]:
     """For each domain the item on which models differ most; the first of equal ones."""
     best: dict[str, tuple[float, AskedItem]] = {}
-    for asked in source.run_set.asked.values():
+    for asked in source.run_set.asked:
         values = list(_values(source, asked).values())
         spread = pvariance(values) if len(values) > 1 else 0.0
         domain = task(asked.item.task).domain

@@ -54,7 +54,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "extracted": score.extracted,
                 "signature": score.signature,
             }
-            for asked in run_set.asked.values()
+            for asked in run_set.asked
             for answer in asked.answers
             for score in answer.scores
         ],
@@ -138,7 +138,7 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
             "status": answer.response.status,
             "reading": answer.response.text,
         }
-        for asked in report.run_set.asked.values()
+        for asked in report.run_set.asked
         if is_undeciphered(asked.item)
         for answer in asked.answers
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.analysis.asked_items import ItemKey
+from keju.analysis.asked_items import item_name
 from keju.analysis.labels import task_name
 from keju.analysis.no_results import NoResults, has_text
 from keju.analysis.run_set import RunSet
@@ -11,6 +11,7 @@ from keju.messages import Message, join_clauses, message, recognised
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.time_table import TimeTable
 from keju.reporting.view import View
+from keju.scoring import ItemName
 
 MOSTLY_READ = 20.0
 """Maximum recognition error, in percent, at which the characters of an engine count as mostly
@@ -79,15 +80,15 @@ def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -
 
     That they have one is stated if other pages have none.
     """
-    statuses: dict[ItemKey, bool] = {}
+    statuses: dict[ItemName, bool] = {}
     others = False
-    for key, asked in run_set.asked.items():
+    for asked in run_set.asked:
         if task_name(asked.item.task, asked.item.query) != row.task:
             continue
         for answer in asked.answers:
             if answer.model == row.model and has_text(asked.item):
-                done = answer.response.status == "answered"
-                statuses[key] = statuses.get(key, True) and done
+                name, done = item_name(asked.item), answer.response.status == "answered"
+                statuses[name] = statuses.get(name, True) and done
             elif answer.model == row.model:
                 others = True
     count, total = sum(statuses.values()), len(statuses)

@@ -111,7 +111,7 @@ class Browser:
         self.encoded_chunks: RecordList[bytes] = RecordList(bytes, most=_CHUNKS_IN_MEMORY)
         self._items: list[list[Any]] = []
         stage = message("reporting.stage-items")
-        every = iter(run_set.asked.values())
+        every = iter(run_set.asked)
         done = 0
         while few := list(islice(every, PER_CHUNK)):
             if per_part and len(self._items) >= per_part:

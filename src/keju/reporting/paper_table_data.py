@@ -42,7 +42,7 @@ def data_tables(run_set: RunSet, *, published: bool) -> Iterator[PaperTable]:
 def _build_tables(
     run_set: RunSet, run: Run, found: Stats, label: str, *, published: bool
 ) -> Iterator[PaperTable]:
-    asked = {each.item.benchmark for each in run_set.asked.values() if each.run.path == run.path}
+    asked = {each.item.benchmark for each in run_set.asked if each.run.path == run.path}
     frames = {"domain": found.domains, "task": found.tasks, "source": found.sources}
     for benchmark in papers():
         for name, key in paper(benchmark).tables.data.items() if benchmark in asked else ():

@@ -77,7 +77,7 @@ def _mean_own_values(
 ) -> dict[tuple[str, str], float]:
     """The mean official value of each text model on each input, as a fraction."""
     found: dict[tuple[str, str], list[float]] = {}
-    for asked in run_set.asked.values():
+    for asked in run_set.asked:
         if asked.item.task != form.task:
             continue
         for answer in asked.answers:

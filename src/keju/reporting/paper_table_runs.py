@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from itertools import permutations
 
+from keju.analysis.asked_items import item_name
 from keju.analysis.galleries import (
     galleries,
     gallery_notes,
@@ -51,7 +52,7 @@ class RunValues:
         self._reworded = [name for name in run_set.by_model if name not in self.by_model]
         self.benchmark = benchmark
         every = {
-            place: item for place, item in run_set.items.items() if item.benchmark == benchmark
+            item_name(item): item for item in run_set.iter_items() if item.benchmark == benchmark
         }
         others, reduced = other_galleries(galleries(run_set)), reduced_forms(run_set)
         self._others = {place: each for place, each in others.items() if place in every}

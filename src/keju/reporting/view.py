@@ -238,7 +238,7 @@ def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:
 
 def only_own_pages(run_set: RunSet) -> bool:
     """Whether all items are pages of one's own, and none is of a published benchmark."""
-    return all(each.item.benchmark == OWN_BENCHMARK for each in run_set.asked.values())
+    return all(each.item.benchmark == OWN_BENCHMARK for each in run_set.asked)
 
 
 def papers_tables(
@@ -324,7 +324,7 @@ def _synthetic(run_set: RunSet) -> list[Message]:
 
 def _without_reference(run_set: RunSet) -> str:
     """The number of items without a reference; empty where all have one."""
-    reasons = [missing_reference(asked.item) for asked in run_set.asked.values()]
+    reasons = [missing_reference(asked.item) for asked in run_set.asked]
     if count := reasons.count(NO_REFERENCE):
         return message("reporting.without-reference", count=count, total=len(reasons))
     return ""
@@ -343,7 +343,7 @@ def _missing_lines(run_set: RunSet, results: Results) -> Iterator[Message]:
 
     The tasks that are not in the data are only counted, in one line per benchmark.
     """
-    there = {task_name(task, query) for task, query, _ in run_set.items}
+    there = {task_name(item.task, item.query) for item in run_set.iter_items()}
     lines: dict[Message, None] = {}
     for (model, protocol), result in results.items():
         for found in result.benchmarks:
@@ -376,5 +376,5 @@ def _missing_lines(run_set: RunSet, results: Results) -> Iterator[Message]:
 
 
 def _task_ids(run_set: RunSet) -> list[str]:
-    asked = {item.task for item in (each.item for each in run_set.asked.values())}
+    asked = {item.task for item in (each.item for each in run_set.asked)}
     return [each.id for each in tasks() if each.id in asked]
