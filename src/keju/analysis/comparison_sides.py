@@ -1,20 +1,21 @@
-"""The two sides of a comparison: a run, one of its models and a prompt variant each."""
+"""The sides of comparisons and histories: a run, one of its models and a prompt variant each."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import convert
 
 from keju.analysis.score_sources import ScoredRun, ScoreSource, find_same_items, source_of
 from keju.errors import UsageError
-from keju.items import PromptVariant, Protocol, Record, variant_of
+from keju.items import PromptVariant, Protocol, Record, Score, variant_of
 from keju.messages import both, listed, message
 from keju.scoring import ItemName, SideScores
 
-HASH = re.compile("@[0-9a-f]{8}")
+S = TypeVar("S")
+_HASH = re.compile("@[0-9a-f]{8}")
 """The hash in the name of a user's own wording, which may be omitted."""
 
 
@@ -170,40 +171,83 @@ def _scores(
             found[variant] = SideScores(protocol, among=among)
         found[variant].add(score)
     found = dict(sorted(found.items(), key=lambda each: each[0].rank))
+    return _fitting(run, model, given, found)
+
+
+def _only(run: ScoreSource, model: str, found: dict[PromptVariant, SideScores]) -> Side:
+    variant = _only_variant(run, model, found)
+    return Side(run, model, variant, found[variant])
+
+
+class LabelledSide(NamedTuple):
+    """The scores under one protocol of one model of a run, in one prompt variant."""
+
+    run: ScoreSource
+    model: str
+    variant: PromptVariant
+    scores: list[Score]
+
+
+def only_side(run: ScoreSource, wanted: SideChoice, protocol: Protocol) -> LabelledSide:
+    """The side of a run with its only model and prompt variant, or with the wanted ones.
+
+    Raises:
+        UsageError: the run does not have the model or variant, or has several that fit.
+        DataError: a file of the run is damaged.
+    """
+    known = list(run.manifest().models)
+    if wanted.model and wanted.model not in known:
+        raise UsageError(
+            message("analysis.no-model", path=run.path, name=wanted.model, known=listed(known))
+        )
+    if not wanted.model and len(known) != 1:
+        raise UsageError(message("analysis.name-one-model", path=run.path, known=listed(known)))
+    model = wanted.model or known[0]
+    found: dict[PromptVariant, list[Score]] = {}
+    for score in run.scores(model):
+        if score.protocol == protocol:
+            found.setdefault(variant_of(score), []).append(score)
+    variant = _only_variant(run, model, _fitting(run, model, wanted.variant(0), found))
+    return LabelledSide(run, model, variant, found[variant])
+
+
+def _fitting(
+    run: ScoreSource, model: str, given: tuple[str, str, str], found: dict[PromptVariant, S]
+) -> dict[PromptVariant, S]:
+    """The scores of the prompt variants with the given parts."""
     kept = {
         variant: scores
         for variant, scores in found.items()
         if all(
-            want in ("", part, HASH.sub("", part))
+            want in ("", part, _HASH.sub("", part))
             for want, part in zip(given, variant, strict=True)
         )
     }
     if not kept:
-        asked = both(filter(None, given))
+        asked = both(filter(None, given)) or message("analysis.any-setting")
         raise UsageError(
             message(
                 "analysis.no-answers-in",
                 path=run.path,
                 model=model,
-                asked=asked or message("analysis.any-setting"),
-                known=list_variants(found),
+                asked=asked,
+                known=_list_variants(found),
             )
         )
     return kept
 
 
-def _only(run: ScoreSource, model: str, found: dict[PromptVariant, SideScores]) -> Side:
+def _only_variant(run: ScoreSource, model: str, found: Collection[PromptVariant]) -> PromptVariant:
     if len(found) > 1:
         raise UsageError(
             message(
-                "analysis.several-variants", path=run.path, model=model, known=list_variants(found)
+                "analysis.several-variants", path=run.path, model=model, known=_list_variants(found)
             )
         )
-    ((variant, scores),) = found.items()
-    return Side(run, model, variant, scores)
+    return next(iter(found))
 
 
-def list_variants(found: Collection[PromptVariant]) -> str:
+def _list_variants(found: Collection[PromptVariant]) -> str:
     """Prompt variants as a list for a message."""
     labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
     return listed(labels) or message("analysis.none")

@@ -8,9 +8,8 @@ from typing import Literal
 from msgspec import field
 from msgspec.structs import replace
 
-from keju.analysis.comparison_sides import SideChoice
+from keju.analysis.comparison_sides import LabelledSide, SideChoice, only_side
 from keju.analysis.history_checks import check_alike
-from keju.analysis.history_sides import LabelledSide, only_side
 from keju.analysis.intervals import has_interval, interval_of_scores
 from keju.analysis.resampling import Bounds, resample_benchmark
 from keju.analysis.score_sources import ScoredRun, is_bundled, source_of

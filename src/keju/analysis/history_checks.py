@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
-from keju.analysis.history_sides import LabelledSide
+from keju.analysis.comparison_sides import LabelledSide
 from keju.analysis.score_sources import contents_of
 from keju.errors import UsageError, shortened
 from keju.items import Protocol
