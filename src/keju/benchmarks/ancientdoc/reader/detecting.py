@@ -15,6 +15,7 @@ from keju.datasets.readers.base import Detection, image_files
 from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.values import canonical
 from keju.errors import number_of
+from keju.text import count_han
 
 _SUFFIXES = ("csv", "tsv", "json", "jsonl", "ndjson", "xlsx", "parquet")
 _MOST_TABLES = 20
@@ -51,7 +52,7 @@ def _is_chinese(table: _Found) -> bool:
     """Whether the first records of a table have Chinese characters."""
     said = (str(value)[:_LONGEST] for record in table.records for value in record.values()
             if isinstance(value, str | list | dict))  # fmt: skip
-    return any("\u4e00" <= char <= "\u9fff" for text in said for char in text)
+    return any(map(count_han, said))
 
 
 def _tables(listing: Listing) -> Iterator[_Found]:

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from keju.benchmarks.mcs_bench.reader.conversations import has_conversation
 from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
 from keju.benchmarks.mcs_bench.reader.images import names_file
 from keju.benchmarks.mcs_bench.reader.items import index_origin
 from keju.benchmarks.mcs_bench.reader.joining import join_scripts, with_own_ids
 from keju.benchmarks.mcs_bench.reader.settings import McsBenchSettings
-from keju.benchmarks.mcs_bench.reader.sources import SUFFIXES, tables_in
+from keju.benchmarks.mcs_bench.reader.sources import SUFFIXES, asks, tables_in
 from keju.benchmarks.mcs_bench.reader.words import (
     load_names,
     named_tasks,
@@ -23,6 +22,7 @@ from keju.datasets.readers.base import Detection, join_names
 from keju.datasets.readers.listing import Listing
 from keju.errors import DataError, UsageError, number_of
 from keju.messages import message
+from keju.text import count_han
 
 MOST_BYTES = 32 << 20
 """Bytes of all tables that detection reads as a whole; of larger ones it reads the beginnings."""
@@ -33,7 +33,6 @@ _HEADS = 60
 
 _KNOWN = frozenset({"taskid", "answersimplified", "questionsimplified", "任务编号", "任务id"})
 _RESPONSES = frozenset({"response", "answersimplified"})
-_HAN = range(0x4E00, 0xA000)
 _LONGEST = 10_000
 """Characters of a record in which Chinese ones are looked for."""
 
@@ -68,7 +67,7 @@ def detect_mcs_bench(listing: Listing) -> Detection | None:
 
 def _is_chinese(records: Iterable[Mapping[str, object]]) -> bool:
     """Whether any of these records has a Chinese character."""
-    return any(ord(char) in _HAN for record in records for char in str(record)[:_LONGEST])
+    return any(count_han(str(record)[:_LONGEST]) for record in records)
 
 
 def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
@@ -124,19 +123,13 @@ def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:
 
 def _may_ask(record: Mapping[str, object]) -> bool:
     known = not _KNOWN.isdisjoint(plain_key(str(key)) for key in record)
-    return known or _asks(record) or _nested(record)
-
-
-def _asks(record: Mapping[str, object]) -> bool:
-    asked = {plain_key(name) for role in ("question", "question_simplified", "question_traditional")
-             for name in load_names().roles[role]}  # fmt: skip
-    return not asked.isdisjoint(plain_key(str(key)) for key in record) or has_conversation(record)
+    return known or asks(record) or _nested(record)
 
 
 def _nested(record: Mapping[str, object]) -> bool:
     """Whether an object has questions inside it, such as records by their ID."""
-    return any(isinstance(value, dict) and (_asks(value) or any(
-        isinstance(inner, dict) and _asks(inner) for inner in value.values()
+    return any(isinstance(value, dict) and (asks(value) or any(
+        isinstance(inner, dict) and asks(inner) for inner in value.values()
     )) for value in list(record.values())[:20])  # fmt: skip
 
 
@@ -157,9 +150,7 @@ def _fit(words: Sequence[str], records: Sequence[Mapping[str, object]]) -> float
         return 0.95
     if said:
         return 0.7 if all(each.upper().removeprefix("T").isdigit() for each in said) else 0.0
-    return _fit_of_place(words) or (
-        0.3 if any(ord(char) in _HAN for char in str(records[0])) else 0.0
-    )
+    return _fit_of_place(words) or (0.3 if _is_chinese(records[:1]) else 0.0)
 
 
 def _fit_of_place(words: Sequence[str]) -> float:

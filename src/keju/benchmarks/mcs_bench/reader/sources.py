@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks.mcs_bench.reader.conversations import has_conversation
-from keju.benchmarks.mcs_bench.reader.words import load_names, plain_key, script_in
+from keju.benchmarks.mcs_bench.reader.words import has_role, script_in
 from keju.datasets.readers.base import files_under, plain_file, source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, read_table
@@ -61,7 +61,7 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
         except _NoRecordsError as error:
             refused.append((file, error))
             continue
-        asking = [table for table in tables if _asks(table)]
+        asking = [each for each in tables if any(asks(row.cells) for row in each.rows[:20])]
         found += asking
         if not asking:
             others.append((file, tables))
@@ -91,17 +91,10 @@ class _NoRecordsError(DataError):
     """A sound JSON file that is not a table."""
 
 
-def _asks(table: Table) -> bool:
-    """Whether the records have a question, by the names of their fields."""
-    asked = {
-        plain_key(name)
-        for role in ("question", "question_simplified", "question_traditional")
-        for name in load_names().roles[role]
-    }
-    return any(
-        not asked.isdisjoint(map(plain_key, row.cells)) or has_conversation(row.cells)
-        for row in table.rows[:20]
-    )
+def asks(record: Mapping[str, object]) -> bool:
+    """Whether a record has a question, by the names of its fields."""
+    roles = ("question", "question_simplified", "question_traditional")
+    return has_role(record, *roles) or has_conversation(record)
 
 
 def _tables(file: Path, words: tuple[str, ...]) -> Iterator[Table]:
@@ -149,7 +142,7 @@ def _lists(
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
             found.append(((*keys, key), value))
         elif isinstance(value, dict) and _asks_by_name(value) and _columns(value) is None:
-            by_name.append(value if _has_id(value) else {"ID": key, **value})
+            by_name.append(value if has_role(value, "id") else {"ID": key, **value})
         elif isinstance(value, dict) and len(keys) < _DEEPEST:
             try:
                 found += _lists(file, value, (*keys, key))
@@ -164,14 +157,7 @@ def _lists(
 
 
 def _asks_by_name(record: Mapping[str, object]) -> bool:
-    questions = {plain_key(name) for name in load_names().roles["question"]}
-    return not questions.isdisjoint(map(plain_key, record)) or has_conversation(record)
-
-
-def _has_id(record: Mapping[str, object]) -> bool:
-    return not {plain_key(name) for name in load_names().roles["id"]}.isdisjoint(
-        map(plain_key, record)
-    )
+    return has_role(record, "question") or has_conversation(record)
 
 
 def _columns(content: JsonObject) -> list[JsonObject] | None:

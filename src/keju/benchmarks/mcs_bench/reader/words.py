@@ -76,6 +76,12 @@ def own_tasks() -> tuple[Task, ...]:
     return tuple(task for task in tasks() if task.benchmark == BENCHMARK)
 
 
+def has_role(keys: Iterable[object], *roles: str) -> bool:
+    """Whether a key of a record is the name of a field with one of these roles."""
+    names = {plain_key(name) for role in roles for name in load_names().roles[role]}
+    return not names.isdisjoint(plain_key(str(key)) for key in keys)
+
+
 def task_of_number(number: int) -> Task | None:
     """The task with that number, None if there is none."""
     return _by_number().get(number)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.copies import Copies, Image
 from keju.benchmarks.obi_bench.readers.descriptions import Description, read_descriptions
-from keju.benchmarks.obi_bench.readers.drawing import image_of, images_of
+from keju.benchmarks.obi_bench.readers.drawing import draw_images, image_of, images_of
 from keju.benchmarks.obi_bench.readers.item_list import listed_images
 from keju.benchmarks.obi_bench.readers.settings import DecipheringSettings
 from keju.benchmarks.obi_bench.readers.sources import Found, draw_order, image_id, tier_of
@@ -224,18 +224,8 @@ class _Drawer:
         return [(label, name) for label in sorted(chosen) for name in chosen[label]]
 
     def _images(self, label: str, count: int) -> list[str]:
-        used: set[str] = set()
-        names: list[str] = []
-        keys = self._tree.draw_keys(label, self._classes[label])
-        for key in draw_order(keys, self._seed, self._tree.found.source.name, label):
-            if len(names) == count:
-                break
-            image = image_of(self._tree, label, keys[key])
-            digest = self._copies.digest(image)
-            if self._copies.is_usable(image) and digest not in used:
-                names.append(keys[key])
-                used |= {digest} - {""}
-        return names
+        names = self._classes[label]
+        return draw_images(self._tree, label, self._copies, self._seed, count, names)
 
 
 def subset_of(tree: Tree, count: int) -> str:

@@ -68,10 +68,6 @@ class Pool(NamedTuple):
         """The images that a class must have."""
         return self.found.source.references + self.found.source.queries
 
-    def image(self, label: str, name: str) -> Image:
-        """An image of a class."""
-        return image_of(self.tree, label, name)
-
 
 def image_of(tree: Tree, label: str, name: str) -> Image:
     """An image of a source's class, as `Copies` compares it."""
@@ -167,7 +163,7 @@ class Draw:
         for label in draw_order(pool.eligible, self._seed, source.name, "classes"):
             if count and len(taken) == count:
                 break
-            names = self._drawn_images(pool, label)
+            names = draw_images(pool.tree, label, pool.copies, self._seed, pool.needed)
             if len(names) == pool.needed:
                 crops = [self.crop(pool, label, name) for name in names]
                 references, queries = crops[: source.references], crops[source.references :]
@@ -211,7 +207,7 @@ class Draw:
         turns = sorted(
             (turn, rank, label, crop)
             for rank, label in enumerate(draw_order(others, self._seed, name, "distractors"))
-            for turn, crop in enumerate(self._order(pool, label))
+            for turn, crop in enumerate(order_of(pool.tree, label, self._seed))
         )
         most = count or len(taken) * pool.needed
         used: set[str] = set()
@@ -219,7 +215,7 @@ class Draw:
         for _, _, label, crop in turns:
             if len(chosen) == most:
                 break
-            if self.is_new(pool, label, crop, used):
+            if is_new(pool.tree, label, crop, pool.copies, used):
                 chosen.append(self.crop(pool, label, crop).ref)
         if len(chosen) < count:
             raise DataError(
@@ -241,33 +237,42 @@ class Draw:
         ref = self._writer.add_image(source_bytes(path), str(path))
         return Crop(pool.tree, name, label, ref)
 
-    def _drawn_images(self, pool: Pool, label: str) -> list[str]:
-        """The names of as many different images of a class as it needs, if it has them."""
-        used: set[str] = set()
-        names: list[str] = []
-        for name in self._order(pool, label):
-            if len(names) == pool.needed:
-                break
-            if self.is_new(pool, label, name, used):
-                names.append(name)
-        return names
 
-    def _order(self, pool: Pool, label: str) -> list[str]:
-        keys = pool.tree.draw_keys(label, pool.classes[label])
-        return [keys[key] for key in draw_order(keys, self._seed, pool.found.source.name, label)]
+def draw_images(
+    tree: Tree,
+    label: str,
+    copies: Copies,
+    seed: str,
+    count: int,
+    names: Sequence[str] | None = None,
+) -> list[str]:
+    """The names of as many different images of a class, of all or of these, as there are."""
+    used: set[str] = set()
+    drawn: list[str] = []
+    for name in order_of(tree, label, seed, names):
+        if len(drawn) == count:
+            break
+        if is_new(tree, label, name, copies, used):
+            drawn.append(name)
+    return drawn
 
-    @staticmethod
-    def is_new(pool: Pool, label: str, name: str, used: set[str]) -> bool:
-        """Whether an image may be used and has no copy among those used, to which it is added."""
-        image = pool.image(label, name)
-        if not pool.copies.is_usable(image):
-            return False
-        digest = pool.copies.digest(image)
-        if digest in used:
-            return False
-        if digest:
-            used.add(digest)
-        return True
+
+def order_of(tree: Tree, label: str, seed: str, names: Sequence[str] | None = None) -> list[str]:
+    """The images of a class, all or these, in the order in which they are drawn."""
+    keys = tree.draw_keys(label, tree.classes[label] if names is None else names)
+    return [keys[key] for key in draw_order(keys, seed, tree.found.source.name, label)]
+
+
+def is_new(tree: Tree, label: str, name: str, copies: Copies, used: set[str]) -> bool:
+    """Whether an image may be used and has no copy among those used, to which it is added."""
+    image = image_of(tree, label, name)
+    if not copies.is_usable(image):
+        return False
+    digest = copies.digest(image)
+    if digest in used:
+        return False
+    used |= {digest} - {""}
+    return True
 
 
 def notes_of(pools: Iterable[Pool]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.copies import Copies
-from keju.benchmarks.obi_bench.readers.drawing import Draw, DrawnClass, Pool, image_of
+from keju.benchmarks.obi_bench.readers.drawing import Draw, DrawnClass, Pool, image_of, is_new
 from keju.benchmarks.obi_bench.readers.item_list import ListedImage, listed_images
 from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import join_names
@@ -97,7 +97,7 @@ def listed_gallery(
     used: set[str] = set()
     for label, image in images:
         by_class.setdefault(label, [])
-        if draw.is_new(pool, label, image.name, used):
+        if is_new(pool.tree, label, image.name, pool.copies, used):
             by_class[label].append(image)
     classes: list[DrawnClass] = []
     others: list[ImageRef] = []
@@ -140,10 +140,6 @@ def _by_role(
                 part.append(each)
                 break
         else:
-            raise DataError(
-                message("obi-bench.role-unknown", role=each.role[:20]),
-                file=each.place.file,
-                item=each.place.item,
-            )
+            raise each.place.error(message("obi-bench.role-unknown", role=each.role[:20]))
     references, queries, rest = parts
     return references, queries, rest
