@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.items import PromptScript, Setting
 from keju.judging.answers import AnswerId, GradableAnswer
@@ -73,29 +74,25 @@ def read_ratings(
             if not columns:
                 columns = set(row)
                 _check_columns(path, columns)
-            place = f"line {line}"
-            which = _which(path, place, row, known)
+            place = Place(path, f"line {line}")
+            which = _which(place, row, known)
             which = coded.get(which.spelled, which)
             judged = by_id.get(which)
-            _check_answer(path, place, row, judged)
+            _check_answer(place, row, judged)
             group = judged.group if judged else row.get("group") or which.item
             rated = by_answer.setdefault(which, RatedAnswer(which, group, {}, {}))
-            _note_judges(path, place, row, rated)
+            _note_judges(place, row, rated)
             if not row.get("score"):
                 blank += 1
                 continue
             rater = row.get("rater", "")
             if not rater:
-                raise DataError(message("judging.no-rater"), file=path, item=place)
+                raise place.error(message("judging.no-rater"))
             if rater in rated.raters:
-                raise DataError(
-                    message(
-                        "judging.rated-before", rater=rater, item=which.item, model=which.model
-                    ),
-                    file=path,
-                    item=place,
+                raise place.error(
+                    message("judging.rated-before", rater=rater, item=which.item, model=which.model)
                 )
-            rated.raters[rater] = _number(path, place, "score", row["score"])
+            rated.raters[rater] = _number(place, "score", row["score"])
     found = [rated for rated in by_answer.values() if rated.raters]
     if not found:
         raise DataError(message("judging.nothing-rated"), file=paths[0])
@@ -111,65 +108,56 @@ def _check_columns(path: Path, columns: set[str]) -> None:
 
 
 def _which(
-    path: Path, place: str, row: Mapping[str, str], known: Mapping[str, GradableAnswer] | None
+    place: Place, row: Mapping[str, str], known: Mapping[str, GradableAnswer] | None
 ) -> AnswerId:
     if code := plain_code(row.get(CODE, "")):
         if known is None:
-            raise DataError(
-                message("judging.sample-without-run"), file=path
-            )  # fmt: skip
+            raise DataError(message("judging.sample-without-run"), file=place.file)
         if code not in known:
-            raise DataError(
-                message("judging.no-answer-of-code", code=code), file=path, item=place
-            )  # fmt: skip
+            raise place.error(message("judging.no-answer-of-code", code=code))
         return known[code].id
     if empty := [name for name in _NAMED if not row.get(name)]:
-        raise DataError(
-            message("judging.ratings-cells-empty", empty=", ".join(empty)), file=path, item=place
-        )
+        raise place.error(message("judging.ratings-cells-empty", empty=", ".join(empty)))
     number = row.get("round") or "1"
     if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 4):
-        raise DataError(message("judging.not-a-round", number=number), file=path, item=place)
+        raise place.error(message("judging.not-a-round", number=number))
     setting = row.get("setting") or "image"
     return AnswerId(
-        row["model"], row["item"], row["task"],
-        row.get("query", ""), cast("Setting", setting), int(number),
+        row["model"],
+        row["item"],
+        row["task"],
+        row.get("query", ""),
+        cast("Setting", setting),
+        int(number),
         cast("PromptScript", row.get("script") or "released"),
-    )  # fmt: skip
+    )
 
 
-def _check_answer(
-    path: Path, place: str, row: Mapping[str, str], judged: GradableAnswer | None
-) -> None:
+def _check_answer(place: Place, row: Mapping[str, str], judged: GradableAnswer | None) -> None:
     """Check that a rated answer is the run's; a code covers the answer already."""
     answer = row.get("answer", "")
     if judged is None or row.get(CODE) or not answer:
         return
     if "".join(answer.removeprefix("'").split()) != "".join(judged.text.removeprefix("'").split()):
-        raise DataError(
-            message("judging.rated-answer-differs", model=judged.id.model, item=judged.id.item),
-            file=path, item=place
-        )  # fmt: skip
+        raise place.error(
+            message("judging.rated-answer-differs", model=judged.id.model, item=judged.id.item)
+        )
 
 
-def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: RatedAnswer) -> None:
+def _note_judges(place: Place, row: Mapping[str, str], rated: RatedAnswer) -> None:
     for name, value in row.items():
         if not name.startswith(JUDGE) or not value:
             continue
-        judge, grade = name.removeprefix(JUDGE), _number(path, place, name, value)
+        judge, grade = name.removeprefix(JUDGE), _number(place, name, value)
         if rated.judges.setdefault(judge, grade) != grade:
-            raise DataError(message("judging.two-grades", judge=judge), file=path, item=place)
+            raise place.error(message("judging.two-grades", judge=judge))
 
 
-def _number(path: Path, place: str, column: str, value: str) -> float:
+def _number(place: Place, column: str, value: str) -> float:
     try:
         number = float(value.replace(",", ".", 1))  # some languages use a decimal comma
     except ValueError:
         number = float("nan")
     if not (isfinite(number) and LEAST <= number <= MOST):
-        raise DataError(
-            message("judging.rating-out-of-range", column=column, value=value),
-            file=path,
-            item=place,
-        )
+        raise place.error(message("judging.rating-out-of-range", column=column, value=value))
     return number

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from keju.benchmarks.mcs_bench.names import BENCHMARK, task_numbered
+from keju.datasets.readers.records import Place
 from keju.definitions import Task, is_task_word, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
@@ -70,73 +71,61 @@ def _rows(path: Path) -> list[object]:
 def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
     numbers = {task.id.removeprefix("T") for task in tasks() if task.benchmark == BENCHMARK}
     seen: set[tuple[str, str]] = set()
-    for place, row in enumerate(rows, start=1):
-        where = f"item {place}"
+    for position, row in enumerate(rows, start=1):
+        place = Place(file, f"item {position}")
         if not isinstance(row, dict):
-            raise DataError(
-                message("mcs-bench.not-an-object", kind=json_kind(row)), file=file, item=where
-            )
-        name = _named(file, where, row, "ID")
-        where = f"item {place} (ID {ascii(name)[1:-1][:60]})"
-        number = _number(file, where, row)
+            raise place.error(message("mcs-bench.not-an-object", kind=json_kind(row)))
+        name = _named(place, row, "ID")
+        place = Place(file, f"item {position} (ID {ascii(name)[1:-1][:60]})")
+        number = _number(place, row)
         if number not in numbers:
-            raise DataError(
+            raise place.error(
                 message(
                     "mcs-bench.task-id-unknown",
                     task_id=ascii(row["Task_ID"])[:40],
                     benchmark=BENCHMARK,
-                ),
-                file=file,
-                item=where,
+                )
             )
         if (number, name) in seen:
-            raise DataError(
-                message("mcs-bench.response-twice", number=number), file=file, item=where
-            )
+            raise place.error(message("mcs-bench.response-twice", number=number))
         seen.add((number, name))
-        _check_names(file, where, row, task_numbered(int(number)))
-        yield _sample(file, where, row, name, int(number))
+        _check_names(place, row, task_numbered(int(number)))
+        yield _sample(place, row, name, int(number))
 
 
-def _number(file: Path, where: str, row: Mapping[str, object]) -> str:
+def _number(place: Place, row: Mapping[str, object]) -> str:
     """The task's number: Task_ID, or without it the only task that Task_Name and Domain name."""
     if "Task_ID" not in row:
         named = tasks_named(_optional(row, "Task_Name"), _optional(row, "Domain"))
         found = [each.id.removeprefix("T") for each in named if each.benchmark == BENCHMARK]
         if len(found) == 1:
             return found[0]
-    return _named(file, where, row, "Task_ID").removeprefix("T")
+    return _named(place, row, "Task_ID").removeprefix("T")
 
 
-def _check_names(file: Path, where: str, row: Mapping[str, object], task: Task) -> None:
+def _check_names(place: Place, row: Mapping[str, object], task: Task) -> None:
     for key, names in (
         ("Task_Name", (task.name_zh, task.name_en)),
         ("Domain", (task.domain_zh, task.domain)),
     ):
         said = _optional(row, key).strip()
         if is_task_word(said) and said not in names:
-            raise DataError(
+            raise place.error(
                 message(
                     "mcs-bench.response-task-differs",
                     task=task.id,
                     names=" ".join(names),
                     key=key,
                     said=said[:20],
-                ),
-                file=file,
-                item=where,
+                )
             )
 
 
-def _sample(
-    file: Path, where: str, row: Mapping[str, object], name: str, number: int
-) -> ScoringSample:
+def _sample(place: Place, row: Mapping[str, object], name: str, number: int) -> ScoringSample:
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
-            raise DataError(
-                message("mcs-bench.field-too-long", key=key, count=len(value), most=LONGEST),
-                file=file,
-                item=where,
+            raise place.error(
+                message("mcs-bench.field-too-long", key=key, count=len(value), most=LONGEST)
             )
     defect = Defect(
         response=_half(row, "Response"),
@@ -158,7 +147,7 @@ def _sample(
         answer=_first(row, _ANSWERS) if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )
-    return ScoringSample(item, _response(item, file.stem, row), defect)
+    return ScoringSample(item, _response(item, place.file.stem, row), defect)
 
 
 def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:
@@ -186,7 +175,7 @@ def _whole(value: object) -> object:
     return "" if isinstance(value, str) and _HALF.search(value) else value
 
 
-def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
+def _named(place: Place, row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -197,12 +186,7 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
         if key in row
         else message("mcs-bench.field-missing", key=key)
     )
-    raise DataError(
-        problem,
-        file=file,
-        item=where,
-        hint=message("mcs-bench.response-item-needs"),
-    )
+    raise place.error(problem, message("mcs-bench.response-item-needs"))
 
 
 def _optional(row: Mapping[str, object], key: str) -> str:

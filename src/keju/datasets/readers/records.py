@@ -31,6 +31,10 @@ class Place(NamedTuple):
     file: Path
     item: str
 
+    def error(self, problem: str, hint: str | None = None) -> DataError:
+        """An error in this record; `hint` is as in `DataError`."""
+        return DataError(problem, file=self.file, item=self.item or None, hint=hint)
+
 
 def map_fields(
     file: Path,

@@ -13,7 +13,6 @@ from keju.benchmarks.ancientdoc.reader.strata import as_printed
 from keju.datasets.readers.base import plain_name
 from keju.datasets.readers.records import Place
 from keju.definitions import Task, tasks
-from keju.errors import DataError
 from keju.items import ImageRef, Item
 from keju.messages import message
 
@@ -98,11 +97,7 @@ def task_named(name: str, place: Place) -> Task:
     found = named_tasks().get(plain_name(name))
     if found is None:
         ids = ", ".join(dict.fromkeys(each.id for each in named_tasks().values()))
-        raise DataError(
-            message("ancientdoc.unknown-task", name=name[:40], ids=ids),
-            file=place.file,
-            item=place.item,
-        )
+        raise place.error(message("ancientdoc.unknown-task", name=name[:40], ids=ids))
     return found
 
 

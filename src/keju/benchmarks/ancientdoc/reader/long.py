@@ -13,7 +13,7 @@ from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, Pictures, Place, map_fields, text_of
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, shortened
+from keju.errors import shortened
 from keju.items import ImageRef, Item
 from keju.messages import message
 
@@ -64,7 +64,7 @@ def long_items(
         task = task_named(text_of(cells, fields["task"], place), place)
         question = newlines.convert(text_of(cells, fields["question"], place))
         if not question.strip():
-            raise DataError(message("ancientdoc.question-empty"), file=place.file, item=place.item)
+            raise place.error(message("ancientdoc.question-empty"))
         answer = newlines.convert(text_of(cells, fields["answer"], place))
         known = metadata_of(cells, others)
         known |= {"page": page_path(page_of(name)).as_posix()}
@@ -87,16 +87,12 @@ def embedded(
     cell = inside if isinstance(inside, Mapping) else {"bytes": inside}
     data, name = cell.get("bytes"), cell.get("path")
     if not isinstance(data, bytes):
-        raise DataError(message("ancientdoc.image-not-inside"), file=place.file, item=place.item)
+        raise place.error(message("ancientdoc.image-not-inside"))
     ref = writer.add_image(data, f"{place.file}: {place.item}")
     if not (isinstance(name, str) and name):
         return f"{ref.sha256}.jpg", ref
     if page_of(name).name in {"", ".."}:
-        raise DataError(
-            message("ancientdoc.image-path-invalid", name=shortened(name)),
-            file=place.file,
-            item=place.item,
-        )
+        raise place.error(message("ancientdoc.image-path-invalid", name=shortened(name)))
     return name, ref
 
 

@@ -122,12 +122,10 @@ class WideTable:
                 continue
             text, earlier = self._texts.setdefault(f"{task} {page}", (answer, place.item))
             if text != answer:
-                raise DataError(
+                raise place.error(
                     message(
                         "ancientdoc.rows-differ", task=task, page=shortened(page), earlier=earlier
-                    ),
-                    file=place.file,
-                    item=place.item,
+                    )
                 )
             if earlier == place.item:
                 new.append((task, question, answer))
@@ -145,9 +143,7 @@ class WideTable:
             path, ref = embedded(inside, place, writer)
             return PageImage(_page(category, name, path), ref=ref)
         if not name:
-            raise DataError(
-                message("ancientdoc.row-without-page"), file=place.file, item=place.item
-            )
+            raise place.error(message("ancientdoc.row-without-page"))
         found = images.find(category, name)
         if found is None:
             self.missing[f"{category}/{name}" if category else name] = place.item

@@ -105,7 +105,7 @@ def _text_in(option: object, place: Place) -> str:
 
 
 def _wrong(place: Place) -> DataError:
-    return DataError(message("mcs-bench.options-not-texts"), file=place.file, item=place.item)
+    return place.error(message("mcs-bench.options-not-texts"))
 
 
 def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
@@ -127,9 +127,7 @@ def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
 
 
 def _unordered(found: str, place: Place) -> DataError:
-    return DataError(
-        message("mcs-bench.options-not-lettered", found=found), file=place.file, item=place.item
-    )
+    return place.error(message("mcs-bench.options-not-lettered", found=found))
 
 
 def _folded(letter: str) -> str:
@@ -192,8 +190,4 @@ def first_index(choices: Sequence[Choice], given: str) -> int:
     if from_zero != from_one:
         return 0 if from_zero else 1
     both = message("mcs-bench.contradict") if from_zero else message("mcs-bench.from-zero-or-one")
-    raise DataError(
-        message("mcs-bench.answer-numbers-unclear", why=both),
-        file=places[0][2].file,
-        item=places[0][2].item,
-    )
+    raise places[0][2].error(message("mcs-bench.answer-numbers-unclear", why=both))

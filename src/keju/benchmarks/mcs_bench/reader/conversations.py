@@ -13,7 +13,6 @@ from collections.abc import Mapping
 
 from keju.benchmarks.mcs_bench.reader.words import plain_key
 from keju.datasets.readers.records import JsonObject, Place
-from keju.errors import DataError
 from keju.messages import message
 
 _KEYS = frozenset({"messages", "conversations", "conversation", "dialogue", "对话"})
@@ -53,21 +52,18 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
         images += shown
         role = _ROLES.get(str(each.get("role", each.get("from", ""))).casefold())
         if role is None:
-            raise _wrong(
-                message("mcs-bench.message-without-role"),
-                message("mcs-bench.user-or-assistant"),
-                place,
+            raise place.error(
+                message("mcs-bench.message-without-role"), message("mcs-bench.user-or-assistant")
             )
         said[role].append(text)
     if len(said["user"]) != 1 or len(said["assistant"]) > 1:
-        raise _wrong(
+        raise place.error(
             message(
                 "mcs-bench.conversation-uneven",
                 count=len(said["user"]),
                 answers=len(said["assistant"]),
             ),
             message("mcs-bench.one-question-one-answer"),
-            place,
         )
     found: JsonObject = {name: value for name, value in record.items() if name != key}
     found["Question"] = said["user"][0]
@@ -86,8 +82,8 @@ def _messages(value: object, place: Place) -> list[JsonObject]:
             value = None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return value
-    raise _wrong(
-        message("mcs-bench.conversation-not-a-list"), message("mcs-bench.write-a-list"), place
+    raise place.error(
+        message("mcs-bench.conversation-not-a-list"), message("mcs-bench.write-a-list")
     )
 
 
@@ -105,8 +101,8 @@ def _content(content: object, place: Place) -> tuple[str, list[object]]:
             elif image is not None:
                 images.append(image)
         elif part is not None:
-            raise _wrong(
-                message("mcs-bench.message-not-text"), message("mcs-bench.text-or-parts"), place
+            raise place.error(
+                message("mcs-bench.message-not-text"), message("mcs-bench.text-or-parts")
             )
     text = "\n".join(texts)
     images += _IN_TEXT.findall(text)
@@ -121,7 +117,3 @@ def _image_of(part: JsonObject) -> object:
         if value:
             return value
     return None
-
-
-def _wrong(problem: str, hint: str, place: Place) -> DataError:
-    return DataError(problem, file=place.file, item=place.item, hint=hint)

@@ -93,9 +93,7 @@ class _Reader:
     def entry(self, record: JsonObject, place: Place) -> Entry:
         name = self._text(record, "id", place).strip()
         if not name and "id" in self._fields.roles:
-            raise DataError(
-                message("mcs-bench.record-without-id"), file=place.file, item=place.item
-            )
+            raise place.error(message("mcs-bench.record-without-id"))
         place = Place(place.file, name or place.item)
         kind = self._task(record, place)
         texts = {role: self._text(record, role, place) for role in _TEXTS}
@@ -171,7 +169,7 @@ class _Reader:
                 return found[0]
             if is_task_word(word) or found:
                 several = tasks_within(named_tasks(word), domains_in(domain)) or ()
-                raise DataError(
+                raise place.error(
                     message(
                         "mcs-bench.names-several-tasks",
                         name=word[:20],
@@ -181,8 +179,6 @@ class _Reader:
                         if domain and not several
                         else "",
                     ),
-                    file=place.file,
-                    item=place.item,
                     hint=message("mcs-bench.give-task-id"),
                 )
         return self._task_of_place(value, name, place)
@@ -198,9 +194,7 @@ class _Reader:
         if self._given and (kind := _numbered(self._given) or _named(self._given)):
             return kind
         if name and not value:
-            raise DataError(
-                message("mcs-bench.not-a-task", name=name[:20]), file=place.file, item=place.item
-            )
+            raise place.error(message("mcs-bench.not-a-task", name=name[:20]))
         if value:
             raise _no_task(value, place)
         if self._of_path:
@@ -210,7 +204,7 @@ class _Reader:
         else:
             problem = message("mcs-bench.no-task-field")
             hint = message("mcs-bench.give-task-field")
-        raise DataError(problem, file=place.file, item=place.item, hint=hint)
+        raise place.error(problem, hint=hint)
 
 
 def _numbered(value: str) -> Task | None:
@@ -227,21 +221,17 @@ def _named(value: str) -> Task | None:
 
 
 def _no_task(value: str, place: Place) -> DataError:
-    return DataError(
-        message("mcs-bench.task-not-a-number", value=value[:20]), file=place.file, item=place.item
-    )
+    return place.error(message("mcs-bench.task-not-a-number", value=value[:20]))
 
 
 def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -> None:
     """Refuse a record whose names of task and domain contradict its number."""
     for said, of in ((name, (kind.name_zh, kind.name_en)), (domain, (kind.domain_zh, kind.domain))):
         if is_task_word(said) and said not in of:
-            raise DataError(
+            raise place.error(
                 message(
                     "mcs-bench.task-names-differ", value=value[:20], of=" ".join(of), said=said[:20]
-                ),
-                file=place.file,
-                item=place.item,
+                )
             )
 
 
@@ -289,9 +279,7 @@ def _accepted(
     if form in {"transcription", "punctuated"}:
         return ["\n".join(texts)]
     if form == "letter":
-        raise DataError(
-            message("mcs-bench.several-answers", count=len(texts)), file=place.file, item=place.item
-        )
+        raise place.error(message("mcs-bench.several-answers", count=len(texts)))
     return texts
 
 

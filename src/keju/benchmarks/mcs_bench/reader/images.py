@@ -90,11 +90,7 @@ class ReleaseImages:
         if not entry.images:
             paths = self._of_id(entry)
             if not paths:
-                raise DataError(
-                    message("mcs-bench.record-without-image"),
-                    file=entry.place.file,
-                    item=entry.place.item,
-                )
+                raise entry.place.error(message("mcs-bench.record-without-image"))
             import_log().matched(
                 "by the ID of their record", entry.name, "/".join(paths[0].parts[-2:])
             )
@@ -238,10 +234,8 @@ class ReleaseImages:
             DataError: other images of that form are not task and ID of any record.
         """
         if self._further:
-            raise DataError(
-                message("mcs-bench.image-name-ambiguous", name=path.name, further=self._further),
-                file=entry.place.file,
-                item=entry.place.item,
+            raise entry.place.error(
+                message("mcs-bench.image-name-ambiguous", name=path.name, further=self._further)
             )
 
     def _check_users(self, path: Path, entry: Entry) -> None:
@@ -253,12 +247,10 @@ class ReleaseImages:
         users = self._users.setdefault(path, {}).setdefault(entry.kind.id, set())
         users.add(entry.name)
         if len(users) > 1:
-            raise DataError(
+            raise entry.place.error(
                 message(
                     "mcs-bench.image-fits-several", name=path.name, ids=join_names(sorted(users))
-                ),
-                file=entry.place.file,
-                item=entry.place.item,
+                )
             )
 
     def notes(self) -> Iterator[str]:
@@ -287,11 +279,7 @@ class ReleaseImages:
             if some and (len(some) == 1 or _are_same(some)):
                 return some[0]
         several = join_names((path.relative_to(self._top).as_posix() for path in found), 3)
-        raise DataError(
-            message("mcs-bench.several-images-of-name", several=several),
-            file=entry.place.file,
-            item=entry.place.item,
-        )
+        raise entry.place.error(message("mcs-bench.several-images-of-name", several=several))
 
     def _inner(self, path: Path) -> tuple[str, ...]:
         return path.relative_to(self._top).parts[:-1]

@@ -17,7 +17,6 @@ from keju.benchmarks.mcs_bench.reader.choices import (
 from keju.benchmarks.mcs_bench.reader.entries import Entry
 from keju.datasets.readers.option_lines import insert_options
 from keju.definitions import Task, options_in, query_of
-from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance, Script
 from keju.messages import message
 from keju.text import in_script
@@ -46,9 +45,7 @@ def item_of(name: str, entry: Entry, images: tuple[ImageRef, ...], first: int | 
     kind, texts = entry.kind, entry.texts
     question = texts["question"]
     if not question.strip():
-        raise DataError(
-            message("mcs-bench.question-empty"), file=entry.place.file, item=entry.place.item
-        )
+        raise entry.place.error(message("mcs-bench.question-empty"))
     options = options_of_entry(entry)
     if options and not options_in(question):
         question = insert_options(question, options, kind)

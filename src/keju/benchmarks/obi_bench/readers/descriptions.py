@@ -9,7 +9,6 @@ from typing import NamedTuple
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import find_table, read_table
-from keju.errors import DataError
 from keju.messages import message
 
 NAME = "descriptions"
@@ -78,26 +77,23 @@ def read_descriptions(
         said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
         path = image_below(roots, said["image"], file=place.file, item=place.item)
         if path is None:
-            raise _wrong(
-                place,
+            raise place.error(
                 message("obi-bench.described-image-missing", image=said["image"]),
                 message("obi-bench.put-it-there"),
             )
         if path in first:
-            raise _wrong(
-                place,
+            raise place.error(
                 message("obi-bench.described-twice", image=said["image"], first=first[path]),
                 message("obi-bench.keep-one"),
             )
         first[path] = place.item
         if not (said["description"] or may_be_empty):
-            raise _wrong(
-                place, message("obi-bench.description-empty"), message("obi-bench.write-or-remove")
+            raise place.error(
+                message("obi-bench.description-empty"), message("obi-bench.write-or-remove")
             )
         frequency = said["frequency"]
         if frequency and not (frequency.isascii() and frequency.isdigit()):
-            raise _wrong(
-                place,
+            raise place.error(
                 message("obi-bench.frequency-not-a-number", frequency=frequency[:20]),
                 message("obi-bench.write-digits"),
             )
@@ -109,7 +105,3 @@ def read_descriptions(
             subset=said["subset"],
             frequency=int(frequency) if frequency else None,
         )
-
-
-def _wrong(place: Place, problem: str, hint: str) -> DataError:
-    return DataError(problem, file=place.file, item=place.item, hint=hint)

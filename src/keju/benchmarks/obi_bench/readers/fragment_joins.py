@@ -103,11 +103,7 @@ class _Names:
         """
         found = self.find(name, place.file)
         if found is None:
-            raise DataError(
-                message("obi-bench.no-fragment", name=shortened(name)),
-                file=place.file,
-                item=place.item,
-            )
+            raise place.error(message("obi-bench.no-fragment", name=shortened(name)))
         return found
 
 
@@ -118,9 +114,7 @@ def _check_pair(one: str, other: str, place: Place) -> None:
     elif folder_of(one) != folder_of(other):
         wrong = message("obi-bench.fragments-of-two-bones", one=one, other=other)
     if wrong:
-        raise DataError(
-            wrong, file=place.file, item=place.item, hint=message("obi-bench.remove-the-pair")
-        )
+        raise place.error(wrong, hint=message("obi-bench.remove-the-pair"))
 
 
 def _check_mutual(joins: Adjacency, file: Path) -> None:

@@ -127,11 +127,7 @@ def _pair(said: Mapping[str, str], place: Place) -> Pair:
 def _truth(word: str, place: Place) -> bool:
     plain = word.casefold().removesuffix(".0")
     if plain not in _YES | _NO:
-        raise DataError(
-            message("obi-bench.adjoins-not-stated", word=word[:40]),
-            file=place.file,
-            item=place.item,
-        )
+        raise place.error(message("obi-bench.adjoins-not-stated", word=word[:40]))
     return plain in _YES
 
 
@@ -212,7 +208,7 @@ def _two(pair: object, place: Place) -> tuple[str, str]:
 
 
 def _no_pairs(place: Place) -> DataError:
-    return DataError(message("obi-bench.pairs-form"), file=place.file, item=place.item or None)
+    return place.error(message("obi-bench.pairs-form"))
 
 
 def known_names(fragments: Iterable[str]) -> dict[str, str]:

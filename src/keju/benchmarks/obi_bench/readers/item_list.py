@@ -156,11 +156,7 @@ def resolve(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
         if path is None:
             missing.append(f"{name} ({place.item})")
         elif path in found:
-            raise DataError(
-                message("obi-bench.listed-elsewhere", name=name, found=found[path]),
-                file=place.file,
-                item=place.item,
-            )
+            raise place.error(message("obi-bench.listed-elsewhere", name=name, found=found[path]))
         else:
             found[path] = place.item
     if missing:
@@ -228,18 +224,12 @@ def _match(path: str, ends: dict[str, list[str]], place: Place) -> str:
         if len(best) == 1:
             return best[0]
         if best:
-            raise DataError(
+            raise place.error(
                 message(
                     "obi-bench.path-ambiguous", path=shortened(path), candidates=join_names(best, 3)
-                ),
-                file=place.file,
-                item=place.item,
+                )
             )
-    raise DataError(
-        message("obi-bench.no-image-in-source", path=shortened(path)),
-        file=place.file,
-        item=place.item,
-    )
+    raise place.error(message("obi-bench.no-image-in-source", path=shortened(path)))
 
 
 def _fits(wanted: list[str], name: str) -> bool:

@@ -130,7 +130,7 @@ def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> d
             for path in resolve([Listed(place, (name,))], index)
         )
         if one == other or other in galleries.get(one, []):
-            raise DataError(message("obi-bench.pair-repeated"), file=place.file, item=place.item)
+            raise place.error(message("obi-bench.pair-repeated"))
         galleries.setdefault(one, []).append(other)
     return galleries
 
