@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.mcs_bench.names import task_numbered
 from keju.definitions import (
     official_number,
     printed_metrics,
@@ -99,13 +98,13 @@ def test_mcs_domains_add_up_to_table_2(shared: Path) -> None:
 def test_mcs_metrics_bear_the_names_of_the_golden_vectors(shared: Path) -> None:
     golden = json.loads((shared / "golden/mcs_public.json").read_text("utf-8"))
     for number, main in golden["meta"]["main_metric"].items():
-        (query,) = task_numbered(int(number)).queries
+        (query,) = task(f"T{number}").queries
         assert query.official[0] == ("Avg" if main == "mean(BERTScore,ANLS)" else main), number
     given: dict[int, set[str]] = {}
     for item in golden["public"]["items"]:
         given.setdefault(int(item["Task_ID"]), set()).update(item["official"])
     for number, names in given.items():
-        (query,) = task_numbered(number).queries
+        (query,) = task(f"T{number}").queries
         assert names <= set(query.official), number
 
 
@@ -274,14 +273,13 @@ def test_a_task_is_found_by_its_id_and_a_slip_is_answered_with_near_ones() -> No
 
 
 def test_numbers_are_mcs_benchs_only() -> None:
-    assert task_numbered(45).id == "T45"
     assert official_number("T7") == "7"
     assert official_number("retrieval") == "retrieval"
     assert official_number("Txt") == "Txt"
     assert official_number("7") == "7"
     for number in (0, 46, -1):
         with pytest.raises(UsageError):
-            task_numbered(number)
+            task(f"T{number}")
 
 
 def test_a_row_lists_what_the_contract_names() -> None:

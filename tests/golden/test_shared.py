@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from keju.benchmarks.mcs_bench.names import task_numbered
+from keju.definitions import task
 from keju.items import Item, Response
 from keju.scoring import aggregate, score_answer, score_responses, to_json
 
@@ -57,7 +57,7 @@ def test_where_the_script_stopped_the_item_is_unscored_and_says_why(vectors, tmp
     for item in stopped:
         if item["Response"] is None:
             continue
-        declared = task_numbered(item["Task_ID"]).queries[0].official
+        declared = task(f"T{item['Task_ID']}").queries[0].official
         for metric in set(declared) - set(item["official"]):
             score = found[item["ID"], metric]
             assert score.value is None
@@ -87,7 +87,7 @@ def test_every_task_value_is_the_authors(vectors, tmp_path):
 
 def test_the_main_metric_of_every_task_is_the_papers(vectors):
     for number, metric in vectors["meta"]["main_metric"].items():
-        main = task_numbered(int(number)).queries[0].official[0]
+        main = task(f"T{number}").queries[0].official[0]
         assert main == ("Avg" if metric == "mean(BERTScore,ANLS)" else metric)
 
 

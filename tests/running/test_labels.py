@@ -23,7 +23,7 @@ from keju.running.merging import merge
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant
 from keju.runs import RunFolder
-from keju.runs.labels import LONGEST_LABEL, checked_label
+from keju.runs.manifest import LONGEST_LABEL, checked_label
 from keju.runs.served_models import changed_models
 from keju.scoring import score_run
 from tests.support.making import make_dataset

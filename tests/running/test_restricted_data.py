@@ -24,8 +24,8 @@ from keju.errors import DataError, UsageError
 from keju.items import Provenance
 from keju.models import ModelOptions, capabilities_of, open_model
 from keju.models.base import ModelBase
-from keju.models.destinations import destination_of, is_this_machine
 from keju.models.plugin_model import PluginModel
+from keju.models.server_addresses import destination_of, is_this_machine
 from keju.registry import Plugin, PluginError
 from keju.running import Selection, run
 from keju.running.restricted_data import Permission, permitting

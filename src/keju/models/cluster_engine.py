@@ -18,8 +18,8 @@ from keju.messages import message
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.capabilities import Capabilities
 from keju.models.declarations import MODELS, Kinds
-from keju.models.destinations import is_this_machine
 from keju.models.registry import open_model, role_of
+from keju.models.server_addresses import is_this_machine
 
 _CALLS = 64
 """The most pages that Ray lets one instance read at a time; each instance has its own limit."""

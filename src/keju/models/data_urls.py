@@ -13,8 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
+from keju.definitions import has_task, task
 from keju.errors import DataError
-from keju.items import ImageRef
+from keju.items import ImageRef, Request
 from keju.messages import message
 from keju.models.base import AskError
 from keju.models.image_limits import Fit
@@ -102,3 +103,16 @@ async def picture_url(ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> byt
         return SHARED.keep(name, small.mime, small.data)
     except DataError as error:
         raise AskError("unreadable-image", str(error)) from None
+
+
+def lacks_image(request: Request) -> bool:
+    """Whether a request contains no image although its question needs one.
+
+    Queries that are declared to be about text only (`Query.image` is false) need none.
+    """
+    if request.images or request.source or request.setting != "image":
+        return False
+    if not has_task(request.task):
+        return True
+    queries = task(request.task).queries
+    return all(each.image for each in queries if each.name == request.query)

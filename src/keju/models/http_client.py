@@ -13,8 +13,8 @@ import aiohttp
 
 from keju.messages import message
 from keju.models.base import AskError
-from keju.models.destinations import proxy_for
 from keju.models.openai_errors import excerpt
+from keju.models.server_addresses import proxy_for
 
 MOST_BYTES = 64 << 20
 """The maximum size of a reply; a longer one is neither an answer nor a page's text."""

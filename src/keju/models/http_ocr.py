@@ -17,13 +17,13 @@ from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
-from keju.models.destinations import destinations_of
 from keju.models.http_client import Wire, error_of_exception
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
 from keju.models.openai_errors import error_of_reply, excerpt
 from keju.models.request_pixels import unsupported_page_reason
 from keju.models.secrets import Secrets
+from keju.models.server_addresses import destinations_of
 
 
 class HttpOcr:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from keju.errors import PrerequisiteError, UsageError
 from keju.messages import message
 from keju.models.base import ModelOptions
-from keju.models.endpoints import checked_url
 from keju.models.inspect_errors import plain_words
 from keju.models.secrets import Secrets, find_keys
+from keju.models.server_addresses import checked_url
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model

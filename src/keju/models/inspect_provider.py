@@ -21,10 +21,8 @@ from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.capabilities import Capabilities
-from keju.models.data_urls import picture_url
+from keju.models.data_urls import lacks_image, picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
-from keju.models.destinations import destinations_of
-from keju.models.images_needed import lacks_image
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import (
     MOST,
@@ -39,6 +37,7 @@ from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, opened, secrets_of
 from keju.models.inspect_requests import check_config, config_of, passed_on
 from keju.models.request_fields import check_no_secret, fields_of
+from keju.models.server_addresses import destinations_of
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model

@@ -27,18 +27,16 @@ from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.batch_support import Result
 from keju.models.capabilities import Capabilities
-from keju.models.data_urls import picture_url
+from keju.models.data_urls import lacks_image, picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
-from keju.models.destinations import destinations_of
-from keju.models.endpoints import checked_url
 from keju.models.http_client import Wire, error_of_exception
-from keju.models.images_needed import lacks_image
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches
 from keju.models.openai_errors import error_of_reply
 from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of
+from keju.models.server_addresses import checked_url, destinations_of
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte

@@ -26,7 +26,7 @@ from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
 from keju.running.selecting import Selection
 from keju.running.throttle import RateLimits
-from keju.runs.labels import checked_label
+from keju.runs.manifest import checked_label
 
 AnyPath = str | os.PathLike[str]
 

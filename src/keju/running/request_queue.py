@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from rich.console import Console
 
 from keju.items import Request, Response
-from keju.models import Model
+from keju.models import Model, capabilities_of
 from keju.running.budget import Budget, BudgetTracker, CostEstimator, check_priced, spent_so_far
 from keju.running.interruption import Interruption
 from keju.running.model_summary import ModelSummary, summary_of
@@ -229,3 +229,17 @@ def run_summary(
         cost=tracker.spent if prices else None,
         currency=prices.currency if prices else "",
     )
+
+
+_KINDS = frozenset({"bad-request", "bad-response", "connection"})
+
+
+async def diagnose(queue: ModelQueue) -> None:
+    """If the queue stopped before any answer, add the models of its server to the hint."""
+    failure = queue.halted_by
+    if failure is None or failure.kind not in _KINDS or queue.answered:
+        return
+    if not failure.message.startswith("HTTP ") and failure.kind == "connection":
+        return
+    if diagnosis := capabilities_of(queue.model).diagnosis:
+        queue.diagnosis = await diagnosis()

@@ -31,7 +31,6 @@ from keju.running.box_conventions import check_models
 from keju.running.budget import BudgetTracker
 from keju.running.dataset_access import attach_dataset
 from keju.running.dataset_items import DatasetItems
-from keju.running.diagnosis import diagnose
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
 from keju.running.item_requests import ItemRequests, reading_queues
@@ -42,6 +41,7 @@ from keju.running.reading import reader_of
 from keju.running.request_queue import (
     PreparedQueue,
     closing_models,
+    diagnose,
     prepare_queue,
     remaining_budget,
     run_summary,

@@ -34,7 +34,7 @@ from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_places
 from keju.running.item_places import ItemKinds, limited_places, sampled_places, shard_places
 from keju.running.transcriptions import with_transcriptions
-from keju.runs.labels import checked_label
+from keju.runs.manifest import checked_label
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)

@@ -1,4 +1,4 @@
-"""`RunManifest`: the content of run.json."""
+"""`RunManifest`, the content of run.json, and the check of a run's label."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import re
 from msgspec import field
 
 from keju.definitions.wordings import Wording
+from keju.errors import UsageError, printable, shortened
 from keju.files import sha256_bytes
 from keju.items import Record
+from keju.messages import message
 from keju.registry import Plugin
 
 FORMAT = "keju-run-2"
@@ -104,3 +106,22 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
         """The number of rounds of each item; 1 where the settings name no number."""
         said = self.settings.get("rounds", "")
         return int(said) if re.fullmatch("[0-9]{1,9}", said) else 1
+
+
+LONGEST_LABEL = 60
+"""The maximum number of characters of a label."""
+
+
+def checked_label(text: str) -> str:
+    """A label as it is stored, without white space at both ends.
+
+    Raises:
+        UsageError: it is empty or too long, or contains a control character, a slash or a
+            backslash, or is ``.`` or ``..``: a label is never a path.
+    """
+    label = text.strip()
+    if not label or len(label) > LONGEST_LABEL:
+        raise UsageError(message("runs.label-length", count=len(label), most=LONGEST_LABEL))
+    if printable(label) != label or "/" in label or "\\" in label or label in (".", ".."):
+        raise UsageError(message("runs.label-characters", label=shortened(printable(label))))
+    return label

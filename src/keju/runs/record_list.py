@@ -1,4 +1,4 @@
-"""`RecordList`: a list of records that is kept in a temporary file once it is long."""
+"""`RecordList` and `StoredItems`: lists of records, in a temporary file once they are long."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar, overload
 import msgspec
 
 from keju.files import read_at
+from keju.items import Item, Response, Score
 
 T = TypeVar("T")
 
@@ -116,3 +117,32 @@ class RecordList(Sequence[T], Generic[T]):
         for record in self._records:
             self._encode(record)
         self._records = []
+
+
+class StoredItems(RecordList[Item]):
+    """Items in their order, and the place of each by task, query and id.
+
+    A long list is on disk (`RecordList`); in memory are the ids, about 200 bytes each. Where an id
+    is repeated in a query, the last item counts.
+
+    Args:
+        items: the items.
+    """
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._places: dict[tuple[str, str], dict[str, int]] = {}
+        super().__init__(Item, items)
+
+    def append(self, item: Item) -> None:
+        """Add an item at the end."""
+        self._places.setdefault((item.task, item.query), {})[item.id] = len(self)
+        super().append(item)
+
+    def place_of(self, record: Response | Score) -> int | None:
+        """The place of the item of a response or score; None where there is none."""
+        return self._places.get((record.task, record.query), {}).get(record.item)
+
+    def item_of(self, record: Response | Score) -> Item | None:
+        """The item of a response or score; None where there is none."""
+        place = self.place_of(record)
+        return None if place is None else self[place]

@@ -4,7 +4,7 @@ from math import exp, log
 
 import pytest
 
-from keju.benchmarks.mcs_bench import anls, formulas
+from keju.benchmarks.mcs_bench import formulas
 from keju.metrics import sentence_bleu
 
 TRUTH = "学而时习之不亦说乎"
@@ -29,8 +29,8 @@ FORMULAS = {
     "ROUGE-1_recall": formulas.rouge_1_recall,
     "ROUGE-2_recall": formulas.rouge_2_recall,
     "ROUGE-L_beta1.2": formulas.rouge_l_leaning,
-    "ANLS_eq7": anls.anls_paper,
-    "ANLS_biten": anls.anls_threshold,
+    "ANLS_eq7": formulas.anls_paper,
+    "ANLS_biten": formulas.anls_threshold,
 }
 
 

@@ -4,11 +4,13 @@ from pathlib import Path
 
 from keju.messages import register
 
+BENCHMARK = "MCS-Bench"
+
 POSITION = 1
 """The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
-    "keju.papers": {"MCS-Bench": "keju.benchmarks.mcs_bench.paper:PAPER"},
+    "keju.papers": {BENCHMARK: "keju.benchmarks.mcs_bench.paper:PAPER"},
     "keju.readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
     "keju.writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
     "keju.exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from keju.benchmarks.mcs_bench import texts
-from keju.benchmarks.mcs_bench.anls import anls_paper, anls_threshold
+from keju.benchmarks.mcs_bench import BENCHMARK, texts
 from keju.benchmarks.mcs_bench.metrics import CHARACTERS, CLEANED_CHARACTERS, CONVERTED
-from keju.benchmarks.mcs_bench.names import BENCHMARK
 from keju.metrics.bleu import bleu_unsmoothed
+from keju.metrics.edit import distance
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 from keju.scoring.variants import Variant, register_variant
 
@@ -38,6 +37,21 @@ def rouge_2_recall(reference: str, hypothesis: str) -> float:
 def rouge_l_leaning(reference: str, hypothesis: str) -> float:
     """MCS-Bench eqs. 13 to 15: F of the longest common subsequence, beta 1.2."""
     return f_beta(rouge_l(reference, hypothesis), 1.2)
+
+
+def anls_paper(reference: str, hypothesis: str) -> float:
+    """The paper's eqs. 7, 8: max(0, 1 - NLD / len(reference)), NLD normalised already."""
+    longer = max(len(reference), len(hypothesis))
+    if not reference:
+        return float(not hypothesis)
+    return max(0.0, 1 - distance(reference, hypothesis) / longer / len(reference))
+
+
+def anls_threshold(reference: str, hypothesis: str, *, threshold: float = 0.5) -> float:
+    """Biten et al. 2019: the script's value where the normalised distance is under `threshold`."""
+    longer = max(len(reference), len(hypothesis))
+    normalised = distance(reference, hypothesis) / longer if longer else 0.0
+    return 1 - normalised if normalised < threshold else 0.0
 
 
 # ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5).

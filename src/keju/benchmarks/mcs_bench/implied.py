@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from keju.benchmarks.mcs_bench.names import BENCHMARK
+from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.definitions import Task, benchmark
 from keju.published.tables import Cell, PrintedTable
 

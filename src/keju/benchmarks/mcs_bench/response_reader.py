@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.benchmarks.mcs_bench.names import BENCHMARK, task_numbered
+from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.datasets.readers.records import Place
-from keju.definitions import Task, is_task_word, tasks, tasks_named
+from keju.definitions import Task, is_task_word, task, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
@@ -89,8 +89,8 @@ def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
         if (number, name) in seen:
             raise place.error(message("mcs-bench.response-twice", number=number))
         seen.add((number, name))
-        _check_names(place, row, task_numbered(int(number)))
-        yield _sample(place, row, name, int(number))
+        _check_names(place, row, task(f"T{number}"))
+        yield _sample(place, row, name, number)
 
 
 def _number(place: Place, row: Mapping[str, object]) -> str:
@@ -121,7 +121,7 @@ def _check_names(place: Place, row: Mapping[str, object], task: Task) -> None:
             )
 
 
-def _sample(place: Place, row: Mapping[str, object], name: str, number: int) -> ScoringSample:
+def _sample(place: Place, row: Mapping[str, object], name: str, number: str) -> ScoringSample:
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
             raise place.error(
@@ -135,15 +135,15 @@ def _sample(place: Place, row: Mapping[str, object], name: str, number: int) -> 
         in_file=True,
     )
     answer = row.get("Answer_Simplified", "")
-    task = task_numbered(number)
+    declared = task(f"T{number}")
     question = _first(row, _QUESTIONS)
     item = Item(
         id=name,
-        benchmark=task.benchmark,
-        task=task.id,
+        benchmark=declared.benchmark,
+        task=declared.id,
         question=question,
         verbatim=bool(question),
-        options=_options(row) if task.queries[0].form == "letter" else (),
+        options=_options(row) if declared.queries[0].form == "letter" else (),
         answer=_first(row, _ANSWERS) if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )

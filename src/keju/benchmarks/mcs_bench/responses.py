@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks.mcs_bench.names import BENCHMARK
+from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.benchmarks.mcs_bench.texts import official_answer
 from keju.benchmarks.mcs_bench.writer import released_id, wordings
 from keju.definitions import has_reference, options_of, prompt_of, task

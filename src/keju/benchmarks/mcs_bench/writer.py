@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.benchmarks.mcs_bench.names import BENCHMARK
+from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.benchmarks.mcs_bench.reader import RENAMED, RENAMED_FROM
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import ItemFilter, Writer, copy_image, not_a_question_of

@@ -1,11 +1,13 @@
-"""Base class of baselines that send a request to another model with other images."""
+"""`WrappedModel`, the base class of baselines that ask another model, and ``blind:MODEL``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from keju.errors import UsageError
-from keju.items import Request
+from keju.items import Request, without_images
 from keju.messages import message
-from keju.models.base import Model, ModelOptions
+from keju.models.base import Answer, Model, ModelOptions
 from keju.models.capabilities import Capabilities, capabilities_of
 from keju.models.declarations import Role
 from keju.models.registry import open_model, role_of
@@ -74,3 +76,23 @@ class WrappedModel:
     async def close(self) -> None:
         """Close the model."""
         await self.model.close()
+
+
+class Blind(WrappedModel):
+    """Sends the same prompt to a model without the images.
+
+    Whatever it still answers correctly did not require the image: it was in the question, or
+    learned.
+    """
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        super().__init__("blind", spec, options, roles=("model",))
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer to the text alone.
+
+        Raises:
+            AskError: there is no answer.
+        """
+        del images
+        return await self.model.answer(without_images(request), ())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from keju.benchmarks.mcs_bench.names import BENCHMARK
+from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.datasets.readers.base import plain_name
 from keju.definitions import Task, tasks
 from keju.files import shipped_toml

@@ -1,10 +1,13 @@
-"""`destination_of`: the machine that receives the images and texts of a request."""
+"""Addresses of servers: their check, and the machine that receives what is sent to them."""
 
 from __future__ import annotations
 
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from keju.errors import UsageError
+from keju.messages import message
 
 _LOCALHOST = "localhost"
 
@@ -50,3 +53,27 @@ def proxy_for(url: str) -> str | None:
     if not parts.hostname or proxy_bypass(parts.hostname):
         return None
     return getproxies().get(parts.scheme)
+
+
+def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
+    """The address without a slash at its end.
+
+    Args:
+        url: as the user gave it.
+        what: its name in an error.
+        example: a valid one, for the error.
+        secret_in: where a secret must be given instead.
+
+    Raises:
+        UsageError: not an http or https address of a host, or one that may contain a secret.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError(message("models.not-an-endpoint", what=what, example=example))
+    if any(mark in url for mark in "@?#"):
+        raise UsageError(message("models.endpoint-with-secret", what=what, secret_in=secret_in))
+    return url.rstrip("/")
