@@ -53,14 +53,15 @@ def make(path: Path, fragments: int) -> None:
 def stage(name: str, dataset: Path, out: Path, url: str, at_once: int) -> int:
     """Do one stage; the number of pairs that it saw."""
     from keju.models import ModelOptions, open_model
-    from keju.running import Policy, Selection, estimate, run
+    from keju.running import Policy, Selection, run
+    from keju.running.plan import PlannedItems, estimate_items
     from keju.runs import RunFolder
     from keju.scoring import score_run
 
     options = ModelOptions(base_url=url)
     if name == "plan":
-        plan = estimate(Dataset.open(dataset), [open_model(MODEL, options)], Selection())
-        return plan.calls
+        items = PlannedItems(Dataset.open(dataset)).selected(Selection())
+        return estimate_items(items, [open_model(MODEL, options)], Selection()).calls
     if name == "score":
         scores = score_run(RunFolder.open(out), ("strict",))
         return sum(int(each.stats["pairs"]) for each in scores if each.metric == "AP")

@@ -16,11 +16,12 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import paper_tasks, query_of, task
 from keju.items import Box, Item, Request
 from keju.models import ModelOptions
-from keju.running import Policy, Selection, requests, run
+from keju.running import Policy, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run
 from tests.support.chat_server import asked_for
 from tests.support.making import picture
+from tests.support.planning import requests
 from tests.support.serving import Chat
 
 PAGE = "天地玄黃宇宙洪荒日月盈昃辰宿列張"

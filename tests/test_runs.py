@@ -26,11 +26,12 @@ from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
 from keju.reporting import write_report
-from keju.running import Selection, estimate, merge, run
+from keju.running import Selection, merge, run
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.running.store import ResponseStore
 from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import answer_code, score_run
+from tests.support.planning import estimate
 
 STORED = Path(__file__).parent / "golden" / "run-0.1.0"
 MODELS = ["openai:plain", "openai:thinker"]

@@ -19,10 +19,11 @@ from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import UsageError
 from keju.reporting import write_report
-from keju.running import ResponseStore, Selection, requests
+from keju.running import ResponseStore, Selection
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 from tests.annotation.conftest import HOSTILE, after, ask, hidden, sign_in
+from tests.support.planning import requests
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -18,7 +18,7 @@ from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
 from keju.reporting.page import Report
-from keju.running import Selection, estimate, merge, run
+from keju.running import Selection, merge, run
 from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_forms import form_names, with_forms
 from keju.running.requests import requests_for
@@ -26,6 +26,7 @@ from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.making import picture
+from tests.support.planning import estimate
 from tests.support.policies import policy_of
 from tests.support.serving import Chat
 

@@ -12,10 +12,11 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import task
 from keju.items import Item
 from keju.models import ModelOptions, open_model
-from keju.running import Policy, Selection, estimate, requests, run
+from keju.running import Policy, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.making import picture
+from tests.support.planning import estimate, requests
 
 CANDIDATES = 6
 

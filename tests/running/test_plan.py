@@ -13,10 +13,11 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item, Request
 from keju.models import Model, ModelOptions, open_model
-from keju.running import Selection, estimate, requests
+from keju.running import Selection
 from keju.running.requests import item_to_send
 from keju.running.selecting import NO_TRANSCRIPTION, select
 from tests.support.making import make_dataset, page_item, picture
+from tests.support.planning import estimate, requests
 
 SECRET = "祕密之答案"
 

@@ -10,13 +10,14 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Response
 from keju.models import Fit, Model, ModelOptions, open_model
-from keju.running import Plan, ResponseStore, Selection, estimate, requests
+from keju.running import Plan, ResponseStore, Selection
 from keju.running.plan import NO_RULE, SMALLER, UNREAD
 from keju.running.plan_records import READING
 from keju.running.prices import read_prices
 from keju.running.tokens import image_rule, text_tokens
 from keju.runs import RunFolder, RunManifest
 from tests.support.making import picture
+from tests.support.planning import estimate, requests
 
 PAGES = 6
 

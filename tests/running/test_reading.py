@@ -15,13 +15,14 @@ from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.items import Item
 from keju.models import ModelOptions, open_model
-from keju.running import Selection, requests, run
+from keju.running import Selection, run
 from keju.running.requests import with_source
 from keju.running.selecting import NO_TRANSCRIPTION
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 from tests.support.chat_server import asked_for
 from tests.support.making import make_dataset, picture
+from tests.support.planning import requests
 from tests.support.policies import policy_of
 from tests.support.serving import Chat
 

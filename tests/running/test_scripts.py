@@ -13,11 +13,12 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant
 from keju.models import ModelOptions, open_models
-from keju.running import Selection, estimate, run
+from keju.running import Selection, run
 from keju.running.run import RunSummary
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 from tests.support.making import picture
+from tests.support.planning import estimate
 from tests.support.serving import Chat
 
 BOTH = ("simplified", "traditional")

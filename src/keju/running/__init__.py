@@ -6,12 +6,12 @@ from keju.running.dataset_access import attach_dataset
 from keju.running.merging import MergeResult, merge
 from keju.running.model_summary import ModelSummary, summary_of
 from keju.running.outcomes import Job
-from keju.running.plan import EstimatedRequest, estimate, plan_of
+from keju.running.plan import EstimatedRequest, plan_of
 from keju.running.plan_records import Plan, PlanRow
 from keju.running.policy import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.request_runner import ModelQueue, RequestRunner
-from keju.running.requests import request_count, requests
+from keju.running.requests import request_count
 from keju.running.run import run, run_in_loop
 from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection
@@ -37,13 +37,11 @@ __all__ = [
     "Selection",
     "StoredResponse",
     "attach_dataset",
-    "estimate",
     "merge",
     "plan_of",
     "preset",
     "request_count",
     "request_key",
-    "requests",
     "run",
     "run_in_loop",
     "summary_of",

@@ -16,7 +16,9 @@ from keju.running.reading import (
     Reader,
     Readings,
     failure_of,
+    is_read_by,
     reader_of,
+    readers_of,
     reading_requests,
     unsupported_reason,
 )
@@ -117,33 +119,21 @@ class ItemRequests:
 
 def reading_queues(contents: RunContents, folder: RunFolder, policy: Policy) -> list[ModelQueue]:
     """The transcriptions to make before models answer, one queue per reader."""
-    readers: dict[tuple[str, bool], Reader] = {}
-    models: dict[tuple[str, bool], list[Model]] = {}
-    for model in contents.models:
-        for setting in dict.fromkeys(each.setting for each in contents.selection.variants):
-            if reader := reader_of(model, setting):
-                key = (reader.model.name, reader.every_round)
-                readers.setdefault(key, reader)
-                asked = models.setdefault(key, [])
-                if model not in asked:
-                    asked.append(model)
+    settings = [variant.setting for variant in contents.selection.variants]
     queues = [
-        _reading_queue(reader, partial(_reading_turns, contents, models[key], key), folder, policy)
-        for key, reader in readers.items()
+        _reading_queue(reader, partial(_reading_turns, contents, models, reader), folder, policy)
+        for reader, models in readers_of(contents.models, settings)
     ]
     return [queue for queue in queues if queue.total]
 
 
 def _reading_turns(
-    contents: RunContents, models: Iterable[Model], reader: tuple[str, bool]
+    contents: RunContents, models: Iterable[Model], reader: Reader
 ) -> Iterator[tuple[Item, RequestVariant]]:
-    """The items that a reader, given by name and `Reader.every_round`, reads for models."""
+    """The items that a reader reads for models."""
     for model in models:
         for _, item, variant in contents.turns(model):
-            own = reader_of(model, variant.setting)
-            if own is None or (own.model.name, own.every_round) != reader:
-                continue
-            if _is_sent(contents, model, item, variant):
+            if is_read_by(reader, model, item, variant, contents.examples):
                 yield item, variant
 
 
@@ -174,10 +164,3 @@ def _reading_queue(
     )
     queue.doing = message("running.progress-reading")
     return queue
-
-
-def _is_sent(contents: RunContents, model: Model, item: Item, variant: RequestVariant) -> bool:
-    if skip_reason(item, variant):
-        return False
-    examples = contents.examples.of(item, variant)
-    return not unsupported_reason(model, request_for(item, variant, examples=examples))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -13,18 +14,19 @@ from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
-from keju.running.box_conventions import check_models
 from keju.running.cache_key import key_of
 from keju.running.dataset_items import DatasetItems, items_at
 from keju.running.examples import Examples, has_examples
 from keju.running.item_places import shard_places
 from keju.running.pair_reducing import reduce_pairs
-from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
+from keju.running.plan_records import OUTPUT_RULE, READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
 from keju.running.reading import (
     Reader,
+    is_read_by,
     name_of_images,
     reader_of,
+    readers_of,
     reading_requests,
     unsupported_reason,
 )
@@ -42,38 +44,6 @@ NO_RULE = "images, which no known rule counts for this model"
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 _A_BOX = "[0000, 0000, 0000, 0000],"
 _YES_OR_SHARE = "Yes"
-
-
-def estimate(
-    dataset: Dataset,
-    models: Sequence[Model],
-    selection: Selection,
-    *,
-    folder: RunFolder | None = None,
-    prices: Prices | None = None,
-    per_minute: float | None = None,
-) -> Plan:
-    """Count the requests of a run to each model, and estimate their tokens.
-
-    Args:
-        dataset: the dataset.
-        models: the models.
-        selection: which items, and in which prompt variants.
-        folder: the run to resume: responses that it contains are not counted.
-        prices: the prices of a price file.
-        per_minute: the number of requests that a model takes per minute.
-
-    Raises:
-        UsageError: see `select`.
-        DataError: see `select` and `request_for`.
-    """
-    check_models(selection.boxes_of, [model.name for model in models])
-    planned = PlannedItems(dataset)
-    items = planned.selected(selection)
-    return estimate_items(
-        items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
-        examples=planned.examples(items, selection),
-    )  # fmt: skip
 
 
 class PlannedItems(DatasetItems):
@@ -128,20 +98,44 @@ def estimate_items(
     per_minute: float | None = None,
     examples: Examples | None = None,
 ) -> Plan:
-    """Count the requests of a run of these items; see `estimate`."""
+    """Count the requests of a run to each model, and estimate their tokens.
+
+    Args:
+        items: the selected items (`PlannedItems.selected`).
+        models: the models.
+        selection: the prompt variants.
+        folder: the run to resume: responses that it contains are not counted.
+        prices: the prices of a price file.
+        per_minute: the number of requests that a model takes per minute.
+        examples: what may precede the questions (`PlannedItems.examples`).
+
+    Raises:
+        DataError: see `request_for`.
+    """
     examples = examples or Examples()
     there = folder if folder is not None and folder.exists() else None
     if there is not None:
         there.check_writable()
     rows = [
-        *_reading_rows(models, items, selection, there),
+        *_reading_rows(models, items, selection, there, examples),
         *(row for model in models for row in _rows(model, items, selection, there, examples)),
     ]
-    priced = tuple(each.row(prices) for each in rows)
+    return _plan(rows, len(items), prices, per_minute)
+
+
+def _plan(
+    counts: Sequence[_Count],
+    items: int,
+    prices: Prices | None,
+    per_minute: float | None,
+    output_rule: str = OUTPUT_RULE,
+) -> Plan:
+    rows = tuple(count.row(prices) for count in counts)
     return Plan(
-        items=len(items),
-        rows=priced,
-        totals=tuple(_totals(rows, priced, per_minute)),
+        items=items,
+        rows=rows,
+        totals=tuple(_totals(counts, rows, per_minute)),
+        output_rule=output_rule,
         currency=prices.currency if prices else "",
         prices_seen=prices.seen if prices else "",
     )
@@ -170,23 +164,15 @@ def plan_of(
         asked: the requests.
         items: the number of items that they are about.
         output_rule: how `EstimatedRequest.answer_tokens` was estimated.
-        prices: see `estimate`.
-        per_minute: see `estimate`.
+        prices: see `estimate_items`.
+        per_minute: see `estimate_items`.
     """
     counts: dict[tuple[str, str], _Count] = {}
     for model, request, answer_tokens, stored in asked:
         place = (model.name, request.task)
         count = counts.setdefault(place, _Count(model, request.task))
         count.add(request, answer_tokens, there=stored)
-    rows = tuple(count.row(prices) for count in counts.values())
-    return Plan(
-        items=items,
-        rows=rows,
-        totals=tuple(_totals(list(counts.values()), rows, per_minute)),
-        output_rule=output_rule,
-        currency=prices.currency if prices else "",
-        prices_seen=prices.seen if prices else "",
-    )
+    return _plan(list(counts.values()), items, prices, per_minute, output_rule)
 
 
 def wire_size(request: Request) -> int:
@@ -231,25 +217,25 @@ def _rows(
 
 
 def _reading_rows(
-    models: Sequence[Model], items: Sequence[Item], selection: Selection, folder: RunFolder | None
+    models: Sequence[Model],
+    items: Sequence[Item],
+    selection: Selection,
+    folder: RunFolder | None,
+    examples: Examples,
 ) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Model, RequestVariant]]]] = {}
-    for model in models:
-        for variant in selection.variants:
-            if reader := reader_of(model, variant.setting):
-                place = (reader.model.name, reader.every_round)
-                readers.setdefault(place, (reader, []))[1].append((model, variant))
-    for reader, asked in readers.values():
+    settings = [variant.setting for variant in selection.variants]
+    for reader, asking in readers_of(models, settings):
+        turns = partial(_turns, reader, asking, items, selection, examples)
         stored = {each.key for each in folder.readings(reader.model.name)} if folder else set()
         count = _Count(reader.model, READING)
         lengths = {
             name_of_images(item.images): None
             if item.transcription is None
             else text_tokens(item.transcription)
-            for item, _ in _turns(items, asked)
+            for item, _ in turns()
         }
-        for request in reading_requests(reader, _turns(items, asked)):
+        for request in reading_requests(reader, turns()):
             length = lengths[request.item]
             there = key_of(request, reader.model) in stored
             count.add(request, length or 0, there=there)
@@ -259,18 +245,18 @@ def _reading_rows(
 
 
 def _turns(
-    items: Sequence[Item], asked: Iterable[tuple[Model, RequestVariant]]
+    reader: Reader,
+    models: Iterable[Model],
+    items: Sequence[Item],
+    selection: Selection,
+    examples: Examples,
 ) -> Iterator[tuple[Item, RequestVariant]]:
-    for model, variant in asked:
+    """The items that a reader reads for models."""
+    for model in models:
         for item in items:
-            if _is_asked(model, item, variant):
-                yield item, variant
-
-
-def _is_asked(model: Model, item: Item, variant: RequestVariant) -> bool:
-    return not skip_reason(item, variant) and not unsupported_reason(
-        model, request_for(item, variant)
-    )
+            for variant in selection.variants:
+                if is_read_by(reader, model, item, variant, examples):
+                    yield item, variant
 
 
 def _answer_tokens(item: Item) -> int:

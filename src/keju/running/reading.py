@@ -27,7 +27,9 @@ from keju.items import (
 )
 from keju.models import Model, capabilities_of, role_of
 from keju.running.cache_key import key_of, request_key
-from keju.running.selecting import RequestVariant
+from keju.running.examples import Examples
+from keju.running.requests import request_for
+from keju.running.selecting import RequestVariant, skip_reason
 from keju.runs.record_list import RecordList
 from keju.text import answer_part, in_script
 
@@ -78,6 +80,35 @@ def reader_of(model: Model, setting: Setting) -> Reader | None:
     if reader := capabilities_of(model).reader:
         return Reader(reader, every_round=False, prompted=is_prompted(reader.name))
     return Reader(model, every_round=True) if setting in OWN_READING else None
+
+
+def readers_of(
+    models: Iterable[Model], settings: Iterable[Setting]
+) -> list[tuple[Reader, list[Model]]]:
+    """The readers of models in these settings, each once, with the models that it reads for."""
+    found: dict[tuple[str, bool], tuple[Reader, list[Model]]] = {}
+    different = list(dict.fromkeys(settings))
+    for model in models:
+        for reader in filter(None, (reader_of(model, setting) for setting in different)):
+            _, asking = found.setdefault(_place_of(reader), (reader, []))
+            if model not in asking:
+                asking.append(model)
+    return list(found.values())
+
+
+def is_read_by(
+    reader: Reader, model: Model, item: Item, variant: RequestVariant, examples: Examples
+) -> bool:
+    """Whether a reader reads an item for a model, which is then asked in that prompt variant."""
+    own = reader_of(model, variant.setting)
+    if own is None or _place_of(own) != _place_of(reader) or skip_reason(item, variant):
+        return False
+    shown = examples.of(item, variant)
+    return not unsupported_reason(model, request_for(item, variant, examples=shown))
+
+
+def _place_of(reader: Reader) -> tuple[str, bool]:
+    return reader.model.name, reader.every_round
 
 
 def takes_no_prompt(name: str) -> bool:

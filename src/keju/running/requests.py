@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from keju.datasets.store import Dataset
 from keju.definitions import Query, choices_of, prompt_of, query_of, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.definitions.pair_forms import reduced_form, sent_candidates
@@ -14,7 +13,7 @@ from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
 from keju.messages import message
-from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant, Selection, select, skip_reason
+from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant
 from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
 
@@ -175,23 +174,6 @@ def _true_text(item: Item) -> str:
 
 def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
     return (item.images[0], *item.images[candidate : candidate + 1])
-
-
-def requests(
-    dataset: Dataset, selection: Selection | None = None
-) -> Iterator[tuple[Item, Request]]:
-    """Stream the selected items, each with its requests, by prompt variant within an item.
-
-    Raises:
-        UsageError: see `select`.
-        DataError: see `select` and `request_for`.
-    """
-    selection = selection or Selection()
-    for item in select(dataset.items(), selection, dataset.path):
-        for variant in selection.variants:
-            if not skip_reason(item, variant):
-                for request in requests_for(item, variant):
-                    yield item, request
 
 
 def _convention(item: Item, query: Query, variant: RequestVariant) -> str:

@@ -144,25 +144,17 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
         UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
             is unknown, or there is no such setting or script.
     """
-    chosen = select_own(items, selection, dataset)
+    places = select_places(items, ItemKinds(items), selection, dataset)
+    chosen = [items[place] for place in places]
     if TRUE_READING.intersection(selection.settings):
         return with_transcriptions(chosen, items)
     return chosen
 
 
-def select_own(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
-    """The selected items, without transcriptions of other items.
-
-    Raises:
-        UsageError: see `select`.
-    """
-    return [items[place] for place in select_places(items, ItemKinds(items), selection, dataset)]
-
-
 def select_places(
     items: Sequence[Item], kinds: ItemKinds, selection: Selection, dataset: Path
 ) -> Sequence[int]:
-    """The indices of the items that `select_own` returns.
+    """The indices of the selected items, whose transcriptions are their own.
 
     Only these fields are used: id, task, query, split, group, verbatim and images; the images only
     of an item without a group.

@@ -14,7 +14,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.running import requests
+from tests.support.planning import requests
 from tests.support.released import obi_classes, obi_mutual, obi_rejoining, picture, put
 
 

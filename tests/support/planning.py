@@ -1,0 +1,47 @@
+"""The plan of a run, and its requests, made from a dataset at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from keju.datasets.store import Dataset
+from keju.items import Item, Request
+from keju.models import Model
+from keju.running import Plan, Selection
+from keju.running.box_conventions import check_models
+from keju.running.plan import PlannedItems, estimate_items
+from keju.running.prices import Prices
+from keju.running.requests import requests_for
+from keju.running.selecting import select, skip_reason
+from keju.runs import RunFolder
+
+
+def estimate(
+    dataset: Dataset,
+    models: Sequence[Model],
+    selection: Selection,
+    *,
+    folder: RunFolder | None = None,
+    prices: Prices | None = None,
+    per_minute: float | None = None,
+) -> Plan:
+    """The plan of a run, as `keju plan` makes it."""
+    check_models(selection.boxes_of, [model.name for model in models])
+    planned = PlannedItems(dataset)
+    items = planned.selected(selection)
+    return estimate_items(
+        items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
+        examples=planned.examples(items, selection),
+    )  # fmt: skip
+
+
+def requests(
+    dataset: Dataset, selection: Selection | None = None
+) -> Iterator[tuple[Item, Request]]:
+    """The selected items, each with its requests, by prompt variant within an item."""
+    selection = selection or Selection()
+    for item in select(dataset.items(), selection, dataset.path):
+        for variant in selection.variants:
+            if not skip_reason(item, variant):
+                for request in requests_for(item, variant):
+                    yield item, request
