@@ -10,7 +10,7 @@ from keju.scoring.clause_claims import concludes_bare, grams_of, is_brief
 from keju.scoring.phrase_marks import BOLD, EDGE, OUTSIDE, QUOTED
 from keju.scoring.phrase_values import trimmed_phrase, value_of
 from keju.scoring.question_slots import maker_of, slot_of
-from keju.scoring.typed_values import counted_value, misses_its_form, typed_value
+from keju.scoring.typed_values import counted_value, typed_value
 from keju.scoring.wordings import fold, wording
 from keju.text import all_han, count_han, has_han, is_han, parse_number
 
@@ -214,7 +214,6 @@ class ClauseWeights:
         named = QUOTED.fullmatch(clause.part.strip(OUTSIDE.replace("“", "").replace("”", "")))
         if first and named and alone:
             return 2 * CERTAIN
-        no_value = no_value or misses_its_form(clause.part, self._question)
         whole = first and alone and clause.part.rstrip().endswith(("。", ".", "**"))
         if whole and 2 * len(shared) < len(grams_of(clause.plain)):
             shared = set()
@@ -265,7 +264,7 @@ class ClauseWeights:
 
     def is_sourced(self, part: str) -> bool:
         """Whether a clause quotes a source (志文曰“…”), where no text is asked for."""
-        if find_asked_phrase(self._question).kinds & {"text", "title", "character"}:
+        if find_asked_phrase(self._question).kinds & {"text", "title"}:
             return False
         quoted = QUOTED.search(part)
         before = fold(part[: quoted.start()]) if quoted else ""
@@ -274,7 +273,7 @@ class ClauseWeights:
     def _links(self, masked: str) -> list[re.Match[str]]:
         """The links of a clause; those that describe a figure do not say who it is."""
         found = links_in(masked, self._question)
-        if not find_asked_phrase(self._question).kinds & {"person", "character", "title"}:
+        if not find_asked_phrase(self._question).kinds & {"person", "title"}:
             return found
         return [
             each for each in found

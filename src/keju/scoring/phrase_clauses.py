@@ -31,7 +31,6 @@ from keju.scoring.clause_weights import (
 )
 from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
 from keju.scoring.phrase_values import has_link
-from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import fold, wording
 from keju.text import has_han
 
@@ -43,8 +42,8 @@ _BOLD_ITEM = re.compile(
     r"^[\s\-*•·#>0-9.]{0,8}\*\*(?:[A-Za-z][A-Za-z ,'()/-]{1,40})\*\*\s(?:[–—-]{1,2})\s*(?=\S)"
 )
 _STATED, _SECOND_THOUGHT = 12, 100
-_DIRECT, _DIRECT_SIGN = 80, 60
-"""The weight from which the first sentence answers directly, and where a character is asked for."""
+_DIRECT = 80
+"""The weight from which the first sentence answers directly."""
 _REACH = 4
 
 
@@ -173,9 +172,7 @@ class _State:
         if sentence.number == 0:
             if weight > 0 and BOLD.fullmatch(clause.part.strip(" \n。.")):
                 weight = max(weight, _DIRECT)
-            asks_for_sign = "character" in find_asked_phrase(self._question).kinds
-            direct = _DIRECT_SIGN if asks_for_sign else _DIRECT
-            self._answered_directly = self._answered_directly or weight >= direct
+            self._answered_directly = self._answered_directly or weight >= _DIRECT
         self._most = max(self._most, weight)
         weight += _SECOND_THOUGHT * (sentence.corrected and weight >= CONCLUDED)
         return None if self._labelled else Clause(part, weight, sentence.number)
@@ -203,8 +200,6 @@ class _State:
         """How clearly a clause answers the question, after the clauses before it."""
         first = sentence.number == 0
         lead = self._lead(sentence.parts)
-        if "character" in find_asked_phrase(self._question).kinds and not has_han(clause.part):
-            return 0
         unlinked = whole is lead and not self._weights.is_linked(clause)
         if unlinked:
             after = sentence.text[len(whole) : len(whole) + 1] if lead is sentence.parts[0] else ""
@@ -220,14 +215,9 @@ class _State:
         sentence.carried = 0 if keeps_none else weight
         sentence.carried -= BOLD_WEIGHT * bool(BOLD.search(clause.part))
         weight = 0 if self._says_it_again(clause, sentence) else weight + added
-        sentence.stated = sentence.stated or (weight >= LEAST and self._has_form(clause.part))
+        sentence.stated = sentence.stated or weight >= LEAST
         sentence.sourced = sentence.sourced or self._weights.is_sourced(clause.part)
         return 0 if sentence.declines and (unlinked or weight < CERTAIN) else weight
-
-    def _has_form(self, part: str) -> bool:
-        """Whether a value can be what is asked for: of a character, one that is marked as such."""
-        asked = "character" in find_asked_phrase(self._question).kinds
-        return not asked or typed_value(part, self._question) is not None
 
     def _lead(self, parts: list[str]) -> str:
         """The first clause of a sentence; the last one where all before it are its grounds."""

@@ -24,7 +24,6 @@ LONGEST_PLAIN = 60
 LONGEST_READING = 400
 LIGHT = " \t\r\n\u3000*_`#。.，,、:：;；!！—–-"
 _LONGEST_NAME, _LONGEST_BRIEF = 3, 10
-_NO_SIGN = frozenset("果识别图中的对应哪只输出不要其他无关容求请")
 _TITLE = re.compile(r"《[^《》]*》")
 _LABEL = re.compile(r"[^：:“「『《]{1,16}[：:]\s*(?=\S)")
 _IS = frozenset(
@@ -112,8 +111,6 @@ def is_new(phrase: str, question: str) -> bool:
     if not value:
         return False
     asked = fold(question)
-    if len(value) == 1 and value in _NO_SIGN and "character" in find_asked_phrase(question).kinds:
-        return True  # 果 is in 结果
     if value in asked and f"《{value}》" not in asked:  # 铭 is new after 《陋室铭》
         asked = _TITLE.sub("《》", asked)
     return value not in asked or bool(_offers(question, value))

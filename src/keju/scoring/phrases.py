@@ -15,7 +15,7 @@ from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
 from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEAST, LEFT_OPEN, PHRASE, SETTLED
 from keju.scoring.english_meanings import quoted_meaning
-from keju.scoring.extraction import Extracted, strict_body
+from keju.scoring.extraction import Extracted, json_value, strict_body
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
 from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
@@ -23,7 +23,8 @@ from keju.scoring.phrase_readings import gloss_of, readings_of
 from keju.scoring.phrase_values import LONGEST_PHRASE, LONGEST_PLAIN, is_new, is_plain, value_of
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.short_texts import answer_text, marked_row, plain_text
-from keju.scoring.typed_values import misses_its_form, typed_value
+from keju.scoring.sign_statements import stated_sign
+from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import fold, wording
 from keju.text import has_han
 
@@ -56,14 +57,11 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     body = body[-LONGEST:]
-    if found := json_phrase(body, question) or labelled_phrase(body, question):
-        return readings_of(found.answer or "", question, found.rule, body)
-    boxes = [box for box in _BOX.finditer(body) if box[1].strip()]
-    if boxes:
-        return readings_of(boxes[-1][1], question, "box", boxes[-1][0])
+    if marked := _marked_answer(body, question):
+        return marked
     core = plain_text(body)
-    if marked := marked_row(core):
-        return readings_of(marked, question, "marked row", core)
+    if row := marked_row(core):
+        return readings_of(row, question, "marked row", core)
     core = answer_text(_REPORTED.sub(_unless_reported, core), question)
     core = _without_asked_term(core, question)
     if wording("short", "nothing").fullmatch(fold(core).strip(EDGE)):
@@ -81,6 +79,29 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
     return found._replace(others=tuple(dict.fromkeys((*found.others, whole))))
+
+
+def _marked_answer(body: str, question: str) -> Extracted | None:
+    """The answer in JSON, a LaTeX box or lines of labels, or the character that is asked for."""
+    if found := json_phrase(body, question):
+        return readings_of(found.answer or "", question, found.rule, body)
+    boxes = [box for box in _BOX.finditer(body) if box[1].strip()]
+    if boxes:
+        return readings_of(boxes[-1][1], question, "box", boxes[-1][0])
+    if "character" in find_asked_phrase(question).kinds:
+        return _sign(body, question)
+    if found := labelled_phrase(body, question):
+        return readings_of(found.answer or "", question, found.rule, body)
+    return None
+
+
+def _sign(body: str, question: str) -> Extracted:
+    """The character that a response names, where one is asked for."""
+    named = None if json_value(body) is not None else stated_sign(plain_text(body), question)
+    if not named:
+        reason = "no character is named" if named is None else "several characters"
+        return Extracted(None, reason, body)
+    return readings_of(named, question, "named character", body)
 
 
 def _quoted_meaning(core: str, question: str) -> str:
@@ -150,8 +171,6 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     if len(clauses) == 1 and clauses[0].weight >= 0 and is_plain(clauses[0].text, question):
         typed = typed_value(clauses[0].text, question)
         said = clauses[0].text if typed is None else typed
-        if misses_its_form(said, question):
-            return Extracted(None, "no phrase of the asked form", body)
         return readings_of(said, question, "whole answer", body)
     spoken_in = _in_one_language(clauses, question)
     about = [
@@ -167,8 +186,6 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
         return _of_whole(core, clauses, question, body)
     if _speaks_of_several(best, clauses, question):
         return Extracted(None, "several values", body)
-    if misses_its_form(value_of(best.text, question), question):
-        return Extracted(None, "no phrase of the asked form", body)
     rule = "answer phrase" if best.weight >= PHRASE else "sentence"
     value = value_of(best.text, question)
     return readings_of(value + gloss_of(best.text, value), question, rule, best.text)
@@ -189,8 +206,6 @@ def _of_whole(core: str, clauses: list[Clause], question: str, body: str) -> Ext
     said = value_of(core, question) if len(clauses) == 1 else core
     if len(linked) == 1 and len(clauses) > 1:
         said = value_of(linked[0].text, question)
-    if misses_its_form(said, question):
-        return Extracted(None, "no phrase of the asked form", body)
     return readings_of(said, question, "whole answer", body)
 
 

@@ -12,11 +12,9 @@ from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.phrase_marks import GLOSS, OUTSIDE, without_quoted
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import count_han
 
 _HAN = r"[□\u3400-\u9fff\U00020000-\U0003ffff]"
 _MARKED = {
-    "character": rf"[“「『\"‘'《*【(]{{1,4}}(?P<value>{_HAN})字?[”」』\"’'》*】)]{{1,4}}",
     "title": r"(?P<value>《[^《》]{1,40}》|[“「『][^“”「」『』《》]{1,20}[”」』])",
     "text": r"[“「『\"‘](?P<value>[^“”「」『』\"‘’]{1,80})[”」』\"’]",
 }
@@ -32,7 +30,7 @@ _BEFORE_NUMBER = (
 )
 _NUMBER = r"[0-9〇一二三四五六七八九十百千]+"
 _TWO, _NEAR = 2, 14
-_BEFORE, _LONGEST_SIGN, _MOST_WORDS = 24, 1, 3
+_BEFORE = 24
 
 
 def typed_value(clause: str, question: str) -> str | None:
@@ -62,8 +60,8 @@ def _marked(clause: str, question: str) -> str | None:
         found = [
             each["value"] for each in re.finditer(form, text)
             if _is_committed(fold(text[max(0, each.start() - _BEFORE) : each.start()]), kind,
-                             near="《" not in each[0], whole=text.startswith("字", each.end()))
-            and (fold(each["value"]) not in fold(question) or kind == "character")
+                             near="《" not in each[0])
+            and fold(each["value"]) not in fold(question)
         ]  # fmt: skip
         if found:
             return found[-1]
@@ -71,7 +69,7 @@ def _marked(clause: str, question: str) -> str | None:
 
 
 def _in_other_script(clause: str, question: str) -> str | None:
-    """The only text or character in Han characters of an English clause."""
+    """The only text in Han characters of an English clause."""
     kinds, asked = find_asked_phrase(question).kinds, fold(question)
     if not is_mostly_latin(clause) or wording("short", "denied").search(fold(clause)):
         return None
@@ -80,8 +78,7 @@ def _in_other_script(clause: str, question: str) -> str | None:
     marked = "*" in plain or without_quoted(plain) != plain
     if not marked and kinds & {"text", "title"} and len(runs) == 1 and fold(runs[0]) not in asked:
         return runs[0]
-    only: list[str] = re.findall(_HAN, clause)
-    return only[0] if "character" in kinds and len(only) == 1 and only[0] not in asked else None
+    return None
 
 
 def _size(clause: str, asked: str) -> str | None:
@@ -123,20 +120,7 @@ def _construction(clause: str, asked: str) -> str | None:
     return None
 
 
-def misses_its_form(value: str, question: str) -> bool:
-    """Whether a phrase cannot be what is asked for: a long phrase for one character."""
-    if "character" not in find_asked_phrase(question).kinds:
-        return False
-    value = GLOSS.sub("", value) if GLOSS.sub("", value).strip(OUTSIDE) else value
-    if wording("short", "kind_of_sign").fullmatch(fold(value).strip(OUTSIDE)):
-        return True
-    han = count_han(value)
-    return han > _LONGEST_SIGN or (not han and len(value.split()) > _MOST_WORDS)
-
-
-def _is_committed(before: str, kind: str, *, near: bool, whole: bool = False) -> bool:
-    if whole and wording("short", "is_like", r"{}\W*$").search(before):  # 看起来像“王”字
-        return True
+def _is_committed(before: str, kind: str, *, near: bool) -> bool:
     if wording("short", "not_this", r"{}\W*$").search(before):
         return False
     around = r"{}\W*$" if near else r"{}.*$"
