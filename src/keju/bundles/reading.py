@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 import msgspec
-import polars as pl
 
 from keju.bundles.archive import Archive
 from keju.bundles.manifest import (
@@ -23,25 +22,19 @@ from keju.bundles.manifest import (
     RUN,
     RUN_ITEMS,
     RUN_MANIFEST,
+    SCORES,
     BundledItem,
     BundleManifest,
     definition_member,
     responses_folder,
     scores_member,
 )
-from keju.bundles.tables import (
-    ITEMS,
-    check_items,
-    check_scores,
-    check_table,
-    iter_groups,
-    read_index,
-)
+from keju.bundles.tables import ITEMS, check_table, read_index
 from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.items import Response, Score
 from keju.messages import message
-from keju.runs import FORMAT_1, RunManifest, current_responses, file_name
+from keju.runs import FORMAT_1, RunManifest, current_responses
 from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
 
@@ -50,7 +43,8 @@ MAX_RUN_MANIFEST_BYTES = 64 << 20
 MAX_DEFINITION_BYTES = 4 << 20
 """The maximum sizes in bytes of members that are read as a whole."""
 
-_CHECKS = {INDEX: check_items, RUN_ITEMS: check_table}
+_SCHEMAS = {INDEX: ITEMS, RUN_ITEMS: None}
+"""The columns of tables; all others are tables of scores."""
 
 T = TypeVar("T")
 
@@ -157,42 +151,21 @@ class Bundle:
         with self._naming(INDEX):
             yield from read_index(self.table(INDEX))
 
-    def items_frame(self) -> pl.DataFrame:
-        """The items as a table with the fields of `BundledItem`.
-
-        Raises:
-            DataError: the member is missing or damaged.
-        """
-        with self._naming(INDEX):
-            return pl.concat([pl.DataFrame(schema=ITEMS), *iter_groups(self.table(INDEX))])
-
-    def responses(
-        self, model: str | None = None, tasks: Sequence[str] | None = None
-    ) -> Iterator[Response]:
-        """The responses of all models or of one, streamed, without those that were replaced.
-
-        Args:
-            model: its name; all models by default.
-            tasks: only of these tasks.
+    def responses(self, model: str) -> Iterator[Response]:
+        """The responses of a model, streamed, without those that were replaced.
 
         Raises:
             DataError: a member is damaged.
         """
-        wanted = None if tasks is None else {f"{file_name(each)}.jsonl" for each in tasks}
-        for name in self.models if model is None else [model]:
-            folder = f"{responses_folder(name)}/"
-            for member in sorted(self.manifest.members):
-                if member.startswith(folder) and (
-                    wanted is None or member.removeprefix(folder) in wanted
-                ):
-                    yield from self._responses(member)
-
-    def _responses(self, member: str) -> Iterator[Response]:
-        for response in current_responses(self.file(member)):
-            if self.run_manifest.format == FORMAT_1:
-                yield response_of_format_1(response, self.run_manifest)
-            else:
-                yield response
+        folder = f"{responses_folder(model)}/"
+        for member in sorted(self.manifest.members):
+            if not member.startswith(folder):
+                continue
+            for response in current_responses(self.file(member)):
+                if self.run_manifest.format == FORMAT_1:
+                    yield response_of_format_1(response, self.run_manifest)
+                else:
+                    yield response
 
     def scores(self, model: str) -> Iterator[Score]:
         """The stored scores of a model, streamed; none if it has no responses.
@@ -203,20 +176,6 @@ class Bundle:
         if (member := scores_member(model)) in self.manifest.members:
             with self._naming(member):
                 yield from iter_scores_of(self.table(member), by_group=True)
-
-    def scores_frame(self, model: str, columns: list[str] | None = None) -> pl.DataFrame:
-        """The stored scores of a model as a table with the columns of RUN/scores.
-
-        Args:
-            model: its name.
-            columns: only these columns; all by default.
-
-        Raises:
-            DataError: the member is missing or damaged.
-        """
-        empty = pl.DataFrame(schema=SCHEMA).select(columns or list(SCHEMA))
-        with self._naming(member := scores_member(model)):
-            return pl.concat([empty, *iter_groups(self.table(member), columns)])
 
     def file(self, member: str) -> Path:
         """A member as a file in the temporary folder, after its hash was checked.
@@ -256,19 +215,14 @@ class Bundle:
                 problems.append((member, message("bundles.member-changed")))
         return problems
 
-    def extract_run(self, folder: Path, *, without: Sequence[str] = ()) -> None:
-        """Write the members of the run into a new run directory; it has no items or images.
-
-        Args:
-            folder: the directory, new or empty.
-            without: folders of members that are skipped.
+    def extract_run(self, folder: Path) -> None:
+        """Write the members of the run but its scores into a new directory; no items or images.
 
         Raises:
             DataError: a member is damaged.
         """
         for member in self.manifest.members:
-            skipped = any(member.startswith(f"{each}/") for each in without)
-            if member.startswith(f"{RUN}/") and not skipped:
+            if member.startswith(f"{RUN}/") and not member.startswith(f"{SCORES}/"):
                 target = folder / member.removeprefix(f"{RUN}/")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(self.file(member), target)
@@ -316,7 +270,7 @@ class Bundle:
         path = self.file(member)
         if member not in self._checked:
             with self._naming(member):
-                _CHECKS.get(member, check_scores)(path)
+                check_table(path, _SCHEMAS.get(member, SCHEMA))
             self._checked.add(member)
         return path
 

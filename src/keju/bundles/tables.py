@@ -14,7 +14,6 @@ from keju.bundles.manifest import BundledItem
 from keju.bundles.parquet_pages import count_pages
 from keju.errors import DataError
 from keju.messages import message
-from keju.scoring.scores_parquet import SCHEMA as SCORES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +63,7 @@ def read_index(path: Path) -> Iterator[BundledItem]:
     Raises:
         DataError: the table is damaged.
     """
-    for frame in iter_groups(path):
+    for frame in _iter_groups(path):
         for row in frame.iter_rows(named=True):
             try:
                 yield msgspec.convert(row, BundledItem)
@@ -72,23 +71,15 @@ def read_index(path: Path) -> Iterator[BundledItem]:
                 raise _not_readable(path, error, str(row.get("id"))) from None
 
 
-def iter_groups(path: Path, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
-    """A table in row groups.
-
-    Raises:
-        DataError: the table is damaged.
-    """
+def _iter_groups(path: Path) -> Iterator[pl.DataFrame]:
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
     try:
         with ParquetFile(path) as file:
             for group in range(file.num_row_groups):
-                table = file.read_row_group(group, columns=columns, use_threads=False)
-                frame = pl.from_arrow(table)
+                frame = pl.from_arrow(file.read_row_group(group, use_threads=False))
                 assert isinstance(frame, pl.DataFrame)
                 yield frame
-    except DataError:
-        raise
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - of damaged files
         raise _not_readable(path, error) from None
 
@@ -99,24 +90,6 @@ def count_rows(path: Path) -> int:
 
     with ParquetFile(path) as file:
         return int(file.metadata.num_rows)
-
-
-def check_items(path: Path) -> None:
-    """Check that a file has the columns of `ITEMS` and is not too large to be read.
-
-    Raises:
-        DataError: it has not, or it is damaged.
-    """
-    check_table(path, ITEMS)
-
-
-def check_scores(path: Path) -> None:
-    """Check that a file has the columns of scores and is not too large to be read.
-
-    Raises:
-        DataError: it has not, or it is damaged.
-    """
-    check_table(path, SCORES)
 
 
 def check_table(path: Path, schema: pl.Schema | None = None) -> None:
