@@ -11,8 +11,10 @@ from keju.analysis.resampling import ResampledMeans, resample_benchmark
 from keju.items import Protocol, Record
 from keju.messages import in_english, message
 from keju.scoring import PROTOCOLS, BenchmarkResult
+from keju.site.addresses import address
 from keju.site.bundle_files import scores_file
 from keju.site.entry_numbers import bounds_of, rounded
+from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
 
@@ -43,11 +45,24 @@ class Position(Record, frozen=True, kw_only=True):
 
 
 class BoardRow(NamedTuple):
-    """An entry of a board, its bundle, and its position under each protocol."""
+    """An entry of a board, its bundle, its position under each protocol, and the model's facts."""
 
     entry: Entry
     source: Source
     standings: Mapping[Protocol, Position]
+    facts: ModelFacts
+
+    @property
+    def model_address(self) -> str:
+        """The name of the model's page."""
+        return address(self.entry.model)
+
+    @property
+    def tasks(self) -> str:
+        """The number of tasks with a value, and of all."""
+        overall = [each.overall for each in self.standings.values()]
+        most = max(overall, key=lambda each: each.tasks)
+        return f"{most.tasks} / {most.of}"
 
     @property
     def sort_key(self) -> tuple[int, float, str, str]:
@@ -108,11 +123,13 @@ def items_first(source: Source) -> tuple[bool, str]:
 
 
 def board_of(
-    board: BoardOfBundle, summaries: Sequence[BundleSummary], numbers: BoardNumbers
+    board: BoardOfBundle, summaries: Sequence[BundleSummary], numbers: BoardNumbers, facts: Facts
 ) -> Board:
     """The rows of a board in their order."""
     rows = [
-        BoardRow(entry, summary.source, numbers.standings[entry.id])
+        BoardRow(
+            entry, summary.source, numbers.standings[entry.id], facts.get(entry.model, NO_FACTS)
+        )
         for summary in summaries
         for entry in summary.entries
         if entry.board == board.id

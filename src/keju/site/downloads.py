@@ -13,7 +13,6 @@ import polars as pl
 from keju.csv_files import encode_frame
 from keju.site.boards import Board, BoardRow, Mean
 from keju.site.item_files import BOARDS
-from keju.site.model_facts import NO_FACTS, Facts
 from keju.site.script_data import write_changed
 
 _FACTS = {
@@ -40,10 +39,10 @@ _TASKS = pl.Schema(
 OVERALL = "overall"
 
 
-def write_downloads(out: Path, board: Board, facts: Facts) -> None:
+def write_downloads(out: Path, board: Board) -> None:
     """Write the numbers of a board; values are fractions, with their 95 % intervals."""
     folder = out / BOARDS / board.of.id
-    rows = [each for row in board.rows for each in _rows(row, facts)]
+    rows = [each for row in board.rows for each in _rows(row)]
     about = {
         "benchmark": board.of.benchmark,
         "dataset": board.source.dataset,
@@ -55,7 +54,7 @@ def write_downloads(out: Path, board: Board, facts: Facts) -> None:
     frame = pl.DataFrame(rows, schema=_ROWS, orient="row")
     write_changed(folder / "leaderboard.csv", encode_frame(frame))
     tasks = pl.DataFrame(
-        [each for row in board.rows for each in _tasks(row, facts)], schema=_TASKS, orient="row"
+        [each for row in board.rows for each in _tasks(row)], schema=_TASKS, orient="row"
     )
     write_changed(folder / "tasks.csv", encode_frame(tasks))
     stream = io.BytesIO()
@@ -63,16 +62,15 @@ def write_downloads(out: Path, board: Board, facts: Facts) -> None:
     write_changed(folder / "tasks.parquet", stream.getvalue())
 
 
-def _facts(row: BoardRow, facts: Facts) -> tuple[Any, ...]:
-    known = facts.get(row.entry.model, NO_FACTS)
+def _facts(row: BoardRow) -> tuple[Any, ...]:
     return (
         row.entry.id, row.entry.model, row.entry.variant, row.source.label, row.entry.role,
-        known.vendor, known.size_b, row.source.date, row.source.sha256,
+        row.facts.vendor, row.facts.size_b, row.source.date, row.source.sha256,
     )  # fmt: skip
 
 
-def _rows(row: BoardRow, facts: Facts) -> Iterator[tuple[Any, ...]]:
-    about = _facts(row, facts)
+def _rows(row: BoardRow) -> Iterator[tuple[Any, ...]]:
+    about = _facts(row)
     for protocol, standing in row.standings.items():
         ranks = standing.ranks or (None, None)
         overall = _mean(standing.overall)
@@ -85,8 +83,8 @@ def _mean(mean: Mean) -> tuple[Any, ...]:
     return (mean.value, *(mean.bounds or (None, None)), mean.tasks, mean.of)
 
 
-def _tasks(row: BoardRow, facts: Facts) -> Iterator[tuple[Any, ...]]:
-    about = _facts(row, facts)
+def _tasks(row: BoardRow) -> Iterator[tuple[Any, ...]]:
+    about = _facts(row)
     for each in row.entry.values:
         yield (
             *about, each.protocol, each.task, each.query, each.metric, each.main, each.value,

@@ -11,41 +11,15 @@ from keju.analysis.leaderboard import ROLES
 from keju.definitions import task
 from keju.items import Protocol
 from keju.scoring import PROTOCOLS
-from keju.site.addresses import address, stable_id
-from keju.site.boards import Board, BoardRow, Mean, Position
-from keju.site.model_facts import NO_FACTS, SIZES, Facts, ModelFacts
+from keju.site.addresses import stable_id
+from keju.site.boards import Board, BoardRow, Mean
+from keju.site.model_facts import SIZES
 from keju.site.printed_rows import PrintedRow, printed_values
 from keju.site.records import BoardTask, Bounds, Entry, Source, TaskValue
 from keju.translations import Words
 
 MetricKey = tuple[Protocol, str]
 Json = dict[str, Any]
-
-
-class Row(NamedTuple):
-    """An entry as pages show it."""
-
-    entry: Entry
-    source: Source
-    standings: Mapping[Protocol, Position]
-    facts: ModelFacts
-
-    @property
-    def model_address(self) -> str:
-        """The name of the model's page."""
-        return address(self.entry.model)
-
-    @property
-    def size(self) -> str:
-        """The size in billions of parameters, or a dash."""
-        return self.facts.size_text
-
-    @property
-    def tasks(self) -> str:
-        """The number of tasks with a value, and of all."""
-        overall = [each.overall for each in self.standings.values()]
-        most = max(overall, key=lambda each: each.tasks)
-        return f"{most.tasks} / {most.of}"
 
 
 class View(NamedTuple):
@@ -81,14 +55,6 @@ class TaskOnPage(NamedTuple):
     domain: str
     items: int
     metrics: Sequence[MetricKey]
-
-
-def page_rows(board: Board, facts: Facts) -> list[Row]:
-    """The rows of a board with what is stated about the models."""
-    return [
-        Row(row.entry, row.source, row.standings, facts.get(row.entry.model, NO_FACTS))
-        for row in board.rows
-    ]
 
 
 def task_on_page(known: BoardTask, words: Words) -> TaskOnPage:
@@ -182,7 +148,7 @@ def task_name(value: TaskValue) -> str:
     return f"{value.task}/{value.query}" if value.query else value.task
 
 
-def filters(rows: Sequence[Row], printed: Sequence[PrintedRow], words: Words) -> list[Filter]:
+def filters(rows: Sequence[BoardRow], printed: Sequence[PrintedRow], words: Words) -> list[Filter]:
     """The filters of rows; only those that have two or more values here."""
     facts = [*(row.facts for row in rows), *(row.facts for row in printed)]
     roles = [role for role in ROLES if any(row.entry.role == role for row in rows)]
@@ -229,10 +195,10 @@ class TaskRow(NamedTuple):
         return max(each.items for each in self.values.values())
 
 
-def task_rows(board: Board, known: BoardTask, facts: Facts) -> list[TaskRow]:
+def task_rows(board: Board, known: BoardTask) -> list[TaskRow]:
     """The rows of a task, best first by the main metric of `strict`, or else `official`."""
     rows = []
-    for row in page_rows(board, facts):
+    for row in board.rows:
         values = {(e.protocol, e.metric): e for e in row.entry.values if task_name(e) == known.name}
         if values:
             rows.append(TaskRow(row.entry, row.source, row.model_address, values))
@@ -310,7 +276,7 @@ class DomainOfModel(NamedTuple):
 
 
 def domains_of(
-    row: Row, board: Board, protocols: Sequence[Protocol], words: Words
+    row: BoardRow, board: Board, protocols: Sequence[Protocol], words: Words
 ) -> Iterator[DomainOfModel]:
     """The domains and tasks of an entry that have a value."""
     mains = {(task_name(e), e.protocol): e for e in row.entry.values if e.main}

@@ -20,16 +20,14 @@ from keju.messages import LANGUAGES
 from keju.reporting.item_pages import inert
 from keju.scoring import PROTOCOLS, VERDICTS
 from keju.site.addresses import address
-from keju.site.boards import Board
+from keju.site.boards import Board, BoardRow
 from keju.site.item_files import BOARDS
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.page_data import (
-    Row,
     definitions_of,
     domains_of,
     filters,
     metric_heads,
-    page_rows,
     printed_task,
     task_on_page,
     task_rows,
@@ -62,11 +60,6 @@ class Model(NamedTuple):
     def address(self) -> str:
         """The name of the model's page."""
         return address(self.name)
-
-    @property
-    def size(self) -> str:
-        """The size in billions of parameters."""
-        return self.facts.size_text
 
 
 class Site(NamedTuple):
@@ -184,7 +177,7 @@ class _Pages:
                     f"tasks/{board.of.id}/{known.address}.html",
                     board=board,
                     task=task_on_page(known, self._words),
-                    rows=task_rows(board, known, self._site.facts),
+                    rows=task_rows(board, known),
                     heads=metric_heads(known),
                     definitions=definitions_of(known),
                     printed=printed_task(board.of.benchmark, known)
@@ -212,7 +205,7 @@ class _Pages:
         return path, text
 
     def _board(self, board: Board) -> tuple[str, str]:
-        rows, printed = page_rows(board, self._site.facts), _printed(board)
+        rows, printed = board.rows, _printed(board)
         facts = [*(row.facts for row in rows), *(row.facts for row in printed)]
         return self._page(
             "board.html.j2",
@@ -238,7 +231,7 @@ class _Pages:
             words=self._script_words("common.js", "items.js"),
         )
 
-    def _groups(self, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    def _groups(self, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any]]:
         for role in dict.fromkeys((*ROLES, *(row.entry.role for row in rows))):
             if its := [row for row in rows if row.entry.role == role]:
                 title = self._words.text(ROLES[role]) if role in ROLES else role
@@ -246,7 +239,7 @@ class _Pages:
 
     def _entries(self, model: str) -> Iterator[dict[str, Any]]:
         for board in map(_reordered, self._site.boards):
-            for row in page_rows(board, self._site.facts):
+            for row in board.rows:
                 if row.entry.model == model:
                     domains = list(domains_of(row, board, _SHOWN, self._words))
                     yield {**row._asdict(), "board": board, "domains": domains}

@@ -36,11 +36,6 @@ class PrintedRow(NamedTuple):
         """The vendor and the size that the paper states."""
         return ModelFacts(vendor=self.model.vendor, size_b=self.model.size_b)
 
-    @property
-    def size(self) -> str:
-        """The size in billions of parameters, or a dash."""
-        return self.facts.size_text
-
 
 class PrintedValue(NamedTuple):
     """A paper's value of a task, with its table."""

@@ -21,7 +21,7 @@ from keju.site.bundle_items import bundle_items
 from keju.site.bundle_reading import register_definitions, source_of
 from keju.site.downloads import write_downloads
 from keju.site.item_files import BOARDS, has_item_files, write_item_files
-from keju.site.model_facts import FILE, read_model_facts
+from keju.site.model_facts import FILE, Facts, read_model_facts
 from keju.site.pages import Site, write_pages
 from keju.site.records import FORMAT, BoardOfBundle, BundleSummary, Source
 from keju.site.statements import read_statements
@@ -68,11 +68,11 @@ def write_site(
     _check_folder(out)
     write_json(out / _MARKER, _Marker(format=FORMAT, title=title or "keju"))
     summaries, read = _summaries(paths, out)
-    boards = _boards(summaries, out)
+    boards = _boards(summaries, facts, out)
     sources = sorted((each.source for each in summaries.values()), key=_by_date)
     statements = read_statements([path for path in bundles if path.is_dir()])
     for board in boards:
-        write_downloads(out, board, facts)
+        write_downloads(out, board)
     written = write_pages(Site(title or "keju", boards, sources, facts, statements), out)
     _remove_old(out, sources, boards, written)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -138,7 +138,7 @@ def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSumma
     return found, read
 
 
-def _boards(summaries: Mapping[Path, BundleSummary], out: Path) -> list[Board]:
+def _boards(summaries: Mapping[Path, BundleSummary], facts: Facts, out: Path) -> list[Board]:
     """The boards, by benchmark and dataset."""
     of_board: dict[str, list[Path]] = {}
     known: dict[str, BoardOfBundle] = {}
@@ -153,7 +153,8 @@ def _boards(summaries: Mapping[Path, BundleSummary], out: Path) -> list[Board]:
         in_board = sorted((summaries[path] for path in paths), key=lambda each: each.source.sha256)
         first = min(paths, key=lambda path: items_first(summaries[path].source))
         _write_items(known[name], first, summaries[first], out)
-        boards.append(board_of(known[name], in_board, _numbers(known[name], in_board, out)))
+        numbers = _numbers(known[name], in_board, out)
+        boards.append(board_of(known[name], in_board, numbers, facts))
     return sorted(boards, key=lambda each: (each.of.benchmark, each.source.dataset, each.of.id))
 
 
