@@ -8,8 +8,8 @@ import pytest
 from keju.analysis.input_settings import step_tables
 from keju.analysis.run_set import load_runs
 from keju.items import Item, Response, Usage
-from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.page import write_report
+from keju.reporting.row_cells import step_cells
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 

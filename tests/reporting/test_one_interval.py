@@ -18,7 +18,7 @@ from keju.formatting import percent
 from keju.items import Item
 from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines, verdicts
-from keju.reporting.task_cells import task_cells
+from keju.reporting.row_cells import task_cells
 from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder

@@ -10,7 +10,7 @@ from keju.analysis.run_set import load_runs
 from keju.analysis.task_tables import task_tables
 from keju.items import Item, Response
 from keju.messages import message
-from keju.reporting.task_cells import counted_items, task_cells
+from keju.reporting.row_cells import counted_items, task_cells
 from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run

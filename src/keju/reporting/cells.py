@@ -24,6 +24,10 @@ class Cell(NamedTuple):
         """Whether the value is a text in place of a number."""
         return isinstance(self.value, Message)
 
+    def marked(self, mark: str | None) -> Cell:
+        """The cell as the ``best`` or the ``second`` of its row or column, or as neither."""
+        return self._replace(best=mark == "best", second=mark == "second")
+
 
 def correlation_cell(found: Correlation) -> Cell:
     """A correlation from -1 to 1 with its interval."""

@@ -21,8 +21,6 @@ from keju.local_paths import check_local
 from keju.messages import in_english, message
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import Verdict, points_note, verdicts
-from keju.reporting.grade_cells import grade_cells
-from keju.reporting.input_setting_cells import step_cells
 from keju.reporting.item_browser import Browser
 from keju.reporting.item_pages import (
     ITEMS_PER_PAGE,
@@ -36,11 +34,9 @@ from keju.reporting.item_pages import (
     write_item_pages,
 )
 from keju.reporting.paper_table_form import PaperTable
-from keju.reporting.risk_coverage_cells import post_edit_cells, risk_cells, risk_line
+from keju.reporting.row_cells import CELLS
 from keju.reporting.stages import show_stage
-from keju.reporting.task_cells import task_cells
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
-from keju.reporting.wording_cells import deviation_text, p_text, spread_text, wording_value
 from keju.running.prices import Prices
 from keju.translations import Words, check_language
 
@@ -52,14 +48,6 @@ PICTURE_BYTES = 24_000_000
 
 NO_COSTS = Costs()
 _HTML = frozenset({".html", ".htm"})
-
-
-_CELLS = {
-    "deviation": deviation_text, "of_effort": post_edit_cells, "of_grade": grade_cells,
-    "of_risk": risk_cells, "of_step": step_cells, "of_task": task_cells,
-    "of_wording": wording_value, "p": p_text, "risk_line": risk_line, "spread": spread_text,
-}  # fmt: skip
-"""The functions with which the template shows rows of numbers."""
 
 
 class Report(NamedTuple):
@@ -221,7 +209,7 @@ def render(
         points=points_note(),
         _=words,
         text=words.text,
-        cells=_CELLS,
+        cells=CELLS,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
         patterns=browser.patterns,

@@ -136,7 +136,4 @@ def _mark_best(cells: Mapping[RowKey, Cell]) -> dict[RowKey, Cell]:
     placed = marks(
         {who: float(cell.value) for who, cell in cells.items() if who.source != "difference"}
     )
-    return {
-        who: cell._replace(best=placed.get(who) == "best", second=placed.get(who) == "second")
-        for who, cell in cells.items()
-    }
+    return {who: cell.marked(placed.get(who)) for who, cell in cells.items()}

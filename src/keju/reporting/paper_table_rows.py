@@ -127,10 +127,7 @@ def _mark_best(part: Part, own: RunValues, table: PrintedTable) -> dict[RowKey, 
     placed: dict[RowKey, str] = {}
     for numbers in alike.values():
         placed |= marks(numbers, higher_is_better=part.better == "higher")
-    return {
-        who: cell._replace(best=placed.get(who) == "best", second=placed.get(who) == "second")
-        for who, cell in part.cells.items()
-    }
+    return {who: cell.marked(placed.get(who)) for who, cell in part.cells.items()}
 
 
 def _order_rows(

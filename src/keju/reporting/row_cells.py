@@ -1,0 +1,173 @@
+"""Cells of the report's rows: tasks, grades, input settings, wordings, post-editing, coverage."""
+
+from __future__ import annotations
+
+from keju.analysis.grades import GradeRow, GradeValue
+from keju.analysis.input_settings import StepRow
+from keju.analysis.risk_coverage import COVERAGES, PostEditCost, RiskCoverageRow
+from keju.analysis.task_tables import TaskRow
+from keju.analysis.wording_spread import SpreadRow
+from keju.formatting import NOTHING, percent
+from keju.messages import Message, join_clauses, join_lines, message, recognised
+from keju.reporting.cells import Cell, bounds_text, interval_text
+from keju.scoring import MetricResult, TaskComparison
+from keju.statistics import FEWEST_GROUPS, Interval, Spread
+
+_WIDTH, _HEIGHT = 120, 36
+
+
+def task_cells(row: TaskRow) -> list[Cell]:
+    """A cell for each model of the report."""
+    return [
+        Cell()
+        if each.main is None
+        else _main(each.main, each.interval, each.rounds).marked(each.mark)
+        for each in row.values
+    ]
+
+
+def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
+    if main.value is None:
+        reason = join_clauses(map(recognised, main.unscored))
+        return Cell(message("reporting.unscored"), note=reason, title=reason)
+    if main.without_failures is None:
+        none = message("reporting.none-of-complete", scored=main.scored)
+        return Cell(percent(main.value), note=none, title=main.signature)
+    notes = [interval_text(interval)] if interval else []
+    notes.append(counted_items(main.scored, rounds))
+    if main.without_failures != main.value:
+        value = percent(main.without_failures)
+        notes.append(message("reporting.without-failures", value=value))
+    if main.note:
+        notes.append(recognised(main.note))
+    title = main.signature
+    if interval:
+        title = message(
+            "reporting.groups-and-signature", groups=interval.groups, signature=main.signature
+        )
+    return Cell(percent(main.value), note=join_lines(notes), title=title)
+
+
+def counted_items(count: int, rounds: int) -> Message:
+    """The number of items of a value, and the number of rounds of each."""
+    if rounds > 1 and count % rounds == 0:
+        return message("reporting.rounds", items=count // rounds, rounds=rounds)
+    if rounds > 1:
+        return message("reporting.answers-in-rounds", count=count, rounds=rounds)
+    return message("reporting.items-counted", count=count)
+
+
+def grade_cells(row: GradeRow) -> list[Cell]:
+    """A cell for each model of the report."""
+    return [Cell() if each is None else _grade(each).marked(each.mark) for each in row.values]
+
+
+def _grade(value: GradeValue) -> Cell:
+    grade = value.grade
+    if grade.mean is None:
+        return Cell(title=grade.signature)
+    notes = []
+    if grade.low is not None and grade.high is not None:
+        notes.append(bounds_text(f"{grade.low:.2f}", f"{grade.high:.2f}"))
+    notes.append(message("reporting.of-graded", graded=grade.graded, answers=grade.answers))
+    if grade.missing and grade.graded_mean is not None:
+        notes.append(message("reporting.graded-only", mean=f"{grade.graded_mean:.2f}"))
+    if value.scored:
+        notes.append(message("reporting.strict-value", value=percent(value.strict)))
+    return Cell(f"{grade.mean:.2f}", note=join_lines(notes), title=grade.signature)
+
+
+def step_cells(row: StepRow) -> list[Cell]:
+    """The value in each setting, then the differences between them."""
+    values = [Cell(percent(value)) for value in row.values]
+    return [*values, *(Cell() if each is None else _step(each) for each in row.steps)]
+
+
+def _step(found: TaskComparison) -> Cell:
+    value = f"{100 * found.difference:+.1f}"
+    if found.groups < FEWEST_GROUPS:
+        few = message("reporting.groups-of-needed", groups=found.groups, needed=FEWEST_GROUPS)
+        return Cell(value, note=message("reporting.too-few-groups"), title=few)
+    if found.low is None or found.high is None or found.p is None:
+        return Cell(value, note=message("reporting.not-testable"))
+    sure = message("reporting.sure") if found.p <= 0.05 else message("reporting.not-sure")
+    bounds = bounds_text(f"{100 * found.low:+.1f}", f"{100 * found.high:+.1f}")
+    return Cell(
+        value,
+        note=join_lines([bounds, sure]),
+        title=message("reporting.p-of-groups", p=f"{found.p:.3f}", groups=found.groups),
+    )
+
+
+def wording_value(row: SpreadRow, wording: str) -> str:
+    """The value in a wording in percent; a dash without a value."""
+    return percent(dict(zip(row.wordings, row.found.values, strict=True)).get(wording))
+
+
+def spread_text(row: SpreadRow) -> str:
+    """The spread with its interval in percent points."""
+    return _add_interval(row.found.spread, row.found.spread_interval)
+
+
+def deviation_text(row: SpreadRow) -> str:
+    """The standard deviation with its interval in percent points."""
+    return _add_interval(row.found.deviation, row.found.deviation_interval)
+
+
+def p_text(row: SpreadRow) -> str:
+    """The p of the permutation test."""
+    return NOTHING if row.found.p is None else f"{row.found.p:.3f}".removeprefix("0")
+
+
+def _add_interval(value: float, interval: Interval | None) -> str:
+    shown = percent(value)
+    if interval is None:
+        return shown
+    low, high = percent(interval.low), percent(interval.high)
+    return message("reporting.value-with-bounds", value=shown, low=low, high=high)
+
+
+def post_edit_cells(row: PostEditCost) -> list[Cell]:
+    """Mean, median and 90 % quantile with their intervals."""
+    return [_spread_cell(each) for each in (row.mean, row.median, row.most)]
+
+
+def risk_cells(row: RiskCoverageRow) -> list[Cell]:
+    """The error at each coverage, of everything, and the share of the possible gain."""
+    kept = [_percent_cell(row.curve.at(share), row.at[share]) for share in COVERAGES]
+    return [
+        *kept,
+        Cell(percent(row.curve.whole)),
+        _percent_cell(row.curve.area, row.area),
+        Cell() if row.curve.gain is None else _percent_cell(row.curve.gain, row.gain),
+    ]
+
+
+def risk_line(row: RiskCoverageRow) -> str:
+    """The curve as points of a polyline, coverage to the right and risk upwards."""
+    top = max(float(row.curve.risk.max()), 1e-9)
+    step = max(1, len(row.curve.risk) // _WIDTH)
+    points = [*zip(row.curve.coverage, row.curve.risk, strict=True)]
+    shown = [*points[::step], points[-1]]
+    return " ".join(
+        f"{share * _WIDTH:.1f},{_HEIGHT - 2 - (_HEIGHT - 4) * risk / top:.1f}"
+        for share, risk in shown
+    )
+
+
+def _spread_cell(found: Spread) -> Cell:
+    bounds = found.interval
+    note = bounds_text(f"{bounds.low:.1f}", f"{bounds.high:.1f}") if bounds else ""
+    return Cell(f"{found.value:.1f}", note=note)
+
+
+def _percent_cell(value: float, bounds: Interval | None) -> Cell:
+    return Cell(percent(value), note=interval_text(bounds))
+
+
+CELLS = {
+    "deviation": deviation_text, "of_effort": post_edit_cells, "of_grade": grade_cells,
+    "of_risk": risk_cells, "of_step": step_cells, "of_task": task_cells,
+    "of_wording": wording_value, "p": p_text, "risk_line": risk_line, "spread": spread_text,
+}  # fmt: skip
+"""The functions with which the template shows rows of numbers."""
