@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import RunSet, main_metric
+from keju.analysis.run_set import RunSet, main_values
 from keju.definitions import options_of, query_of
 from keju.items import Item, Protocol, Score
 
@@ -123,16 +123,13 @@ def _means(of_task: Sequence[_AnsweredItem]) -> dict[str, float]:
 
 def _collect_tried(run_set: RunSet) -> Iterator[tuple[Item, _AnsweredItem]]:
     for place, asked in enumerate(run_set.asked):
-        values: dict[str, list[float]] = {}
-        main = ("strict", main_metric(asked.item, "strict"))
-        for answer in asked.answers:
-            if run_set.by_model[answer.model].role != "baseline":
-                for score in answer.scores:
-                    if (score.protocol, score.metric) == main and score.value is not None:
-                        values.setdefault(answer.model, []).append(score.value)
+        values = {
+            model: value
+            for model, value in main_values(asked).items()
+            if run_set.by_model[model].role != "baseline"
+        }
         if values:
-            means = {model: fmean(each) for model, each in values.items()}
-            yield asked.item, _AnsweredItem(place, asked.item.id, means)
+            yield asked.item, _AnsweredItem(place, asked.item.id, values)
 
 
 def _hard(below: float, name: str, tried: _AnsweredItem) -> HardItem:

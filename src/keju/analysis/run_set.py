@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 
 import msgspec
 from msgspec.structs import replace
@@ -322,6 +323,17 @@ def sees_image(model_responses: ModelResponses) -> bool:
 def main_metric(item: Item, protocol: Protocol) -> str:
     """The main metric of an item's task under a protocol; empty where there is none."""
     return next(iter(getattr(query_of(item), protocol)), "")
+
+
+def main_values(asked: AskedItem) -> dict[str, float]:
+    """Each model's `strict` main value of an item as the mean over its rounds, where it has one."""
+    main = ("strict", main_metric(asked.item, "strict"))
+    found: dict[str, list[float]] = {}
+    for answer in asked.answers:
+        for score in answer.scores:
+            if (score.protocol, score.metric) == main and score.value is not None:
+                found.setdefault(answer.model, []).append(score.value)
+    return {model: fmean(values) for model, values in found.items()}
 
 
 def _has_metrics(item: Item) -> bool:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Iterator, Sequence
-from statistics import fmean, pvariance
+from statistics import pvariance
 
 import altair as alt
 from PIL import Image
 
 from keju.analysis.asked_items import AskedItem
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import main_metric
+from keju.analysis.run_set import main_values
 from keju.definitions import options_of, prompt_of, task
 from keju.figures.answer_text import answer_shown
 from keju.figures.breaking import wrapped
@@ -69,14 +69,11 @@ def _choose_items(source: OfRun) -> list[AskedItem]:
 
 def _values(source: OfRun, asked: AskedItem) -> dict[str, float]:
     """Each model's value of an item, over its rounds; without baselines."""
-    main = main_metric(asked.item, "strict")
-    found: dict[str, list[float]] = {}
-    for answer in asked.answers:
-        if source.run_set.by_model[answer.model].role != "baseline":
-            for score in answer.scores:
-                if (score.protocol, score.metric) == ("strict", main) and score.value is not None:
-                    found.setdefault(answer.model, []).append(score.value)
-    return {model: fmean(values) for model, values in found.items()}
+    return {
+        model: value
+        for model, value in main_values(asked).items()
+        if source.run_set.by_model[model].role != "baseline"
+    }
 
 
 def specimen_rows(source: OfRun, asked: AskedItem) -> list[Row]:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from pathlib import Path
-from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from keju.analysis.order_errors import OrderErrors, true_order
 from keju.analysis.page_texts import PageText
 from keju.analysis.prompts_sent import prompts_sent
 from keju.analysis.reading_patterns import PatternCounts, lines_as_read
-from keju.analysis.run_set import RunSet
+from keju.analysis.run_set import RunSet, main_values
 from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
 from keju.files import encode_stored
@@ -176,17 +175,11 @@ class Browser:
 
     def _line(self, asked: AskedItem) -> list[Any]:
         item = asked.item
-        mains: dict[str, list[float]] = {}
-        main = next(iter(query_of(item).strict), "")
-        for answer in asked.answers:
-            for score in answer.scores:
-                is_main = score.protocol == "strict" and score.metric == main
-                if is_main and score.value is not None:
-                    mains.setdefault(answer.model, []).append(score.value)
+        mains = main_values(asked)
         kind = self._kinds.setdefault((item.task, item.query), len(self._kinds))
         answered = {answer.model for answer in asked.answers}
         values = [
-            round(fmean(mains[model]), _DIGITS) if model in mains
+            round(mains[model], _DIGITS) if model in mains
             else None if model in answered else False
             for model in self._models
         ]  # fmt: skip
