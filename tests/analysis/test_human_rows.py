@@ -9,7 +9,7 @@ from keju.analysis.human_rows import with_people
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
 from keju.messages import message
-from keju.reporting.leaderboard_table import leaderboard_table
+from keju.reporting.leaderboard_cells import time_text
 from keju.running import ResponseStore
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -52,8 +52,7 @@ def test_people_stand_apart_and_together(with_humans):
     assert rows["human:李"].answer_seconds == 20
     assert rows["human:Wang"].answer_seconds == 4
     assert rows["people (2)"].answer_seconds == 15
-    shown = {row.model: row for group in leaderboard_table(board).groups for row in group.rows}
-    assert shown["people (2)"].hours == "15 s per answer, median"
+    assert time_text(rows["people (2)"]) == "15 s per answer, median"
     assert message("analysis.row-all-people-takes") in board.notes
 
 

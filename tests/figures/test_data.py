@@ -32,7 +32,7 @@ from keju.figures.task_values import Value, own_values, paper_values
 from keju.formatting import percent
 from keju.items import ImageRef, Item, Response, Score
 from keju.published import SettingMean, published_tables
-from keju.reporting.leaderboard_table import leaderboard_table
+from keju.reporting.leaderboard_cells import overall_cell, rank_cell
 from keju.translations import Words
 
 
@@ -43,11 +43,11 @@ def value(model, number, *, task="T7", higher=True, source=OWN_SOURCE):
 def test_standings_are_the_leaderboards_numbers(source):
     (board,) = source.boards
     rows = {(row["model"], row["protocol"]): row for row in standing_rows(board)}
-    shown = [standing for group in leaderboard_table(board).groups for standing in group.rows]
+    shown = [standing for group in board.groups for standing in group.rows]
     assert len(rows) == 2 * len(shown) == 8
     for standing in shown:
         for place, protocol in enumerate(board.protocols):
-            row, cell = rows[standing.model, protocol], standing.overall[place]
+            row, cell = rows[standing.model, protocol], overall_cell(standing.overall[place])
             assert f"{row['value']:.1f}" == cell.value
             assert cell.note.splitlines()[0] == f"{row['low']:.1f} to {row['high']:.1f}"
             assert row["label"] == f"{cell.value} ({row['tasks']}/{row['of']})" or not row["of"]
@@ -62,9 +62,9 @@ def test_ranks_are_the_leaderboards_ranks_and_baselines_have_none(source):
     (board,) = source.boards
     rows = {row["model"]: row for row in rank_rows(board, "strict")}
     place = list(board.protocols).index("strict")
-    for group in leaderboard_table(board).groups:
+    for group in board.groups:
         for standing in group.rows:
-            cell = standing.ranks[place]
+            cell = rank_cell(standing.ranks[place])
             if cell.value == "–":
                 assert standing.model not in rows
             else:

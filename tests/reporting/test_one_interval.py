@@ -18,6 +18,7 @@ from keju.formatting import percent
 from keju.items import Item
 from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines, verdicts
+from keju.reporting.leaderboard_cells import overall_cell
 from keju.reporting.row_cells import task_cells
 from keju.reporting.view import View, build_view
 from keju.running import run
@@ -65,16 +66,15 @@ def view(scored) -> View:
 
 def test_leaderboard_tasks_and_figures_have_one_interval(view):
     (board,) = view.boards
-    (shown,) = view.board_tables
     sure = board.resampled["strict"]
     (row,) = view.tables[0].rows
     assert len(view.names) == 2
     for model, cell in zip(view.names, task_cells(row), strict=True):
-        (standing,) = (each for group in shown.groups for each in group.rows if each.model == model)
+        (standing,) = (each for group in board.groups for each in group.rows if each.model == model)
         low, high = sure.overall[model]
         assert low < high
         assert sure.domains[model, row.domain] == (low, high)
-        assert standing.overall[0].note.split("\n")[0] == cell.note.split("\n")[0]
+        assert overall_cell(standing.overall[0]).note.split("\n")[0] == cell.note.split("\n")[0]
         assert cell.note.startswith(f"{percent(low)} to {percent(high)}\n")
 
 

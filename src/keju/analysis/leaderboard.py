@@ -115,6 +115,11 @@ class Leaderboard(NamedTuple):
     results: Mapping[tuple[str, Protocol], BenchmarkResult]
     resampled: Mapping[Protocol, ResampledMeans]
 
+    @property
+    def has_tokens(self) -> bool:
+        """Whether any model has a count of tokens."""
+        return any(row.output_tokens is not None for group in self.groups for row in group.rows)
+
 
 def leaderboards(
     run_set: RunSet, results: Results, prices: Prices | None = None

@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from keju.analysis.leaderboard import Leaderboard
 from keju.files import slug, write_atomic
 from keju.formatting import NOTHING
 from keju.messages import Message, in_english
 from keju.reporting.cells import Cell
-from keju.reporting.leaderboard_table import LeaderboardTable
+from keju.reporting.leaderboard_cells import overall_cell, rank_cell
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable, PaperTableRow
 
@@ -35,7 +36,7 @@ def write_latex(report: Report, folder: Path) -> list[Path]:
     cell.
     """
     written = []
-    for board in report.view.board_tables:
+    for board in report.view.boards:
         path = folder / f"{slug(board.benchmark)}-leaderboard.tex"
         write_atomic(path, "\n".join(_format_leaderboard(board, report.view.title)) + "\n")
         written.append(path)
@@ -57,7 +58,7 @@ def escaped(text: str) -> str:
     return "".join(_SPECIAL.get(char, char) for char in kept).replace("\0", "{}")
 
 
-def _format_leaderboard(board: LeaderboardTable, title: str) -> Iterator[str]:
+def _format_leaderboard(board: Leaderboard, title: str) -> Iterator[str]:
     heads = ["Model"]
     for head in reversed(board.heads):
         heads += [escaped(head[0].upper() + head[1:]), "Rank"]
@@ -66,7 +67,8 @@ def _format_leaderboard(board: LeaderboardTable, title: str) -> Iterator[str]:
         for row in group.rows:
             cells = [escaped(row.model)]
             for place in reversed(range(len(board.protocols))):
-                cells += [_with_note(row.overall[place]), _with_note(row.ranks[place])]
+                overall, rank = overall_cell(row.overall[place]), rank_cell(row.ranks[place])
+                cells += [_with_note(overall), _with_note(rank)]
             rows.append((escaped(group.title), cells))
     caption = (
         f"{board.title} on {title}: overall means in percent with 95 % intervals by group, and "

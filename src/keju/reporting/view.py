@@ -51,7 +51,6 @@ from keju.published import papers
 from keju.reporting.cells import Cell
 from keju.reporting.error_rows import ErrorRow, error_row
 from keju.reporting.glossary import Glossary, glossary
-from keju.reporting.leaderboard_table import LeaderboardTable, leaderboard_table
 from keju.reporting.paper_table_data import data_tables
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.paper_table_inputs import input_tables
@@ -112,7 +111,6 @@ class View(NamedTuple):
     own_prompts: list[OwnPrompt]
     examples: list[ShownExample]
     boards: list[Leaderboard]
-    board_tables: list[LeaderboardTable]
     missing: list[Message]
     paper_tables: list[PaperTable]
     other_data: Sequence[str]
@@ -190,7 +188,6 @@ def build_view(
         own_prompts=own_prompts(run_set),
         examples=shown_examples(run_set),
         boards=boards,
-        board_tables=list(map(leaderboard_table, boards)),
         own_definitions=_own_definitions(boards),
         own_pages=only_own_pages(run_set),
         baselines=any(

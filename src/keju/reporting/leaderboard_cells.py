@@ -1,89 +1,21 @@
-"""`LeaderboardTable`: a leaderboard as the report and LaTeX show it, every value as text."""
+"""Cells and texts of the leaderboards, as the report and LaTeX show them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.resampling import Bounds
 from keju.formatting import NOTHING, percent
-from keju.items import Protocol
 from keju.messages import Message, join_clauses, join_lines, join_parts, listed, message, recognised
 from keju.reporting.cells import Cell, bounds_text
 from keju.reporting.time_table import span
 from keju.scoring import NO_RESPONSES
 
 
-class TextRow(NamedTuple):
-    """The row of one model."""
-
-    model: str
-    overall: list[Cell]
-    ranks: list[Cell]
-    domains: list[list[Cell]]
-    failures: list[tuple[str, int]]
-    hours: str
-    tokens: str
-    money: str
-
-
-class RowGroup(NamedTuple):
-    """The rows of one role."""
-
-    title: str
-    rows: list[TextRow]
-
-
-class LeaderboardTable(NamedTuple):
-    """One benchmark: the rows of its models by role, and the value of guessing as text."""
-
-    benchmark: str
-    title: str
-    protocols: Sequence[Protocol]
-    heads: Sequence[str]
-    domains: list[str]
-    groups: list[RowGroup]
-    chance: list[str]
-    notes: list[str]
-    currency: str
-
-    @property
-    def has_tokens(self) -> bool:
-        """Whether any model has a count of tokens."""
-        return any(row.tokens != NOTHING for group in self.groups for row in group.rows)
-
-
-def leaderboard_table(board: Leaderboard) -> LeaderboardTable:
-    """The leaderboard with every value as text."""
-    return LeaderboardTable(
-        benchmark=board.benchmark,
-        title=board.title,
-        protocols=board.protocols,
-        heads=board.heads,
-        domains=board.domains,
-        groups=[RowGroup(each.title, list(map(_text_row, each.rows))) for each in board.groups],
-        chance=list(_chances(board)),
-        notes=board.notes,
-        currency=board.currency,
-    )
-
-
-def _text_row(row: LeaderboardRow) -> TextRow:
-    return TextRow(
-        model=row.model,
-        overall=[_overall_cell(each) for each in row.overall],
-        ranks=[_rank_cell(each) for each in row.ranks],
-        domains=[list(map(_domain_cell, of_protocol)) for of_protocol in row.domains],
-        failures=row.failures,
-        hours=_hours(row),
-        tokens=_tokens(row),
-        money=NOTHING if row.money is None else f"{row.money:,.2f}",
-    )
-
-
-def _overall_cell(mean: Mean | None) -> Cell:
+def overall_cell(mean: Mean | None) -> Cell:
+    """An overall mean; its title counts the tasks without a value by reason."""
     if mean is None:
         return Cell()
     reasons = Counter(mean.missing.values())
@@ -91,7 +23,8 @@ def _overall_cell(mean: Mean | None) -> Cell:
     return Cell(percent(mean.value), note=_note(mean), title=title)
 
 
-def _domain_cell(mean: Mean | None) -> Cell:
+def domain_cell(mean: Mean | None) -> Cell:
+    """The mean of a domain; its title names the tasks without a value."""
     if mean is None:
         return Cell()
     titles = [
@@ -114,7 +47,8 @@ def _note(mean: Mean) -> str:
     return join_lines(notes)
 
 
-def _rank_cell(rank: Rank) -> Cell:
+def rank_cell(rank: Rank) -> Cell:
+    """A rank with the possible ones, or the reason why there is none."""
     if rank.place is None:
         return Cell(title=rank.why)
     note = bounds_text(*map(str, rank.possible)) if rank.possible else ""
@@ -125,13 +59,15 @@ def _range(bounds: Bounds) -> Message:
     return bounds_text(percent(bounds[0]), percent(bounds[1]))
 
 
-def _hours(row: LeaderboardRow) -> str:
+def time_text(row: LeaderboardRow) -> str:
+    """The time of a thousand items; of people the time of an answer."""
     if row.answer_seconds is not None:
         return message("reporting.s-an-answer-median", seconds=f"{row.answer_seconds:.3g}")
     return span(row.seconds)
 
 
-def _tokens(row: LeaderboardRow) -> str:
+def tokens_text(row: LeaderboardRow) -> str:
+    """The thousands of tokens of a thousand items."""
     if row.output_tokens is None:
         return NOTHING
     parts = []
@@ -143,7 +79,12 @@ def _tokens(row: LeaderboardRow) -> str:
     return join_parts(parts)
 
 
-def _chances(board: Leaderboard) -> Iterator[Message]:
+def money_text(row: LeaderboardRow) -> str:
+    """The cost of a thousand items."""
+    return NOTHING if row.money is None else f"{row.money:,.2f}"
+
+
+def chance_lines(board: Leaderboard) -> Iterator[Message]:
     """The tasks with the same value of guessing together."""
     by_value: dict[str, list[str]] = {}
     for name, value in board.chance.items():
