@@ -30,7 +30,7 @@ from benchmarks.metrics import ALPHABET, LOOP, truth_of
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task, tasks
 from keju.items import ImageRef, Item, Response, Usage
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 

@@ -19,7 +19,7 @@ from keju.errors import UsageError
 from keju.files import read_json, write_atomic
 from keju.local_paths import shell_quoted
 from keju.models import ModelOptions, open_model
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.running.merging import merge
 from keju.runs import RunFolder

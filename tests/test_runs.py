@@ -25,7 +25,7 @@ from keju.judging.folder import JudgementFolder
 from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import Selection, merge, run
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.running.store import ResponseStore

@@ -19,8 +19,8 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.images import open_image
-from keju.reporting import write_report
 from keju.reporting.item_browser import Browser
+from keju.reporting.page import write_report
 from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder

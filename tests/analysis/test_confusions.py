@@ -6,7 +6,7 @@ from lxml import html
 
 from keju.analysis.confusions import Confusion, Mistakes
 from keju.analysis.differences import differences
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 
 
 def test_pairs_show_the_printed_forms_and_are_counted_folded():

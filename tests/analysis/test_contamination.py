@@ -11,7 +11,7 @@ from keju.analysis.contamination import contamination
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item, Response
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.running.reading import name_of_images
 from keju.runs import RunFolder, file_name

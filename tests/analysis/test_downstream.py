@@ -9,7 +9,7 @@ from keju.analysis.downstream import downstream
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

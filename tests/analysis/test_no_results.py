@@ -14,8 +14,8 @@ from keju.cli.output.run_summary import failure_lines, run_table
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.messages import message
-from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

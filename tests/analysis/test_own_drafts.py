@@ -11,7 +11,7 @@ from lxml import html
 from keju.datasets.store import DatasetWriter
 from keju.items import Item, Provenance
 from keju.published import audit_run
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

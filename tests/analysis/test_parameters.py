@@ -15,7 +15,8 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_BENCHMARK, OWN_PAGE
 from keju.items import Item
 from keju.models import Decoding, ModelOptions
-from keju.reporting import write_csv, write_report
+from keju.reporting.csv_export import write_csv
+from keju.reporting.page import write_report
 from keju.running import preset, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -17,8 +17,8 @@ from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item, Line, Response
 from keju.layout import ReadingPattern
-from keju.reporting import write_report
 from keju.reporting.glossary import pattern_senses
+from keju.reporting.page import write_report
 from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder

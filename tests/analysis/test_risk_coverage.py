@@ -10,7 +10,8 @@ import pytest
 from keju.analysis.risk_coverage import confidence, post_edit_costs, risk_coverage_rows
 from keju.analysis.run_set import load_runs
 from keju.items import Item, Line, Response
-from keju.reporting import write_csv, write_report
+from keju.reporting.csv_export import write_csv
+from keju.reporting.page import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

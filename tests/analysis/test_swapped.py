@@ -25,7 +25,7 @@ from keju.datasets import mini
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import ImageRef, Item
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run

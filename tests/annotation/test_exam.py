@@ -18,7 +18,7 @@ from keju.annotation.fields import HumanAnswer
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import UsageError
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import ResponseStore, Selection
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from keju.cli.app import app, program
 from keju.cli.page_progress import stage_bar
 from keju.messages import Message, message
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.reporting.stages import show_stage, showing_stages
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -14,7 +14,7 @@ from keju.definitions.wordings import wording, wording_skip_reason, wordings
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import Policy, Selection, merge, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

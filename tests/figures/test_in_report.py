@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 
 BLOCKED = "import sys; sys.modules['altair'] = None; "
 
@@ -38,7 +38,7 @@ def test_the_page_is_chinese_throughout(run: Path, tmp_path: Path):
 def test_without_altair_a_report_has_no_figures_and_says_what_to_install(run: Path, tmp_path: Path):
     page = tmp_path / "r.html"
     done = keju_without_altair(
-        "from pathlib import Path; from keju.reporting import write_report; "
+        "from pathlib import Path; from keju.reporting.page import write_report; "
         f"write_report([Path({str(run)!r})], Path({str(page)!r}))"
     )
     assert done.returncode == 0, done.stderr

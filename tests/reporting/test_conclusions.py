@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines
+from keju.reporting.page import write_report
 from tests.support.own_pages import scored_pages
 
 TEXTS = {

@@ -10,8 +10,8 @@ from lxml import html
 from keju.analysis.labels import metric_definition, metric_of_task
 from keju.analysis.run_set import load_runs
 from keju.definitions import tasks
-from keju.reporting import write_report
 from keju.reporting.glossary import glossary
+from keju.reporting.page import write_report
 from keju.scoring import PROTOCOLS
 from keju.text import LAYERS
 from keju.translations import Words

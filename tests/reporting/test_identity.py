@@ -20,7 +20,8 @@ from keju.datasets.stats import stats
 from keju.figures.bars import own_class_rows
 from keju.items import Item
 from keju.published.run_audit import audit_run
-from keju.reporting import write_csv, write_report
+from keju.reporting.csv_export import write_csv
+from keju.reporting.page import write_report
 from keju.reporting.paper_tables import build_paper_tables
 from keju.running import Selection, run
 from keju.runs import RunFolder

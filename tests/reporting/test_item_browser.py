@@ -13,8 +13,8 @@ from lxml import html
 
 from keju.analysis.labels import metric_definition
 from keju.items import Response
-from keju.reporting import write_report
 from keju.reporting.item_browser import _reasoning
+from keju.reporting.page import write_report
 from keju.text import answer_part
 from tests.support.scored_runs import HOSTILE
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from lxml import html
 
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 QUIET = [

@@ -12,7 +12,7 @@ from keju.analysis.breakdowns import breakdowns
 from keju.analysis.no_results import in_no_mean
 from keju.analysis.run_set import load_runs
 from keju.messages import message
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
 from keju.translations import Words

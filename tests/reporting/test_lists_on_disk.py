@@ -1,6 +1,6 @@
 """A report whose scores and chunks are read from disk in parts is the same file."""
 
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 
 
 def test_the_page_is_the_same(scored_run, tmp_path, monkeypatch):

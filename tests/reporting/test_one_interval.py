@@ -16,9 +16,9 @@ from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.formatting import percent
 from keju.items import Item
-from keju.reporting import write_report
 from keju.reporting.conclusions import conclusion_lines, verdicts
 from keju.reporting.leaderboard_cells import overall_cell
+from keju.reporting.page import write_report
 from keju.reporting.row_cells import task_cells
 from keju.reporting.view import View, build_view
 from keju.running import run

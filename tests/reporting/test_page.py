@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from keju.analysis.run_set import load_runs
 from keju.errors import UsageError
-from keju.reporting import check_report_place, write_csv, write_report
+from keju.reporting.csv_export import write_csv
+from keju.reporting.page import check_report_place, write_report
 from keju.reporting.view import build_view
 from keju.runs import RunFolder
 from tests.support.scored_runs import HOSTILE

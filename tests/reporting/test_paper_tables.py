@@ -21,8 +21,9 @@ from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Item, Response
 from keju.published import published_tables
-from keju.reporting import write_csv, write_latex, write_report
-from keju.reporting.latex import escaped
+from keju.reporting.csv_export import write_csv
+from keju.reporting.latex import escaped, write_latex
+from keju.reporting.page import write_report
 from keju.reporting.paper_table_means import mean_columns
 from keju.reporting.paper_tables import build_paper_tables
 from keju.runs import RunFolder, RunManifest

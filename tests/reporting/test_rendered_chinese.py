@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from keju.analysis.engine_times import Collection, Costs
 from keju.analysis.run_set import load_runs
 from keju.definitions.blank import REASON
-from keju.reporting import write_report
 from keju.reporting.glossary import terms
 from keju.reporting.item_browser import Browser
-from keju.reporting.page import render
+from keju.reporting.page import render, write_report
 from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
 from keju.translations import Words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keju.analysis.run_set import load_runs
 from keju.figures import of_run
 from keju.items import Item
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.reporting.paper_table_inputs import input_tables
 from keju.reporting.paper_tables import build_paper_tables
 from tests.support.answered import answered_run

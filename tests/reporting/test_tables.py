@@ -12,8 +12,9 @@ import pytest
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.messages import using
-from keju.reporting import write_csv, write_latex, write_report
-from keju.reporting.latex import slug
+from keju.reporting.csv_export import write_csv
+from keju.reporting.latex import slug, write_latex
+from keju.reporting.page import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

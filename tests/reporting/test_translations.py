@@ -10,7 +10,7 @@ from lxml import html
 from keju.analysis.galleries import Gallery, gallery_notes, reduced_notes
 from keju.analysis.leaderboard import ROLES
 from keju.errors import UsageError
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.reporting.view import _KINDS
 from keju.scoring.verdicts import VERDICTS
 from keju.text import in_script

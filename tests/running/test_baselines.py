@@ -11,7 +11,7 @@ import pytest
 from keju.datasets.store import DatasetWriter
 from keju.items import Box, Item
 from keju.models import ModelOptions
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -17,7 +17,7 @@ from keju.errors import UsageError
 from keju.models import ModelOptions
 from keju.models.openai_answers import answer_of
 from keju.published.run_audit import audit_run
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import Policy, RunSummary, Selection, request_key, run
 from keju.running.merging import merge
 from keju.running.requests import request_for

@@ -16,8 +16,7 @@ from keju.errors import UsageError
 from keju.formatting import NOTHING
 from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
-from keju.reporting import write_report
-from keju.reporting.page import Report
+from keju.reporting.page import Report, write_report
 from keju.running import Selection, merge, run
 from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_forms import form_names, with_forms

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from keju.cli.app import app
 from keju.items import Item, Response
-from keju.reporting import write_csv, write_report
+from keju.reporting.csv_export import write_csv
+from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import aggregate, read_scores, score_run
 from keju.scoring.aggregate import CUT_NOTE

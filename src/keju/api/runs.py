@@ -15,7 +15,7 @@ from keju.api.scores import ProtocolChoice, Results, score
 from keju.datasets import Dataset
 from keju.items import Item, Response
 from keju.notebook import block, facts
-from keju.reporting import write_report
+from keju.reporting.page import write_report
 from keju.running import RunSummary
 from keju.running.prices import read_prices
 from keju.runs import RunFolder, RunManifest

@@ -16,7 +16,8 @@ from keju.definitions import paper_tasks, tasks
 from keju.formatting import NOTHING, percent
 from keju.messages import language, message
 from keju.models import model_kinds, role_of
-from keju.reporting import write_csv, write_report
+from keju.reporting.csv_export import write_csv
+from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run

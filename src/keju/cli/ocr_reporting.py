@@ -72,8 +72,8 @@ def ocr_report(
     from keju.datasets.scan_import import Origin, run_folder, take_scans
     from keju.local_paths import check_local
     from keju.models import check_models
-    from keju.reporting import check_report_place, write_report
     from keju.reporting.conclusions import conclusion_lines
+    from keju.reporting.page import check_report_place, write_report
     from keju.running import Policy, Selection, run
     from keju.running.restricted_data import permitting
     from keju.runs import RunFolder

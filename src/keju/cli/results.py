@@ -319,7 +319,9 @@ def report(
     from keju.analysis.same_models import read_same_as
     from keju.cli.output.run_summary import missing_lines
     from keju.cli.page_progress import stage_bar
-    from keju.reporting import write_csv, write_latex, write_report
+    from keju.reporting.csv_export import write_csv
+    from keju.reporting.latex import write_latex
+    from keju.reporting.page import write_report
     from keju.reporting.time_table import time_lines
 
     if content.same_as and not content.published:
