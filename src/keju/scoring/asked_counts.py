@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from keju.scoring.count_statements import EQUATION, stated_count
 from keju.scoring.counted_things import (
     MEASURED,
     AskedThing,
@@ -15,7 +16,13 @@ from keju.scoring.counted_things import (
 )
 from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.json_answers import json_phrase
-from keju.scoring.numeric_answer import CONDITIONAL, LONGEST, extract_count, without_first_sight
+from keju.scoring.numeric_answer import (
+    CONDITIONAL,
+    LONGEST,
+    SUPPOSED,
+    extract_count,
+    without_first_sight,
+)
 from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
 from keju.text import parse_english_number, parse_number, to_half_width
@@ -76,24 +83,22 @@ _PER = re.compile(r"\s(?:each|per)\b")
 _FIRST_NUMBER = re.compile(
     rf"\W*(?:(?:only|just|exactly|about|around) )?{_N}(?=\s?(?:[.,;!(]|-\s|—|$))"
 )
-_EQUATION = re.compile(r"[^=\n,.。;:]{0,60}[0-9][^=\n,.。;:]{0,60}=\s*(?=[0-9])")
-_SENTENCE_END = re.compile(r"(?<=[。!?;\n])|(?<=\.)\s")
 _ABOUT = re.compile(r"左右|上下|(?<=[0-9个字])许")
 
 
 def extract_asked_count(text: str, question: str = "") -> Extracted:
     """The count of the asked thing that a response states, beside counts of other things.
 
-    A number that is the whole answer, or that an answer phrase introduces, decides; then what
-    follows a correction; then a total; then the number of the thing that the question counts
-    (2块甲骨上有12个字), if there is one value; then `extract_count`.
+    A number that is the whole answer decides; then the last sentence that commits to a count
+    (`stated_count`); then the number of the thing that the question counts (2块甲骨上有12个字), if
+    there is one value; then `extract_count`.
     """
     body = strict_body(text)
     if len(body) > LONGEST:
         return extract_count(body)
     plain = _ABOUT.sub("", re.sub(r"[*_`$\u2600-\u27bf\U0001f300-\U0001faff]", "", body))
     plain = CONDITIONAL.sub("", _TAGS.sub(" ", plain))
-    plain = _EQUATION.sub("", write_dozens_in_digits(_DENIED.sub(" ", to_half_width(plain))))
+    plain = EQUATION.sub("", write_dozens_in_digits(_DENIED.sub(" ", to_half_width(plain))))
     if wording("counts", "none_at_all").fullmatch(fold(plain).strip(_EDGE)):
         return Extracted("0", "none there", plain)
     if wording("counts", "uncountable").search(fold(plain)) and not _later(
@@ -105,42 +110,19 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     if times := _TIMES.match(plain):
         return Extracted(str(_HOW_OFTEN[times[1].lower()]), "first words", plain[:80])
     asked = find_asked_thing(question, in_english=is_mostly_latin(plain))
-    plain = without_bounds(plain)
+    found = stated_count(without_bounds(plain), asked)
+    plain = without_bounds(SUPPOSED.sub("", plain))
+    if not found and wording("counts", "cannot_count").search(fold(plain)):
+        found = Extracted(None, "said to be uncountable", plain[:80])
     sure = without_first_sight(plain)
     return (
         _from_json(body, question)
         or _alone(_GLOSS.sub("", plain), asked)
-        or _last_line(plain, asked)
-        or _corrected(plain, question, asked)
-        or _range_at_last(plain)
+        or found
         or _concluded(sure, asked)
         or _bold(body, asked)
-        or _first_line(sure, asked)
         or _of_text(sure if sure.strip() else plain, question, asked)
     )
-
-
-def _last_line(plain: str, asked: AskedThing | None) -> Extracted | None:
-    """The count that is the whole last line after a label of the answer, or the last paragraph."""
-    lines = [each.strip() for each in plain.splitlines() if each.strip()]
-    if len(lines) < 2:
-        return None
-    label = wording("short", "answer").match(fold(lines[-1]))
-    if not label and (lines[-2][-1:].isdigit() or plain.rstrip().rpartition("\n\n")[2].count("\n")):
-        return None
-    return _alone(lines[-1][label.end() if label else 0 :].lstrip("→⇒=>:：-—* "), asked)
-
-
-def _range_at_last(plain: str) -> Extracted | None:
-    """No count where the last sentence gives a range of the whole (这样算下来，大概有6到8匹)."""
-    flat = fold(plain)
-    last = _SENTENCE_END.split(flat.rstrip(_EDGE))[-1]
-    if last == flat.rstrip(_EDGE) or not wording("counts", "estimates").search(last):
-        return None
-    open_one = without_ranges(last)
-    if open_one == last or re.search(_N, open_one) or wording("short", "answer").search(flat):
-        return None
-    return Extracted(None, "a range", last)
 
 
 def _bold(body: str, asked: AskedThing | None) -> Extracted | None:
@@ -170,16 +152,6 @@ def _alone(said: str, asked: AskedThing | None) -> Extracted | None:
     return Extracted(f"{_number(found['n']):.0f}", "whole", said)
 
 
-def _corrected(plain: str, question: str, asked: AskedThing | None) -> Extracted | None:
-    """The count after the last correction that has one."""
-    for start in _later(plain, "discourse", "correction"):
-        rest = plain[start:]
-        found = _concluded(rest, asked) or _of_text(rest, question, asked)
-        if found.answer is not None:
-            return found
-    return None
-
-
 def _concluded(sure: str, asked: AskedThing | None) -> Extracted | None:
     """The count of the asked thing, or the number alone, after the last word that concludes."""
     for start in _later(sure, "counts", "concludes"):
@@ -203,19 +175,6 @@ def _later(plain: str, file: str, name: str) -> list[int]:
     """Where the last wordings of a kind end, the last first."""
     found = [each for each in wording(file, name).finditer(fold(plain)) if each.start() > 1]
     return [each.end() for each in reversed(found[-_MOST_CORRECTIONS:])]
-
-
-def _first_line(plain: str, asked: AskedThing | None) -> Extracted | None:
-    """The count that is the whole first line, where parts of it are listed after."""
-    first, rest = re.split(r"[\n。]|$", plain.strip(), maxsplit=1)
-    flat = fold(first).strip(_EDGE)
-    found = _COUNT_ALONE.fullmatch(flat)
-    if not rest.strip() or not found or not (found["unit"] or found["things"]):
-        return None
-    value = _number(found["n"])
-    if value is None or (asked and found["things"] and find_asked_count(flat, asked) != value):
-        return None
-    return Extracted(f"{value:.0f}", "first line", first)
 
 
 def _of_text(plain: str, question: str, asked: AskedThing | None) -> Extracted:

@@ -9,36 +9,36 @@ from typing import NamedTuple
 from keju.scoring.wordings import alternatives, fold, wording
 from keju.text import is_han, parse_english_number, parse_number
 
-_NUMBER = (
+NUMBER = (
     r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)"
     r"(?:-(?:one|two|three|four|five|six|seven|eight|nine)\b)?+"
     r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
     r"|sixteen|seventeen|eighteen|nineteen)"
 )
 _GENERIC = "个名位只条枚处"
-_MEASURES = "个名位只条枚处匹头棵座朵艘张幅件把片株尾根间人方行字块尊颗口辆对双"
+MEASURES = "个名位只条枚处匹头棵座朵艘张幅件把片株尾根间人方行字块尊颗口辆对双"
 _CONTAINERS = frozenset("行列章卷页块首篇层")
 _RANGES = re.compile(
-    rf"(?<![0-9a-z第.]){_NUMBER.replace('?P<n>', '')}\s?(?:[个名位只条枚处字匹人]|[a-z]+)?"
+    rf"(?<![0-9a-z第.]){NUMBER.replace('?P<n>', '')}\s?(?:[个名位只条枚处字匹人]|[a-z]+)?"
     r"\s?(?:到|至|-|–|—|~|或|和(?=[^,。]{1,6}之?间)|或者|,\s?也(?:有)?可能[是为有]?|\bto\b|\bor\b)\s?"
-    rf"(?<![a-z]){_NUMBER.replace('?P<n>', '')}(?=\s?[个名位只条枚处字匹人行列]|之间|\s[a-z]|\W|$)"
+    rf"(?<![a-z]){NUMBER.replace('?P<n>', '')}(?=\s?[{MEASURES}处]|之间|\s[a-z]|\W|$)"
 )
 _BETWEEN_TWO = re.compile(
-    rf"\bbetween {_NUMBER.replace('?P<n>', '')} and {_NUMBER.replace('?P<n>', '')}"
+    rf"\bbetween {NUMBER.replace('?P<n>', '')} and {NUMBER.replace('?P<n>', '')}"
 )
 _BOUNDED = re.compile(
-    rf"(?<![0-9a-z第.]){_NUMBER.replace('?P<n>', '')}"
+    rf"(?<![0-9a-z第.]){NUMBER.replace('?P<n>', '')}"
     r"(?:\s?[个名位只条枚处字匹人]?(?:以上|左右以上)|[来多余几](?=[个名位只条枚处字匹人头棵座艘张幅件方])"
     r"|余(?=[^,。;]{0,2}人)|\+| or more\b)"
     r"|(?<![总人字个目])[数几][十百千万](?![一二三四五六七八九])"
 )
-_ALL_OF = re.compile(rf"\ball (?:of the )?{_NUMBER} (?:of (?:them|the)\b|are\b)")
+_ALL_OF = re.compile(rf"\ball (?:of the )?{NUMBER} (?:of (?:them|the)\b|are\b)")
 _ASKED_VERB = re.compile(r"(?P<verb>缺少?|残缺|遗漏|漏|少|多|增|减|剩下?|新增|删去?)了?$")
 _FORMAL = re.compile("[壹贰叁肆伍陆柒捌玖拾佰仟貳參陸零〇]{2,}")
 _PLAIN = str.maketrans("壹贰叁肆伍陆柒捌玖拾佰仟貳參陸", "一二三四五六七八九十百千二三六")
 _SOME_OF = re.compile(
-    rf"\b{_NUMBER} of (?:them|whom|(?:the|these|those)"
-    rf" (?:{_NUMBER.replace('?P<n>', '')} )?[a-z]+)\b"
+    rf"\b{NUMBER} of (?:them|whom|(?:the|these|those)"
+    rf" (?:{NUMBER.replace('?P<n>', '')} )?[a-z]+)\b"
     r"(?P<said>[^.,;\n]{0,60})"
 )
 _AFTER_NOUN = (
@@ -128,7 +128,7 @@ def _translated(noun: str) -> str:
     """The English word for a Chinese noun, by the first of its characters that has one."""
     names = zip(alternatives("counts", "noun"), alternatives("counts", "in_english"), strict=True)
     return next(
-        (word for chars, word in names if re.match(rf"[^在有是]{{0,2}}?[{chars}]", noun)), ""
+        (word for chars, word in names if re.match(rf"[^在有是]{{0,3}}?[{chars}]", noun)), ""
     )
 
 
@@ -179,7 +179,7 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
         short or measure,
         per,
         characters,
-        rf"\s?[{_MEASURES}]?{short[:1]}" if noun else "",
+        rf"\s?[{MEASURES}]?{short[:1]}" if noun else "",
         qualifier,
         lacking["verb"] if (lacking := _ASKED_VERB.search(before)) else "",
     )
@@ -201,7 +201,7 @@ def without_ranges(flat: str) -> str:
 def without_bounds(text: str) -> str:
     """A text with a mark for each number that is only a bound (十来匹, 20匹以上, 只能辨认出3个)."""
     flat, kept, start = fold(text), [], 0
-    partly = wording("counts", "partly", rf"{{}}{_NUMBER}")
+    partly = wording("counts", "partly", rf"{{}}{NUMBER}")
     for found in sorted(
         (*_BOUNDED.finditer(flat), *partly.finditer(flat)), key=lambda each: each.start()
     ):
@@ -230,13 +230,13 @@ def find_asked_count(flat: str, asked: AskedThing) -> float | None:
     flat = without_ranges(flat)
     found = [each for each in _counts(flat, asked) if not _OPEN.search(each.before)]
     others = bool(found) and all(_is_of_others(flat, each, asked) for each in found)
-    if others and _zero(flat, asked) == 0:
+    if others and count_of_none(flat, asked) == 0:
         return 0.0
     selected = _of_them(flat, asked)
     if asked.qualifier and not selected:
         selected = {each.value for each in found if _is_qualified(flat, each, asked.qualifier)}
     if found_all := _ALL_OF.search(flat):
-        return _value(found_all["n"])
+        return value_of_numeral(found_all["n"])
     selected = selected or _after_verb(flat, asked)
     if len(selected) == 1:
         return selected.pop()
@@ -253,7 +253,7 @@ def find_asked_count(flat: str, asked: AskedThing) -> float | None:
             return values_found[0]
         if values_found:
             return _only_named(flat, whole, asked)
-    return _zero(flat, asked)
+    return count_of_none(flat, asked)
 
 
 def _of_them(flat: str, asked: AskedThing) -> set[float]:
@@ -262,7 +262,7 @@ def _of_them(flat: str, asked: AskedThing) -> set[float]:
     for found in _SOME_OF.finditer(flat):
         words = [word[:4] for word in re.findall(r"[a-z]{4,}", asked.qualifier)]
         named = not words and asked.noun and re.search(asked.noun, found["said"])
-        value = _value(found["n"])
+        value = value_of_numeral(found["n"])
         if value is not None and (named or (words and all(w in found["said"] for w in words))):
             values.add(value)
     return values
@@ -272,11 +272,12 @@ def _after_verb(flat: str, asked: AskedThing) -> set[float]:
     """The values after the verb of the question (缺少几个 – 缺 3 个)."""
     if not asked.verb:
         return set()
-    found = re.finditer(rf"{asked.verb[0]}[{asked.verb}了的是约:]{{0,3}}\s?{_NUMBER}", flat)
-    return {value for each in found if (value := _value(each["n"])) is not None}
+    found = re.finditer(rf"{asked.verb[0]}[{asked.verb}了的是约:]{{0,3}}\s?{NUMBER}", flat)
+    return {value for each in found if (value := value_of_numeral(each["n"])) is not None}
 
 
-def _zero(flat: str, asked: AskedThing) -> float | None:
+def count_of_none(flat: str, asked: AskedThing) -> float | None:
+    """0 where a text says that there is none of a thing, else None."""
     if not asked.noun:
         return None
     none = rf"(?:^|[,。;:]|\.\s|\bbut )\W{{0,4}}(?:{wording('counts', 'none').pattern}){asked.noun}"
@@ -299,9 +300,9 @@ def _is_of_others(flat: str, count: _Count, asked: AskedThing) -> bool:
 
 def _bare_totals(flat: str) -> list[float]:
     """Totals without a thing after them (for a total of 5)."""
-    around = rf"{{}}[|,:\s]{{0,4}}{_NUMBER}(?=\s?(?:[.,;:!)。|]|[等类种]?[”」\"]?(?:[.,;:。]|$)))"
+    around = rf"{{}}[|,:\s]{{0,4}}{NUMBER}(?=\s?(?:[.,;:!)。|]|[等类种]?[”」\"]?(?:[.,;:。]|$)))"
     found = wording("counts", "total", around).finditer(flat)
-    return [value for each in found if (value := _value(each["n"])) is not None]
+    return [value for each in found if (value := value_of_numeral(each["n"])) is not None]
 
 
 def _only_named(flat: str, counts: list[_Count], asked: AskedThing) -> float | None:
@@ -310,7 +311,7 @@ def _only_named(flat: str, counts: list[_Count], asked: AskedThing) -> float | N
         return None
     with_measure = asked.named.replace("]?", "]", 1)
     for named in (asked.named,) if asked.noun.startswith("人") else (asked.named, with_measure):
-        is_named = re.compile(_NUMBER + named)
+        is_named = re.compile(NUMBER + named)
         right = [each for each in counts if each.after_noun or is_named.match(flat, each.start)]
         places = {each.start for each in right}
         others = [each for each in counts if each.start not in places]
@@ -341,18 +342,18 @@ def _is_qualified(flat: str, count: _Count, qualifier: str) -> bool:
 
 def _counts(flat: str, asked: AskedThing) -> Iterator[_Count]:
     """The counts of a thing: before its name, or after it (马只有3匹)."""
-    after = rf"(?<![0-9a-z第.]){_NUMBER}{asked.unit}"
+    after = rf"(?<![0-9a-z第.]){NUMBER}{asked.unit}"
     noun = re.escape(asked.noun) if not asked.noun.isascii() else asked.noun
     before = (
-        rf"(?<![{_MEASURES}]){noun}{_AFTER_NOUN}{_NUMBER}\s?[{_MEASURES}]"
+        rf"(?<![{MEASURES}]){noun}{_AFTER_NOUN}{NUMBER}\s?[{MEASURES}]"
         if not asked.noun.isascii()
         else rf"\bnumber of (?:[a-z-]+ ){{0,3}}?{noun}\b[^.,;0-9]{{0,40}}?\b(?:is|are|was|=|:)\s"
-        rf"(?:actually |therefore |thus |really |about |only )?{_NUMBER}\b"
+        rf"(?:actually |therefore |thus |really |about |only )?{NUMBER}\b"
     )
     for expression in (after,) if not asked.noun or asked.noun in _CONTAINERS else (after, before):
         for found in re.finditer(expression, flat):
-            value = _value(found["n"])
-            if value is not None:
+            value = value_of_numeral(found["n"])
+            if value is not None and not flat.startswith(tuple("群些队组"), found.end("n")):
                 start = found.start("n")
                 left = flat[max(0, start - _LEFT) : start]
                 yield _Count(start, found.end(), value, left, expression is before)
@@ -368,7 +369,8 @@ def _is_part(flat: str, count: _Count, asked: AskedThing) -> bool:
     return bool(part)
 
 
-def _value(text: str) -> float | None:
+def value_of_numeral(text: str) -> float | None:
+    """The value of what `NUMBER` matches."""
     if text.isascii() and text[0].isalpha():
         return parse_english_number(text)
     return parse_number(text)

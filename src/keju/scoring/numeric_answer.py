@@ -20,12 +20,15 @@ _TENTHS = re.compile(
 )
 CONDITIONAL = re.compile(
     r"[（(][^（()）]{0,6}(?:如果|若|\bif\b|alternatively)[^（()）]{0,120}[）)]"
-    r"|(?:(?<=[，。；,;])|^)(?:若|如果|倘若|假如|要是)[^。；;\n]{0,80}"
     r"|,? or [^,.;]{1,12} if [^.;\n]{1,80}"
     r"|(?:,? (?:as opposed to|rather than|instead of)\b|而不是|而非)[^,.;，。；\n]{1,60}",
     re.IGNORECASE | re.MULTILINE,
 )
 """A part that a response adds for another case than the one it answers."""
+SUPPOSED = re.compile(
+    r"(?:(?<=[，。；,;])|^)(?:若|如果|倘若|假如|要是)[^。；;\n]{0,80}", re.MULTILINE
+)
+"""A sentence about another case, in Chinese."""
 _PROBABILITY_KEY = re.compile(r"prob(?:ability)?|likelihood|answer|概率|可能性|答案", re.IGNORECASE)
 _CLAUSE = re.compile(r"[,，](?!\d)|[。;；!！?？\n]|\.(?=\s)|(?=\bbut\b)")
 
@@ -48,7 +51,7 @@ def extract_final_probability(text: str) -> Extracted:
     """
     if (keyed := _probability_in_json(text)) is not None:
         return keyed
-    text = CONDITIONAL.sub("", body_of(text)[-LONGEST:]) or text
+    text = SUPPOSED.sub("", CONDITIONAL.sub("", body_of(text)[-LONGEST:])) or text
     body = _TENTHS.sub(lambda found: f"{parse_number(found[1]):.0f}0%", body_of(text)[-LONGEST:])
     flat = fold(body)
     back = list(wording("discourse", "correction").finditer(flat))

@@ -12,6 +12,7 @@ from itertools import islice
 
 from keju.items import AnswerForm
 from keju.scoring.blocks import Piece
+from keju.scoring.count_statements import commits_to_count
 from keju.scoring.extraction import json_value, strict_body, without_fence
 from keju.scoring.remarks import is_modern, is_mostly_latin
 from keju.scoring.wordings import fold, wording
@@ -61,7 +62,8 @@ def no_answer_reason(
         if (not wrong and _all_fit(flat, options)) or _two_left(flat):
             return "several options are said to fit"
         return "breaks off before the answer" if _breaks_off_among_options(core, flat) else ""
-    if form in _ONE_VALUE and _breaks_off(core, sentences_of(core), question):
+    counted = form == "number" and commits_to_count(core, question)
+    if form in _ONE_VALUE and not counted and _breaks_off(core, sentences_of(core), question):
         return "breaks off before the answer"
     return "declines" if form in _DECLINED and _declines(core, form) else ""
 
