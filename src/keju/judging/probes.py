@@ -9,13 +9,11 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from keju.errors import DataError
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Request
 from keju.judging.answers import GradableAnswer
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
-from keju.messages import message
 
 PLAIN = "plain"
 _FILE = "probes.toml"
@@ -52,19 +50,8 @@ class Probing(NamedTuple):
 
 @cache
 def declared_probes() -> Probes:
-    """The probes, read from the file beside this module.
-
-    Raises:
-        DataError: it does not have the declared form, or compares a probe with one that does not
-            exist.
-    """
-    found = shipped_toml("keju.judging", _FILE, Probes)
-    for name, probe in found.probes.items():
-        if probe.against and probe.against not in found.probes:
-            raise DataError(
-                message("judging.probe-beside-none", against=probe.against), file=_FILE, item=name
-            )
-    return found
+    """The probes, read from the file beside this module."""
+    return shipped_toml("keju.judging", _FILE, Probes)
 
 
 def probings(drawn: Sequence[GradableAnswer], rubrics: Rubrics, judge: str) -> Iterator[Probing]:

@@ -11,7 +11,6 @@ from msgspec import field
 from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
-from keju.models.capabilities import Capabilities
 from keju.models.image_limits import Fit
 
 
@@ -202,7 +201,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 
 
 class Model(Protocol):
-    """Anything that answers requests."""
+    """Anything that answers requests; `capabilities_of` returns what else it can do."""
 
     @property
     def name(self) -> str:
@@ -227,10 +226,6 @@ class Model(Protocol):
         Raises:
             AskError: there is no answer.
         """
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """The abilities besides answering one request at a time (`capabilities_of`)."""
 
     async def close(self) -> None:
         """Release connections and memory."""

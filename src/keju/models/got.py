@@ -18,7 +18,6 @@ from keju.items import Request, Status
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.capabilities import NO_CAPABILITIES
 from keju.models.request_pixels import picture, unsupported_page_reason
 
 MOST_TOKENS = 4096
@@ -49,8 +48,6 @@ class Got:
         PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain such a model.
     """
-
-    capabilities = NO_CAPABILITIES
 
     def __init__(self, folder: str, options: ModelOptions) -> None:
         check_local(folder, "got:")

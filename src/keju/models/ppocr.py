@@ -16,7 +16,6 @@ from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.capabilities import NO_CAPABILITIES
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
     OPENVINO,
@@ -65,8 +64,6 @@ class PPOCR:
         PrerequisiteError: the engine, the runtime, or a model file is not installed, or the runtime
             does not work on this machine.
     """
-
-    capabilities = NO_CAPABILITIES
 
     def __init__(self, options: ModelOptions, *, runtime: Runtime = ONNXRUNTIME) -> None:
         self._ordered = options.reading_order

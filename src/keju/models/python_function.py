@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from keju.items import Request
 from keju.models.base import PYTHON, Answer, status_of
-from keju.models.capabilities import NO_CAPABILITIES
 
 Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awaitable[str]]
 """From the images of a request, as stored, and its prompt to the text of the response."""
@@ -40,8 +39,6 @@ class PythonModel:
         ValueError: the name is empty or has a character that names cannot have, or `concurrency` is
             below 1.
     """
-
-    capabilities = NO_CAPABILITIES
 
     def __init__(
         self, name: str, function: Function, *, version: str = "", concurrency: int = 1

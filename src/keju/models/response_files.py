@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.workbooks import workbook_sheets
 from keju.errors import number_of, shortened
 from keju.files import bounded_bytes
@@ -45,12 +46,12 @@ class ResponseFiles(NamedTuple):
             return ()
         read = [str(path.relative_to(folder)) for path in self.read]
         skipped = [f"{path.relative_to(folder)} ({why})" for path, why in self.skipped.items()]
-        tasks = _listed([*self.filtered])
+        tasks = _some(self.filtered)
         filtered = f"{folder}: responses of {tasks}: only what a filter of the task took"
         return (
             *([filtered] if self.filtered else []),
-            f"{folder}: {number_of(len(read), 'file')} with responses: {_listed(read)}",
-            f"{folder}: {number_of(len(skipped), 'file')} skipped: {_listed(skipped)}",
+            f"{folder}: {number_of(len(read), 'file')} with responses: {_some(read)}",
+            f"{folder}: {number_of(len(skipped), 'file')} skipped: {_some(skipped)}",
         )
 
 
@@ -134,11 +135,5 @@ def _evaluated(path: Path, heads: dict[Path, frozenset[str]]) -> Path | None:
     return next((base for base in bases if path in heads and heads[base] < heads[path]), None)
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(_shorten_names(names))
-
-
-def _shorten_names(names: list[str]) -> Iterator[str]:
-    yield from (shortened(name, 120) for name in names[:_SEVERAL])
-    if len(names) > _SEVERAL:
-        yield f"{len(names) - _SEVERAL} more"
+def _some(names: Iterable[str]) -> str:
+    return join_names((shortened(name, 120) for name in names), _SEVERAL)

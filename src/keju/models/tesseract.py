@@ -19,7 +19,6 @@ from keju.files import sha256_file
 from keju.items import Line, Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.capabilities import NO_CAPABILITIES
 from keju.models.request_pixels import picture, unsupported_page_reason
 
 _LANGUAGE = "chi_tra_vert"
@@ -37,8 +36,6 @@ class Tesseract:
     Raises:
         PrerequisiteError: the program or its language data is not installed.
     """
-
-    capabilities = NO_CAPABILITIES
 
     def __init__(self, options: ModelOptions) -> None:
         self._timeout = options.timeout

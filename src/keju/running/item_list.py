@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import bounded_bytes, sha256_bytes
@@ -22,7 +23,6 @@ _MOST_BYTES = 64 << 20
 """The maximum size of a list of items in bytes."""
 
 _TABLES = frozenset({".csv", ".tsv", ".json", ".jsonl"})
-_NAMED = 5
 
 
 def read_item_ids(file: Path) -> tuple[str, ...]:
@@ -123,5 +123,4 @@ def _repeated(ids: Sequence[str]) -> list[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    said = ", ".join(shortened(name) for name in names[:_NAMED])
-    return said + (", …" if len(names) > _NAMED else "")
+    return join_names(map(shortened, names))

@@ -11,14 +11,11 @@ import math
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from typing import Any
 
 import msgspec
 
-from keju.errors import DataError
 from keju.files import shipped_toml
 from keju.items import Request
-from keju.messages import message
 from keju.models import Fit
 from keju.text import count_han
 
@@ -30,7 +27,7 @@ _OTHERS = 4
 _RULES = "image_tokens.toml"
 
 
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
+class Rule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The rule by which one family of models counts an image, and its source."""
 
     models: tuple[str, ...]
@@ -45,7 +42,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seen: str
-    rules: tuple[dict[str, Any], ...]
+    rules: tuple[Rule, ...]
 
 
 @lru_cache(maxsize=4096)
@@ -98,29 +95,8 @@ def image_rule(model: str) -> Rule | None:
 
 @cache
 def image_rules() -> tuple[Rule, ...]:
-    """All known rules, in the order in which they are tried.
-
-    Raises:
-        DataError: the file of rules is not valid.
-    """
-    declared = shipped_toml("keju.running", _RULES, _Declared).rules
-    try:
-        known = ("models", "way", "source")
-        rules = [
-            msgspec.convert(
-                {
-                    **{name: each[name] for name in known},
-                    "given": {name: value for name, value in each.items() if name not in known},
-                },
-                Rule,
-            )
-            for each in declared
-        ]
-        for rule in rules:
-            rule.tokens(100, 100)
-    except (msgspec.ValidationError, KeyError, TypeError) as error:
-        raise DataError(message("running.rules-invalid", error=error), file=_RULES) from None
-    return tuple(rules)
+    """All known rules, in the order in which they are tried."""
+    return shipped_toml("keju.running", _RULES, _Declared).rules
 
 
 def _fixed(width: int, height: int, *, tokens: float) -> float:

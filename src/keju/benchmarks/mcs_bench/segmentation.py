@@ -8,7 +8,6 @@ to the last; a test holds it to jieba itself.
 from __future__ import annotations
 
 import logging
-import os
 import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError
 from keju.messages import message
+from keju.object_stores import cache_folder
 
 _BLOCK = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
 _SPACE = re.compile(r"(\r\n|\s)")
@@ -207,8 +207,7 @@ def _cutter() -> _Cutter:
 def _cache_folder() -> Path | None:
     """Our own folder for the parsed dictionary, or None where none can be made."""
     try:
-        base = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(base) if base else Path.home() / ".cache") / "keju"
+        folder = cache_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, RuntimeError):
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from keju.models.capabilities import NO_CAPABILITIES, Capabilities
-
 
 class Baseline:
     """A name and an identity; each baseline has its own `unsupported_reason` and `answer`.
@@ -31,11 +29,6 @@ class Baseline:
     def concurrency(self) -> int:
         """One: an answer takes no time."""
         return 1
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """None, unless a baseline overrides this."""
-        return NO_CAPABILITIES
 
     async def close(self) -> None:
         """Nothing to release."""

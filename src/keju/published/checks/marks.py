@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from keju.messages import message
 from keju.published.checks.base import Check, Mismatch, Outcome
+from keju.published.checks.sizes import merits_of
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column, Mark
@@ -76,11 +77,6 @@ def _name_mark(mark: Mark) -> str:
 
 def places(column: Column, rows: Iterable[str]) -> dict[str, int]:
     """The place of each row among the distinct values of a column, the best first."""
-    better = column.how.better
-    merit = {
-        row: {"higher": 1, "lower": -1}.get(better, 0) * column.values[row]
-        - (abs(column.values[row]) if better == "nearest to 0" else 0)
-        for row in rows
-    }
-    order = sorted(set(merit.values()), reverse=True)
-    return {row: order.index(value) + 1 for row, value in merit.items()}
+    merits = merits_of(column, column.values, rows)
+    order = sorted(set(merits.values()), reverse=True)
+    return {row: order.index(value) + 1 for row, value in merits.items()}

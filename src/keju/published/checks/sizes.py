@@ -148,17 +148,19 @@ def size_of(
 
 def ranks_of(column: Column, values: Mapping[str, float], rows: Iterable[str]) -> dict[str, int]:
     """The rank of each row by `values` of the column's metric; equal values share a rank."""
-    better = column.how.better
-    merit = {
-        row: -abs(values[row]) if better == "nearest to 0"
-        else -values[row] if better == "lower"
-        else values[row]
-        for row in rows
-    }  # fmt: skip
+    merits = merits_of(column, values, rows)
     return {
-        row: 1 + sum(other > mine + EPSILON for other in merit.values())
-        for row, mine in merit.items()
+        row: 1 + sum(other > mine + EPSILON for other in merits.values())
+        for row, mine in merits.items()
     }
+
+
+def merits_of(column: Column, values: Mapping[str, float], rows: Iterable[str]) -> dict[str, float]:
+    """The values of rows, so that more is better, whichever way the column's metric goes."""
+    better = column.how.better
+    if better == "nearest to 0":
+        return {row: -abs(values[row]) for row in rows}
+    return {row: -values[row] if better == "lower" else values[row] for row in rows}
 
 
 def _moves(

@@ -261,15 +261,7 @@ def _add(
     inside = fit.boxes(path, data, annotations.of[path])
     if not inside:
         return False
-    ref = writer.add_image(data, str(path))
-    pattern = Item(
-        id=image_id(found, path),
-        benchmark=BENCHMARK,
-        task=_TASK,
-        images=(ref,),
-        group=ref.sha256,
-        metadata=found.source.about | {"file": path.relative_to(found.folder).as_posix()},
-    )
+    pattern = _pattern(found, writer, path, data)
     answers = {"What": what.of(path), "Yes-or-No": "yes", "How": str(len(inside)), "Where": ""}
     for item in items_of_queries(pattern):
         if item.query == "What" and not answers["What"]:
@@ -280,18 +272,22 @@ def _add(
 
 
 def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
-    ref = writer.add_image(source_bytes(path), str(path))
-    pattern = Item(
+    pattern = _pattern(found, writer, path, source_bytes(path))
+    for item in items_of_queries(pattern, "Yes-or-No"):
+        writer.add(replace(item, answer="no"))
+
+
+def _pattern(found: Found, writer: DatasetWriter, path: Path, data: bytes) -> Item:
+    """An item of an image, which is stored, without its query and answer."""
+    ref = writer.add_image(data, str(path))
+    return Item(
         id=image_id(found, path),
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
-        answer="no",
         group=ref.sha256,
         metadata=found.source.about | {"file": path.relative_to(found.folder).as_posix()},
     )
-    for item in items_of_queries(pattern, "Yes-or-No"):
-        writer.add(item)
 
 
 def _sampled(found: Found, paths: list[Path], settings: RecognitionSettings) -> list[Path]:
