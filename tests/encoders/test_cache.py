@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -27,17 +28,17 @@ def matrix(rows, value=1.0):
 def test_what_is_put_is_there_in_another_process(tmp_path):
     path = tmp_path / "new" / "cache.sqlite"
     key = text_key("weights:first", "天地")
-    with VectorCache(path) as cache:
+    with closing(VectorCache(path)) as cache:
         cache.put_vectors({key: vector(0.1, 0.2)})
         cache.put_matrices({key: matrix(3)})
-    with VectorCache(path) as cache:
+    with closing(VectorCache(path)) as cache:
         assert cache.vectors([key, b"other"], size=2)[key].tolist() == vector(0.1, 0.2).tolist()
         assert cache.matrices([key], size=4)[key].shape == (3, 4)
 
 
 def test_numbers_come_back_to_the_last_bit(tmp_path):
     value = np.array([1 / 3, 2 / 7, 1e-300])
-    with VectorCache(tmp_path / "c.sqlite") as cache:
+    with closing(VectorCache(tmp_path / "c.sqlite")) as cache:
         cache.put_vectors({b"k": value})
         assert cache.vectors([b"k"], size=3, dtype=np.float64)[b"k"].tolist() == value.tolist()
 
@@ -73,7 +74,7 @@ def test_keys_tell_spaces_texts_and_sides_apart():
 
 def test_the_file_holds_no_text(tmp_path):
     path = tmp_path / "c.sqlite"
-    with VectorCache(path) as cache:
+    with closing(VectorCache(path)) as cache:
         cache.put_vectors({text_key("space", "a secret answer"): vector(1)})
     assert b"secret" not in path.read_bytes()
 
@@ -82,10 +83,10 @@ def test_the_oldest_matrices_make_room(tmp_path):
     path = tmp_path / "c.sqlite"
     budget = 3 * matrix(2).nbytes
     for at in range(5):
-        with VectorCache(path, matrix_bytes=budget) as cache:
+        with closing(VectorCache(path, matrix_bytes=budget)) as cache:
             cache.put_matrices({bytes([at]): matrix(2, at)})
             cache.put_matrices({bytes([at]): matrix(2, at)})
-    with VectorCache(path, matrix_bytes=budget) as cache:
+    with closing(VectorCache(path, matrix_bytes=budget)) as cache:
         assert sorted(cache.matrices([bytes([at]) for at in range(5)], size=4)) == [
             b"\x02",
             b"\x03",
@@ -95,7 +96,7 @@ def test_the_oldest_matrices_make_room(tmp_path):
 
 def test_two_caches_share_a_file(tmp_path):
     path = tmp_path / "c.sqlite"
-    with VectorCache(path) as one, VectorCache(path) as two:
+    with closing(VectorCache(path)) as one, closing(VectorCache(path)) as two:
         one.put_vectors({b"a": vector(1)})
         two.put_vectors({b"a": vector(1), b"b": vector(2)})
         assert set(one.vectors([b"a", b"b"], size=1)) == {b"a", b"b"}
@@ -117,7 +118,7 @@ def test_a_killed_process_leaves_what_it_had_put(tmp_path):
     seen = [int(process.stdout.readline()) for _ in range(30)]
     process.kill()
     process.communicate()
-    with VectorCache(path) as cache:
+    with closing(VectorCache(path)) as cache:
         found = cache.vectors([at.to_bytes(4, "big") for at in seen], size=1)
         assert len(found) == 30
         cache.put_vectors({b"after": vector(1)})
@@ -127,7 +128,7 @@ def test_a_killed_process_leaves_what_it_had_put(tmp_path):
 def test_a_file_that_is_no_database_is_set_aside(tmp_path, caplog):
     path = tmp_path / "c.sqlite"
     path.write_bytes(b"this is not a database, but it is long enough to look like one" * 20)
-    with VectorCache(path) as cache, caplog.at_level(logging.WARNING):
+    with closing(VectorCache(path)) as cache, caplog.at_level(logging.WARNING):
         cache.put_vectors({b"a": vector(1)})
         assert b"a" in cache.vectors([b"a"], size=1)
     assert (tmp_path / "c.sqlite.broken").exists()
@@ -138,7 +139,7 @@ def test_a_file_that_is_no_database_is_set_aside(tmp_path, caplog):
 def test_where_nothing_can_be_written_it_goes_on_in_memory(tmp_path, caplog):
     blocked = tmp_path / "file"
     blocked.write_text("a file where the folder should be")
-    with VectorCache(blocked / "c.sqlite") as cache, caplog.at_level(logging.WARNING):
+    with closing(VectorCache(blocked / "c.sqlite")) as cache, caplog.at_level(logging.WARNING):
         cache.put_vectors({b"a": vector(1)})
         assert b"a" in cache.vectors([b"a"], size=1)
     assert "can't be used" in caplog.text

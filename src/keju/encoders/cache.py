@@ -9,8 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -67,17 +66,6 @@ class VectorCache:
         self.matrix_bytes = default if matrix_bytes is None else matrix_bytes
         self._connection: sqlite3.Connection | None = None
         self._matrix_total = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file, which is reopened at the next use; content in memory only is lost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,29 +62,26 @@ class Got:
         self._most = options.decoding.max_tokens or MOST_TOKENS
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
-        self._identity: dict[str, str] = {}
 
     @property
     def name(self) -> str:
         """``got:DIR``."""
         return f"got:{self._folder}"
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """The hash of the weights, versions, precision, and the limit of tokens."""
-        if not self._identity:
-            import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
-            device = best_device(torch)
-            self._identity = {
-                "kind": "got",
-                "weights": weights_hash(self._folder, _KINDS),
-                "transformers": version("transformers"),
-                "torch": version("torch"),
-                "dtype": "bfloat16" if device == "cuda" else "float32",
-                "max_tokens": str(self._most),
-            }
-        return dict(self._identity)
+        device = best_device(torch)
+        return {
+            "kind": "got",
+            "weights": weights_hash(self._folder, _KINDS),
+            "transformers": version("transformers"),
+            "torch": version("torch"),
+            "dtype": "bfloat16" if device == "cuda" else "float32",
+            "max_tokens": str(self._most),
+        }
 
     @property
     def concurrency(self) -> int:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from importlib.metadata import version
 from typing import NamedTuple, cast
 
@@ -72,27 +73,24 @@ class PPOCR:
         self._division = divide_cores()
         self._lock = threading.Lock()
         self._open()
-        self._identity: dict[str, str] = {}
 
     @property
     def name(self) -> str:
         """The model string."""
         return "ppocr" if self._runtime is ONNXRUNTIME else f"ppocr:{self._runtime.package}"
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """Versions of engine and runtime, hashes of the models, and whether keju orders lines."""
-        if not self._identity:
-            hashes = {f"model_{part}": sha256_file(at) for part, at in self._models.items()}
-            self._identity = {
-                "kind": "ppocr",
-                "rapidocr": version("rapidocr"),
-                **self._runtime.identity,
-                **hashes,
-                "lines_per_batch": "1",
-                "reading_order": _READING_ORDER if self._ordered else "engine",
-            }
-        return dict(self._identity)
+        hashes = {f"model_{part}": sha256_file(at) for part, at in self._models.items()}
+        return {
+            "kind": "ppocr",
+            "rapidocr": version("rapidocr"),
+            **self._runtime.identity,
+            **hashes,
+            "lines_per_batch": "1",
+            "reading_order": _READING_ORDER if self._ordered else "engine",
+        }
 
     @property
     def concurrency(self) -> int:

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,25 +41,22 @@ class Tesseract:
     def __init__(self, options: ModelOptions) -> None:
         self._timeout = options.timeout
         self._installed = _find()
-        self._identity: dict[str, str] = {}
 
     @property
     def name(self) -> str:
         """The model string."""
         return "tesseract"
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """The program's version, and the hash of its language data."""
-        if not self._identity:
-            self._identity = {
-                "kind": "tesseract",
-                "tesseract": self._installed.version,
-                "language": _LANGUAGE,
-                "language_data": sha256_file(self._installed.data),
-                "page_segmentation": _VERTICAL_BLOCK,
-            }
-        return dict(self._identity)
+        return {
+            "kind": "tesseract",
+            "tesseract": self._installed.version,
+            "language": _LANGUAGE,
+            "language_data": sha256_file(self._installed.data),
+            "page_segmentation": _VERTICAL_BLOCK,
+        }
 
     @property
     def concurrency(self) -> int:

@@ -31,9 +31,9 @@ from keju.files import (
     repair_torn_line,
     write_atomic,
 )
-from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
+from keju.items import Failure, PromptScript, Request, Response, Setting, Status
 from keju.messages import message
-from keju.runs import RunFolder, superseded
+from keju.runs import ResponsePlace, RunFolder, superseded
 
 _MODE = 0o644
 
@@ -50,7 +50,7 @@ class RequestId(NamedTuple):
     wording: str = "released"
 
     @classmethod
-    def of(cls, record: Request | Response) -> RequestId:
+    def of(cls, record: Request | Response | ResponsePlace) -> RequestId:
         """The id of a request, or of the request that a response belongs to."""
         return cls(
             record.item, record.query, record.setting, record.script, record.round,
@@ -67,18 +67,11 @@ class StoredResponse(NamedTuple):
     source_sha256: str = ""
 
 
-class _Head(Record, frozen=True, kw_only=True):
+class _Head(ResponsePlace, frozen=True, kw_only=True):
     """The part of a response that a resume needs."""
 
     key: str
-    item: str
     status: Status
-    query: str = ""
-    setting: Setting = "image"
-    script: PromptScript = "released"
-    wording: str = "released"
-    round: int = 1
-    candidate: int = 0
     source_sha256: str = ""
     error: Failure | None = None
 
@@ -135,15 +128,9 @@ class ResponseStore:
         found: dict[RequestId, StoredResponse] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
-                request_id = RequestId(
-                    self.folder.item_now(head.item),
-                    head.query,
-                    head.setting,
-                    head.script,
-                    head.round,
-                    head.candidate,
-                    head.wording,
-                )
+                request_id = RequestId.of(head)
+                if (item := self.folder.item_now(head.item)) != head.item:
+                    request_id = request_id._replace(item=item)
                 kind = head.error.kind if head.error else ""
                 found[request_id] = StoredResponse(head.key, head.status, kind, head.source_sha256)
         return found

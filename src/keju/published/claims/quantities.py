@@ -109,16 +109,7 @@ class Selection(Quantity, frozen=True, kw_only=True):
         Raises:
             DataError: no cell is selected.
         """
-        found = [
-            (column, row, column.values[row])
-            for column in paper.columns(self.of)
-            for row in select_rows(paper, column, self.rows, self.without)
-        ]
-        if not found:
-            raise DataError(
-                message("published.no-cell-selected"), file=paper.benchmark, item=self.of
-            )
-        return found
+        return select_cells(paper, self.of, self.rows, self.without)
 
     def amount(self, paper: PrintedTables) -> Amount:
         """The cells' numbers, reduced to one."""
@@ -345,6 +336,24 @@ def limit(paper: PrintedTables, row: str, than: AnyQuantity | None, than_of: str
     if not than_of:
         raise DataError(message("published.comparison-needs-than"), file=paper.benchmark, item=row)
     return _value(paper.column(than_of), row)
+
+
+def select_cells(
+    paper: PrintedTables, of: str, rows: Sequence[str], without: Sequence[str]
+) -> list[tuple[Column, str, float]]:
+    """The cells of the columns `of` in some rows, as (column, row, number).
+
+    Raises:
+        DataError: no cell is selected, or a name is not in a column.
+    """
+    found = [
+        (column, row, column.values[row])
+        for column in paper.columns(of)
+        for row in select_rows(paper, column, rows, without)
+    ]
+    if not found:
+        raise DataError(message("published.no-cell-selected"), file=paper.benchmark, item=of)
+    return found
 
 
 def select_rows(

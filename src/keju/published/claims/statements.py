@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.errors import DataError
-from keju.messages import message
 from keju.published.checks.marks import places
 from keju.published.claims.quantities import (
     COMPARE,
@@ -17,6 +15,7 @@ from keju.published.claims.quantities import (
     Sense,
     half_of,
     limit,
+    select_cells,
     select_rows,
 )
 from keju.published.printed_tables import PrintedTables
@@ -97,7 +96,8 @@ class First(Statement, frozen=True, kw_only=True, tag="first"):
         )
 
     def _of_column(self, paper: PrintedTables, column: Column) -> tuple[bool, list[float]]:
-        placed = places(column, {*select_rows(paper, column, self.rows), *self._there(column)})
+        select_rows(paper, column, self.models)  # Each of them must be in the column.
+        placed = places(column, {*select_rows(paper, column, self.rows), *self.models})
         sign = -1 if self.from_worst else 1
         worst = max(sign * placed[model] for model in self.models)
         in_front = {row for row, place in placed.items() if sign * place < worst} - {*self.models}
@@ -105,14 +105,6 @@ class First(Statement, frozen=True, kw_only=True, tag="first"):
         best = min(placed, key=lambda row: sign * placed[row])
         values = [column.values[row] for row in (*self.models, best)]
         return not in_front and (not self.ordered or given == sorted(given)), values
-
-    def _there(self, column: Column) -> tuple[str, ...]:
-        for model in self.models:
-            if model not in column.values:
-                raise DataError(
-                    message("published.no-number-in-row"), item=f"{column.place}, {model}"
-                )
-        return self.models
 
 
 class Ordered(Statement, frozen=True, kw_only=True, tag="ordered"):
@@ -156,16 +148,12 @@ class Every(Statement, frozen=True, kw_only=True, tag="every"):
         return all(kept)
 
     def _compared(self, paper: PrintedTables) -> list[tuple[float, float, bool]]:
-        found = []
-        for column in paper.columns(self.of):
-            for row in select_rows(paper, column, self.rows, self.without):
-                value, bound = column.values[row], limit(paper, row, self.than, self.than_of)
-                found.append((value, bound, COMPARE[self.sense](value, bound)))
-        if not found:
-            raise DataError(
-                message("published.no-cell-selected"), file=paper.benchmark, item=self.of
-            )
-        return found
+        cells = select_cells(paper, self.of, self.rows, self.without)
+        bounds = [limit(paper, row, self.than, self.than_of) for _, row, _ in cells]
+        return [
+            (value, bound, COMPARE[self.sense](value, bound))
+            for (_, _, value), bound in zip(cells, bounds, strict=True)
+        ]
 
 
 class NoneOf(Every, frozen=True, kw_only=True, tag="none"):
@@ -207,15 +195,10 @@ class Means(Statement, frozen=True, kw_only=True, tag="means"):
     def test(self, paper: PrintedTables) -> TestResult:
         """Whether all means agree, within rounding."""
         column = paper.column(self.of)
-        rows = select_rows(paper, column, self.rows, self.without)
-        if not rows:
-            raise DataError(
-                message("published.no-cell-selected"), file=paper.benchmark, item=self.of
-            )
         differences, near = [], []
-        for row in rows:
+        for _, row, value in select_cells(paper, self.of, self.rows, self.without):
             mean = RowMean(row=row, parts=self.parts, weights_of=self.weights_of).amount(paper)
-            differences.append(abs(mean.value - column.values[row]))
+            differences.append(abs(mean.value - value))
             near.append(differences[-1] <= mean.half + column.half + EPSILON)
         return TestResult(all(near), (max(differences),))
 
