@@ -527,7 +527,7 @@ HOSTILE = [
     ("a.json", '{"images":[{"id":1,"file_name":"../../etc/passwd"}],"annotations":[]}',
      "building.picture-not-sent"),
     ("a.json", '{"images":[],"annotations":[{"image_id":3,"bbox":[1,2,3,4]}]}',
-     "building.review-no-image"),
+     "datasets.image-id-unknown"),
     ("a.txt", "hello", "a.txt"),
     ("a.json", '[{"item":"mcq","seal":"x","decision":"accept","id":1}]',
      "task 1: the task contains no data. Export as JSON from Label Studio, not as JSON-MIN"),
@@ -544,7 +544,7 @@ def test_hostile_files_are_refused_in_one_line(given, tmp_path, name, text, said
     file.write_text(text)
     with pytest.raises(DataError) as caught:
         reviewed(given, tmp_path / "out", file)
-    if said.startswith("building."):
+    if said.startswith(("building.", "datasets.")):
         assert caught.value.message.id == said
     else:
         assert said in str(caught.value)
@@ -554,8 +554,8 @@ def test_hostile_files_are_refused_in_one_line(given, tmp_path, name, text, said
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("0 nan 0.5 0.1 0.1", "not a YOLO box"), ("0 9 9 9 9", "not a YOLO box"),
-     ("0 .5 .5", "not a YOLO box"),
+    [("0 nan 0.5 0.1 0.1", "not fractions"), ("0 9 9 9 9", "not fractions"),
+     ("0 .5 .5", "not a line of a YOLO file"),
      ("0 0.99 0.5 0.5 0.1", "leaves its image"), ("0 0.5 0.5 0 0", "no area")],
 )  # fmt: skip
 def test_impossible_boxes_are_rejected(given, tmp_path, line, said):
@@ -581,6 +581,15 @@ def test_an_image_of_another_size_is_rejected(given, tmp_path):
     file = min((out / "images").glob("*.json"))
     file.write_text(file.read_text().replace('"imageWidth": 200', '"imageWidth": 120'))
     with pytest.raises(DataError, match="120x120"):
+        read_review(out, items_of(given), "p")
+
+
+def test_a_shape_that_is_not_a_box_is_rejected(given, tmp_path):
+    out = tmp_path / "labelme"
+    export_review("labelme", given, given.items(), out)
+    file = min((out / "images").glob("*.json"))
+    file.write_text(file.read_text().replace('"rectangle"', '"circle"', 1))
+    with pytest.raises(DataError, match="kind 'circle'"):
         read_review(out, items_of(given), "p")
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 from xml.sax.saxutils import escape
-
-from msgspec import Meta, Struct
 
 from keju.building.reviewing.exported_images import (
     IMAGES,
@@ -16,12 +14,17 @@ from keju.building.reviewing.exported_images import (
     parse_hash,
 )
 from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
-from keju.datasets.readers.base import files_under, source_text
-from keju.datasets.readers.boxes import BoxSettings, Drawn, boxes_of, keep_valid
-from keju.datasets.readers.records import Place
+from keju.datasets.readers.base import files_under
+from keju.datasets.readers.boxes import (
+    BoxSettings,
+    ImageNames,
+    Source,
+    collect_boxes,
+    keep_valid,
+)
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.files import read_json, write_atomic, write_json
+from keju.files import write_atomic, write_json
 from keju.items import Box, ImageRef, Item
 from keju.messages import message
 
@@ -133,8 +136,7 @@ _WRITERS: Mapping[str, Callable[[Sequence[_ExportedImage], Path], None]] = {
     "labelme": _write_labelme,
 }
 
-_BoxesByHash = dict[str, list[Drawn]]
-"""Boxes by the beginning of the hash of their image."""
+_SUFFIXES = {"coco": "json", "voc": "xml", "yolo": "txt", "labelme": "json"}
 
 
 def read_boxes(form: str, src: Path, items: Mapping[str, Item], person: str) -> list[Verdict]:
@@ -149,19 +151,23 @@ def read_boxes(form: str, src: Path, items: Mapping[str, Item], person: str) -> 
         person: the reviewer.
 
     Raises:
-        DataError: an image was not exported or has another size, or a box is not valid.
+        DataError: an image was not exported or has another size, a box is not valid, or an
+            annotation is not a box.
     """
-    by_hash: dict[str, list[str]] = {}
-    refs: dict[str, ImageRef] = {}
+    by_hash: dict[str, list[Item]] = {}
     for item in items.values():
         if item.boxes and item.images:
-            ref = item.images[0]
-            by_hash.setdefault(ref.sha256[:16], []).append(item.id)
-            refs.setdefault(ref.sha256[:16], ref)
+            by_hash.setdefault(item.images[0].sha256[:16], []).append(item)
+    source = Source(src, _list_files(form, src), _ExportedImages(by_hash), BoxSettings())
+    found = collect_boxes(form, source)
+    if found.notes:
+        # If such annotations were ignored, their boxes would count as removed.
+        raise DataError(message("building.not-only-boxes", notes="; ".join(found.notes)), file=src)
     verdicts = []
-    for name, drawn in _READERS[form](src, refs).items():
-        boxes = keep_valid(drawn, refs[name])
-        for item in map(items.__getitem__, by_hash[name]):
+    for path, drawn in found.of.items():
+        shown = by_hash[path.name]
+        boxes = keep_valid(drawn, shown[0].images[0])
+        for item in shown:
             changed = find_box_changes(item, boxes, within=_WITHIN)
             verdicts.append(
                 Verdict(item=item.id, person=person, decision=Decision.ACCEPT)
@@ -176,139 +182,43 @@ def read_boxes(form: str, src: Path, items: Mapping[str, Item], person: str) -> 
     return verdicts
 
 
-def _find_image(name: str, refs: Mapping[str, ImageRef], file: Path) -> str:
-    found = parse_hash(name)
-    if found not in refs:
-        raise DataError(message("building.picture-not-sent", name=name[:80]), file=file)
-    return found
+def _list_files(form: str, src: Path) -> list[Path]:
+    if form == "coco":
+        return [src / COCO_FILE if src.is_dir() else src]
+    return [file for file in files_under(src, {_SUFFIXES[form]}) if file.name != CLASSES]
 
 
-class _CocoImage(Struct, frozen=True):
-    id: int
-    file_name: str
-    width: float = 0
-    height: float = 0
+class _ExportedImages(ImageNames):
+    """Finds exported images by the hash in a name; the path of an image is its hash."""
 
+    def __init__(self, hashes: Collection[str]) -> None:
+        self._hashes = hashes
 
-class _CocoBox(Struct, frozen=True):
-    image_id: int
-    bbox: Annotated[list[float], Meta(min_length=4, max_length=4)]
+    def named(self, name: str, file: Path, item: str = "") -> Path:
+        """The image of a name.
 
+        Raises:
+            DataError: it was not exported.
+        """
+        del item
+        found = parse_hash(name)
+        if found not in self._hashes:
+            raise DataError(message("building.picture-not-sent", name=name[:80]), file=file)
+        return Path(found)
 
-class _Coco(Struct, frozen=True):
-    images: list[_CocoImage]
-    annotations: list[_CocoBox]
+    def beside(self, file: Path, *names: str) -> Path:
+        """The image of an annotation file: of a name in it, else of its own."""
+        return self.named(next(filter(None, names), file.name), file)
 
-
-def _read_coco(src: Path, refs: Mapping[str, ImageRef]) -> _BoxesByHash:
-    file = src / COCO_FILE if src.is_dir() else src
-    whole = read_json(file, _Coco)
-    images = {each.id: each for each in whole.images}
-    found: _BoxesByHash = {_find_image(each.file_name, refs, file): [] for each in whole.images}
-    for number, each in enumerate(whole.annotations, start=1):
-        image = images.get(each.image_id)
-        if image is None:
-            raise DataError(
-                message("building.review-no-image", image_id=each.image_id),
-                file=file,
-                item=f"annotation {number}",
-            )
-        x, y, wide, high = each.bbox
-        box = Box(x0=x, y0=y, x1=x + wide, y1=y + high)
-        drawn = Drawn(box, Place(file, f"annotation {number}"), (image.width, image.height))
-        found[_find_image(image.file_name, refs, file)].append(drawn)
-    return found
-
-
-def _read_voc(src: Path, refs: Mapping[str, ImageRef]) -> _BoxesByHash:
-    names = [path for path in files_under(src, {"xml"}) if _find_image(path.name, refs, path)]
-    images = [path.with_suffix(".jpg") for path in names]
-    drawn = boxes_of(src, images, BoxSettings())
-    return {parse_hash(path.name): boxes for path, boxes in drawn.items()}
-
-
-def _read_yolo(src: Path, refs: Mapping[str, ImageRef]) -> _BoxesByHash:
-    found: _BoxesByHash = {}
-    for file in files_under(src, {"txt"}):
-        if file.name == CLASSES:
-            continue
-        name = _find_image(file.name, refs, file)
-        wide, high = refs[name].width, refs[name].height
-        found[name] = []
-        for number, line in enumerate(source_text(file).splitlines(), start=1):
-            if not line.strip():
-                continue
-            x, y, w, h = _parse_yolo_line(line, file, number)
-            box = Box(
-                x0=(x - w / 2) * wide, y0=(y - h / 2) * high,
-                x1=(x + w / 2) * wide, y1=(y + h / 2) * high,
-            )  # fmt: skip
-            found[name].append(Drawn(box, Place(file, f"line {number}")))
-    return found
-
-
-def _parse_yolo_line(line: str, file: Path, number: int) -> list[float]:
-    try:
-        values = [float(word) for word in line.split()[1:]]
-    except ValueError:
-        values = []
-    if len(values) != 4 or not all(abs(value) <= 2 for value in values):
-        raise DataError(
-            message("building.not-a-yolo-box", line=line[:60]), file=file, item=f"line {number}"
-        )
-    return values
-
-
-class _Shape(Struct, frozen=True):
-    points: list[Annotated[list[float], Meta(min_length=2, max_length=2)]]
-    shape_type: str = "polygon"
-
-
-class _Labelme(Struct, frozen=True, rename={"path": "imagePath", "wide": "imageWidth",
-                                            "high": "imageHeight"}):  # fmt: skip
-    shapes: list[_Shape]
-    path: str = ""
-    wide: float = 0
-    high: float = 0
-
-
-def _read_labelme(src: Path, refs: Mapping[str, ImageRef]) -> _BoxesByHash:
-    found: _BoxesByHash = {}
-    for file in files_under(src, {"json"}):
-        whole = read_json(file, _Labelme)
-        name = _find_image(whole.path or file.name, refs, file)
-        found[name] = []
-        for number, shape in enumerate(whole.shapes, start=1):
-            if not shape.points:
-                raise DataError(
-                    message("building.review-shape-without-points"),
-                    file=file,
-                    item=f"shape {number}",
-                )
-            xs, ys = ([point[axis] for point in shape.points] for axis in (0, 1))
-            box = Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
-            drawn = Drawn(box, Place(file, f"shape {number}"), (whole.wide, whole.high))
-            found[name].append(drawn)
-    return found
-
-
-_READERS: Mapping[str, Callable[[Path, Mapping[str, ImageRef]], _BoxesByHash]] = {
-    "coco": _read_coco,
-    "voc": _read_voc,
-    "yolo": _read_yolo,
-    "labelme": _read_labelme,
-}
 
 FORMS = tuple(_WRITERS)
 
 
 def detect_form(src: Path) -> str:
     """The name of the box format of a directory or file, or ""."""
-    if src.is_file():
+    if src.is_file() or (src / COCO_FILE).is_file():
         return "coco"
-    if (src / COCO_FILE).is_file():
-        return "coco"
-    for form, suffix in (("voc", "xml"), ("yolo", "txt"), ("labelme", "json")):
-        if any(files_under(src, {suffix})):
-            return form
-    return ""
+    forms = (
+        form for form in ("voc", "yolo", "labelme") if any(files_under(src, {_SUFFIXES[form]}))
+    )
+    return next(forms, "")

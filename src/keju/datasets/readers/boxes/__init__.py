@@ -41,8 +41,9 @@ __all__ = [
     "Drawn",
     "Fitted",
     "ImageNames",
+    "Source",
     "annotations_in",
-    "boxes_of",
+    "collect_boxes",
     "fit_boxes",
     "keep_valid",
     "read_canvas",
@@ -80,21 +81,19 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
     if not chosen:
         raise _no_boxes(recognised, folder, NAMES[form])
     unread = _unread(recognised, form, index, folder)
-    source = Source(folder, chosen, index, settings)
-    found = Collector(source, skip_missing=settings.skip_missing)
-    more = _READERS[form](source, found) or ()
-    return Annotations(form, found.of, found.files, (*found.notes(), *more, *unread))
+    found = collect_boxes(form, Source(folder, chosen, index, settings))
+    return found._replace(notes=(*found.notes, *unread))
 
 
-def boxes_of(
-    folder: Path, images: Sequence[Path], settings: BoxSettings
-) -> dict[Path, list[Drawn]]:
-    """The boxes on each image, as `annotations_in` reads them.
+def collect_boxes(form: str, source: Source) -> Annotations:
+    """The boxes in files of one format, on the images of a source.
 
     Raises:
-        DataError: as `annotations_in`.
+        DataError: a file does not have the format, or an image is missing.
     """
-    return annotations_in(folder, images, settings).of
+    found = Collector(source, skip_missing=source.settings.skip_missing)
+    more = _READERS[form](source, found) or ()
+    return Annotations(form, found.of, found.files, (*found.notes(), *more))
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:
