@@ -326,7 +326,7 @@ def test_workers_rebuild_the_modules_of_plug_in_files(file, tmp_path):
             f"add_plugin_files([Path({str(file)!r})])\n"
             "module = next(m for n, m in sys.modules.items() if n.startswith('keju_plugin_'))\n"
             "guarded = RowFunction(module.measure, module.Row, module.Found)\n"
-            "sys.stdout.buffer.write(daft.pickle.dumps(guarded))\n",
+            "sys.stdout.buffer.write(daft.pickle.dumps((guarded, module.Row('a', '論語'))))\n",
         ],
         capture_output=True,
         check=True,
@@ -336,13 +336,13 @@ def test_workers_rebuild_the_modules_of_plug_in_files(file, tmp_path):
         [
             sys.executable,
             "-c",
-            "import sys, pickle; print(pickle.load(sys.stdin.buffer)('a', '論語'))",
+            "import sys, pickle; work, row = pickle.load(sys.stdin.buffer); print(work(row))",
         ],
         input=made,
         capture_output=True,
         check=True,
     )
-    assert done.stdout.decode().strip() == "{'length': 2, 'error': ''}"
+    assert done.stdout.decode().strip() == "Found(length=2, error='')"
 
 
 def test_wrong_plug_in_options_are_one_line(file, tmp_path, keju):

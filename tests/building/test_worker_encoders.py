@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from keju.building.dedup.image_vectors import ImageBatch, encode_batch
 from keju.building.image_files import LOCAL_FILES, UnavailableError
-from keju.building.worker_encoders import load_encoder, release_encoders
+from keju.building.worker_encoders import (
+    ImageBatch,
+    encode_batch,
+    load_encoder,
+    release_encoders,
+)
 from keju.encoders.pictures import PictureEncoder
 from tests.support.tiny_clip import write_clip
 
@@ -21,7 +25,12 @@ def test_other_weights_and_missing_ones_end_the_work(tmp_path: Path):
     other = write_clip(tmp_path / "other", seed=1)
     for folder in (other, tmp_path / "missing"):
         with pytest.raises(UnavailableError):
-            encode_batch(ImageBatch(("a.jpg",), weights), folder=str(folder), images=LOCAL_FILES)
+            encode_batch(
+                ImageBatch(("a.jpg",), ("",), weights),
+                kind=PictureEncoder,
+                folder=folder,
+                images=LOCAL_FILES,
+            )
 
 
 def test_an_encoder_stays_loaded_until_it_is_released(tmp_path: Path):

@@ -11,6 +11,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -45,6 +46,7 @@ _QUIET = {
 `keju.telemetry`."""
 
 
+@dataclass(frozen=True)
 class Engine:
     """Processes the rows of a step.
 
@@ -57,36 +59,25 @@ class Engine:
         store: the address of an object store for finished partitions, in place of any directory.
     """
 
-    def __init__(
-        self,
-        name: EngineName = "native",
-        *,
-        scratch: Path | None = None,
-        address: str = "",
-        console: Console | None = None,
-        store: str = "",
-    ) -> None:
-        if name not in {"native", "ray"}:
-            raise UsageError(message("building.no-engine", name=name))
-        self.name: EngineName = name
-        self.address = address
-        self.store = store
-        self._scratch = scratch
-        self._console = console
+    name: EngineName = "native"
+    _: KW_ONLY
+    scratch: Path | None = None
+    address: str = ""
+    console: Console | None = None
+    store: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the name."""
+        if self.name not in {"native", "ray"}:
+            raise UsageError(message("building.no-engine", name=self.name))
 
     def within(self, scratch: Path) -> Engine:
         """Return the same engine with another directory for finished partitions."""
-        return Engine(
-            self.name,
-            scratch=scratch,
-            address=self.address,
-            console=self._console,
-            store=self.store,
-        )
+        return replace(self, scratch=scratch)
 
     def storing_at(self, store: str) -> Engine:
         """Return the same engine with the address of an object store for finished partitions."""
-        return Engine(self.name, address=self.address, console=self._console, store=store)
+        return replace(self, scratch=None, store=store)
 
     def driver_files(self) -> DriverFiles | None:
         """How workers get files of this machine; None if they open the files themselves.
@@ -109,9 +100,9 @@ class Engine:
         """
         if self.store:
             return ScratchFiles(self.store)
-        if self._scratch is None:
+        if self.scratch is None:
             raise ValueError("the engine has no scratch directory")
-        return ScratchFiles(str(self._scratch.absolute()), self.driver_files())
+        return ScratchFiles(str(self.scratch.absolute()), self.driver_files())
 
     def map(
         self,
@@ -149,15 +140,8 @@ class Engine:
     ) -> Iterator[Out]:
         """Yield the results of `map` in order.
 
-        Only the partitions that are computed at the time are in memory. All rows are read, and
-        stored on disk, before the first result is yielded.
-
-        Args:
-            name: as for `map`, like the following ones.
-            rows: as for `map`; read once.
-            function: as for `map`.
-            out: as for `map`.
-            chunk: as for `map`.
+        Only the partitions that are computed at the time are in memory. All rows are read, once,
+        and stored on disk, before the first result is yielded.
 
         Raises:
             DataError: a worker cannot get the rows or an image, or cannot store its results.
@@ -169,7 +153,7 @@ class Engine:
             return
         with self._temporary_folder() as folder:
             waiting = ScratchFiles(folder, self.driver_files())
-            files = self.files() if self.store or self._scratch else waiting
+            files = self.files() if self.store or self.scratch else waiting
             work = PartitionFunction(RowFunction(function, type(first), out), name, waiting, files)
             keys, missing = [], []
             for partition in _iter_partitions(chain([first], rest), chunk or PARTITION_ROWS):
@@ -185,9 +169,9 @@ class Engine:
     @contextmanager
     def _temporary_folder(self) -> Iterator[str]:
         """A temporary folder, in the scratch directory if there is one."""
-        if self._scratch:
-            self._scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".rows-", dir=self._scratch) as folder:
+        if self.scratch:
+            self.scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".rows-", dir=self.scratch) as folder:
             yield str(Path(folder).absolute())
 
     def _compute(self, keys: list[str], work: PartitionFunction) -> None:
@@ -224,17 +208,27 @@ class Engine:
         self, name: str, found: Iterable[dict[str, Any]], total: int
     ) -> Iterator[dict[str, Any]]:
         """Yield what a query returns; on a terminal with a progress bar of its partitions."""
-        if self._console is None or not self._console.is_terminal:
+        if self.console is None or not self.console.is_terminal:
             yield from found
             return
         from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
 
         columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._console, transient=True) as bar:
+        with Progress(*columns, console=self.console, transient=True) as bar:
             task = bar.add_task(name, total=total)
             for row in found:
                 yield row
                 bar.advance(task)
+
+
+def check_rows(found: Iterable[Any]) -> None:
+    """Check the results of `Engine.map`, for work that needs every row.
+
+    Raises:
+        DataError: the first error of a row.
+    """
+    if error := next((row.error for row in found if row.error), ""):
+        raise DataError(error)
 
 
 def _iter_partitions(rows: Iterable[In], size: int) -> Iterator[list[In]]:

@@ -15,10 +15,9 @@ import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
 from msgspec import Struct
 
-from keju.building.columns import decode_part, encode_part, make_schema, make_table
+from keju.building.columns import decode_part, encode_part, make_schema, make_table, read_rows
 from keju.building.image_files import UnavailableError
 from keju.building.scratch_files import ScratchFiles
 from keju.errors import DataError, KejuError
@@ -38,7 +37,7 @@ Out = TypeVar("Out", bound=Struct)
 
 
 class RowFunction:
-    """A function of a row's columns; its `KejuError` becomes the row's error."""
+    """A function of a row; its `KejuError` becomes the row's error."""
 
     # Without a __dict__, which Daft would copy and send in addition to `__getstate__`.
     __slots__ = ("function", "inward", "outward")
@@ -55,15 +54,13 @@ class RowFunction:
             return _unpickle, (sources, _pickle(parts))
         return RowFunction, parts
 
-    def __call__(self, *values: object) -> dict[str, Any]:
-        """Apply the function to the values of a row; return the fields of the result."""
-        given = dict(zip(self.inward.__struct_fields__, values, strict=True))
+    def __call__(self, row: Any) -> Struct:  # noqa: ANN401 - of the type `inward`
+        """Apply the function to a row."""
         try:
-            found = self.function(msgspec.convert(given, self.inward))
+            return self.function(row)
         except KejuError as error:
             # Tables of a build are stored in one language.
-            found = self.outward(error=error.render("en"))
-        return {name: getattr(found, name) for name in self.outward.__struct_fields__}
+            return self.outward(error=error.render("en"))
 
 
 class PartitionFunction:
@@ -96,16 +93,12 @@ class PartitionFunction:
         Returns:
             Why the partition cannot be computed, such as missing credentials; otherwise empty.
         """
-        import pyarrow as pa  # noqa: PLC0415 - heavy
-
-        given = make_schema(self.rows.inward)
         try:
-            table = decode_part(self.waiting.read(key), given)
+            table = decode_part(self.waiting.read(key), make_schema(self.rows.inward))
             if table is None:
                 raise DataError(message("building.partition-missing"), file=key)
-            columns = [table.column(name).to_pylist() for name in given.names]
-            found = [self.rows(*values) for values in zip(*columns, strict=True)]
-            made = pa.Table.from_pylist(found, schema=make_schema(self.rows.outward))
+            found = [self.rows(row) for row in read_rows(table, self.rows.inward)]
+            made = make_table(found, self.rows.outward)
             self.files.write(self._part_name(key), encode_part(made))
         except (KejuError, UnavailableError) as error:
             return str(error) or type(error).__name__

@@ -135,10 +135,11 @@ def test_the_reason_in_a_table_is_english_in_every_language():
     Image.new("RGB", (90, 90), (90, 90, 90)).save(flat, "PNG")
     one = partial(tear.fragment_piece, settings=tear.FragmentSettings())
     with using("zh"):
-        row = RowFunction(one, tear.PieceImage, tear.BrokenPiece)("a", flat.getvalue(), [1])
+        piece = tear.PieceImage("a", flat.getvalue(), [1])
+        row = RowFunction(one, tear.PieceImage, tear.BrokenPiece)(piece)
         with pytest.raises(DataError) as caught:
-            one(tear.PieceImage("a", flat.getvalue(), [1]))
-    assert row["error"] == caught.value.render("en") != str(caught.value)
+            one(piece)
+    assert row.error == caught.value.render("en") != str(caught.value)
 
 
 def test_images_of_whole_pages_are_reported(bones, tmp_path):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from keju.building.dedup.union_find import Indices
+from keju.building.engine import Engine, check_rows
 from keju.building.image_files import LOCAL_FILES, ImageFiles, label_image
 from keju.images import open_image, thumbnail
 
@@ -74,6 +76,18 @@ def compute_hashes(picture: ImageFile, images: ImageFiles = LOCAL_FILES) -> Hash
     small = render_grey(picture, images)
     found = imagehash.phash(small), imagehash.phash(small, hash_size=16), imagehash.dhash(small)
     return Hashes(bits=b"".join(np.packbits(each.hash).tobytes() for each in found))
+
+
+def hash_images(engine: Engine, pictures: Sequence[ImageFile], images: ImageFiles) -> list[bytes]:
+    """Compute the hashes of images by an engine: `Hashes.bits` of each.
+
+    Raises:
+        DataError: one cannot be read.
+    """
+    compute = partial(compute_hashes, images=images)
+    found = engine.map("hashes", pictures, compute, Hashes)
+    check_rows(found)
+    return [each.bits for each in found]
 
 
 def find_near_hashes(

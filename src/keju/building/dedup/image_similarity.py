@@ -8,13 +8,16 @@ differ.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import lru_cache, partial
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from keju.building.dedup.image_hashes import AREA, ImageFile, render_grey
+from keju.building.engine import Engine, check_rows
 from keju.building.image_files import LOCAL_FILES, ImageFiles
 
 SAME_IMAGE = 0.9
@@ -47,11 +50,6 @@ class ImagePair(Struct, frozen=True):
     other: str
     other_width: int
     other_height: int
-
-    @classmethod
-    def of(cls, one: ImageFile, other: ImageFile) -> ImagePair:
-        """Make the pair of two images."""
-        return cls(one.path, one.width, one.height, other.path, other.width, other.height)
 
 
 class Similarity(Struct, frozen=True):
@@ -108,6 +106,20 @@ def compare_images(pair: ImagePair, images: ImageFiles = LOCAL_FILES) -> Similar
     return Similarity(
         likeness=measure_similarity(_load_grey(one, images), _load_grey(other, images))
     )
+
+
+def compare_pairs(
+    engine: Engine, pairs: Iterable[tuple[ImageFile, ImageFile]], images: ImageFiles
+) -> list[float]:
+    """Measure the similarity of pairs of images by an engine.
+
+    Raises:
+        DataError: an image cannot be read.
+    """
+    rows = [ImagePair(*astuple(one), *astuple(other)) for one, other in pairs]
+    found = engine.map("comparisons", rows, partial(compare_images, images=images), Similarity)
+    check_rows(found)
+    return [each.likeness for each in found]
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,20 +14,23 @@ from msgspec.structs import replace
 from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
 from keju.building.dedup.canonical import canonicalize
 from keju.building.dedup.groups import Links, choose_kept, rank_item
-from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
-from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
-from keju.building.dedup.image_vectors import encode_images
+from keju.building.dedup.image_hashes import ImageFile, find_near_hashes, hash_images
+from keju.building.dedup.image_similarity import SAME_IMAGE, compare_pairs
 from keju.building.dedup.item_subjects import CLUSTER, get_image_key, shorten_hash
 from keju.building.dedup.representative import choose_representative
 from keju.building.dedup.union_find import UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
+from keju.building.worker_encoders import encode_images
 from keju.definitions import query_of
-from keju.errors import DataError
+from keju.encoders.pictures import PictureEncoder
 from keju.items import ImageRef, Item
 from keju.messages import message
 
 Drop = Literal["never", "copies", "items"]
+
+_BATCH = 256
+"""Images that CLIP encodes at a time."""
 
 
 class DedupImagesSettings(Settings, frozen=True):
@@ -147,13 +149,15 @@ def _find_candidates(
     pictures: list[ImageFile],
 ) -> list[Candidate]:
     """Find the pairs that one of the hashes or CLIP proposes, each once."""
-    compute = partial(compute_hashes, images=context.image_files())
-    hashes = context.engine.map("hashes", pictures, compute, Hashes)
-    _check(each.error for each in hashes)
-    vectors = encode_images(context, settings.clip, refs) if settings.clip else None
+    hashes = hash_images(context.engine, pictures, context.image_files())
+    vectors = None
+    if settings.clip:
+        images = [(ref, "") for ref in refs]
+        values = encode_images(context, PictureEncoder, settings.clip, images, batch=_BATCH)
+        vectors = values.reshape(len(refs), -1)
     found: dict[tuple[int, int], Candidate] = {}
     for scope in _group_by_scope(items, refs, settings.within):
-        bits = [hashes[at].bits for at in scope]
+        bits = [hashes[at] for at in scope]
         for pairs, distances in find_near_hashes(bits):
             for (one, other), apart in zip(pairs.T.tolist(), distances.T.tolist(), strict=True):
                 pair = scope[one], scope[other]
@@ -187,17 +191,14 @@ def _verify(
     pictures: list[ImageFile],
 ) -> list[tuple[Candidate, float]]:
     """Verify candidates by registering their images on each other; each with its similarity."""
-    look = partial(compare_images, images=context.image_files())
+    images = context.image_files()
 
     def compare(some: list[Candidate]) -> list[float]:
-        pairs = [ImagePair.of(pictures[each.one], pictures[each.other]) for each in some]
-        found = context.engine.map("comparisons", pairs, look, Similarity)
-        _check(each.error for each in found)
-        if not settings.trust_clip:
-            return [each.likeness for each in found]
+        pairs = ((pictures[each.one], pictures[each.other]) for each in some)
+        found = compare_pairs(context.engine, pairs, images)
         return [
-            1.0 if each.cosine >= settings.clip_cosine else seen.likeness
-            for each, seen in zip(some, found, strict=True)
+            1.0 if settings.trust_clip and each.cosine >= settings.clip_cosine else likeness
+            for each, likeness in zip(some, found, strict=True)
         ]
 
     return verify_candidates(candidates, len(pictures), compare, settings.alike)
@@ -298,8 +299,3 @@ def _make_row(
         cosine=pair.cosine if pair else math.nan,
         items=shown[at.sha256],
     )
-
-
-def _check(errors: Iterable[str]) -> None:
-    if error := next(filter(None, errors), ""):
-        raise DataError(error)

@@ -27,7 +27,7 @@ _PARTS = "item-tables"
 
 
 class _Column(NamedTuple):
-    """A field of the items' record set; `inner` is the part taken from a nested column."""
+    """A field of a record set; `inner` is the part taken from a nested column."""
 
     name: str
     what: str
@@ -36,7 +36,7 @@ class _Column(NamedTuple):
     many: bool = False
 
 
-_COLUMNS = (
+_ITEMS = "A question with its answer in each row; keju uses the other columns.", (
     _Column("id", "The item's id."),
     _Column("benchmark", "The benchmark of its task."),
     _Column("task", "The id of its task."),
@@ -53,6 +53,20 @@ _COLUMNS = (
     _Column("images", "The paths of its images, as in the record set images.",
             inner="[*].path", many=True),
 )  # fmt: skip
+_PROMPTS = (
+    "The complete prompts: each question in its task's template.",
+    (
+        _Column("id", "The item's id."),
+        _Column("prompt", "The whole prompt."),
+    ),
+)
+_IMAGES = (
+    "The images of the items, each once, under the path that items give.",
+    (
+        _Column("path", "The path that items give."),
+        _Column("image", "The image.", "sc:ImageObject", inner="bytes"),
+    ),
+)
 
 
 def make_croissant(
@@ -91,18 +105,24 @@ def make_croissant(
     about |= {"inLanguage": manifest.language} if manifest.language else {}
     about |= {"datePublished": date} if date else {}
     about |= {"citeAs": citation} if citation else {}
-    packed = [_describe_image_tables()] if manifest.images else []
-    items = find_items(folder)
-    parts = [_describe_item_tables()] if items.is_dir() else []
-    place = {"fileSet": {"@id": _PARTS}} if parts else {"fileObject": {"@id": ITEMS}}
-    return about | {
-        "distribution": [*(_describe_file(path, folder) for path in tables), *parts, *packed],
-        "recordSet": [
-            _describe_items(place),
-            _describe_prompts(),
-            *([_describe_images()] if packed else []),
-        ],
-    }
+    items = {"fileObject": {"@id": ITEMS}}
+    sets = []
+    if find_items(folder).is_dir():
+        items = {"fileSet": {"@id": _PARTS}}
+        sets.append(
+            _describe_files(
+                _PARTS, "The items, in the order of the numbers.", f"{PARTITIONED}/{PARTS}"
+            )
+        )
+    records = [
+        _describe_records("items", _ITEMS, items),
+        _describe_records("prompts", _PROMPTS, {"fileObject": {"@id": "prompts.parquet"}}),
+    ]
+    if manifest.images:
+        sets.append(_describe_files(_PACKED, "The images, each once.", TABLES))
+        records.append(_describe_records("images", _IMAGES, {"fileSet": {"@id": _PACKED}}))
+    distribution = [*(_describe_file(path, folder) for path in tables), *sets]
+    return about | {"distribution": distribution, "recordSet": records}
 
 
 def _describe_file(path: Path, folder: Path) -> dict[str, object]:
@@ -118,91 +138,44 @@ def _describe_file(path: Path, folder: Path) -> dict[str, object]:
     }
 
 
-def _describe_image_tables() -> dict[str, object]:
+def _describe_files(name: str, what: str, pattern: str) -> dict[str, object]:
     return {
         "@type": "cr:FileSet",
-        "@id": _PACKED,
-        "name": _PACKED,
-        "description": "The images, each once.",
+        "@id": name,
+        "name": name,
+        "description": what,
         "encodingFormat": _PARQUET,
-        "includes": TABLES,
+        "includes": pattern,
     }
 
 
-def _describe_item_tables() -> dict[str, object]:
+def _describe_records(
+    name: str, table: tuple[str, Sequence[_Column]], place: Mapping[str, object]
+) -> dict[str, object]:
+    """Describe a table by its description and columns, of which the first is the key."""
+    what, columns = table
     return {
-        "@type": "cr:FileSet",
-        "@id": _PARTS,
-        "name": _PARTS,
-        "description": "The items, in the order of the numbers.",
-        "encodingFormat": _PARQUET,
-        "includes": f"{PARTITIONED}/{PARTS}",
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": what,
+        "key": {"@id": f"{name}/{columns[0].name}"},
+        "field": [_describe_field(name, column, place) for column in columns],
     }
-
-
-def _describe_items(place: Mapping[str, object]) -> dict[str, object]:
-    fields = []
-    for column in _COLUMNS:
-        source: dict[str, object] = {
-            **place,
-            "extract": {"column": column.name},
-        }
-        if column.inner:
-            source["transform"] = {"jsonPath": column.inner}
-        field = _describe_field("items", column.name, column.what, column.kind, source)
-        fields.append(field | ({"repeated": True} if column.many else {}))
-    return {
-        "@type": "cr:RecordSet",
-        "@id": "items",
-        "name": "items",
-        "description": "A question with its answer in each row; keju uses the other columns.",
-        "key": {"@id": "items/id"},
-        "field": fields,
-    }
-
-
-def _describe_prompts() -> dict[str, object]:
-    place = {"fileObject": {"@id": "prompts.parquet"}}
-    return {
-        "@type": "cr:RecordSet",
-        "@id": "prompts",
-        "name": "prompts",
-        "description": "The complete prompts: each question in its task's template.",
-        "key": {"@id": "prompts/id"},
-        "field": [
-            _describe_field("prompts", "id", "The item's id.", "sc:Text",
-                   {**place, "extract": {"column": "id"}}),
-            _describe_field("prompts", "prompt", "The whole prompt.", "sc:Text",
-                   {**place, "extract": {"column": "prompt"}}),
-        ],
-    }  # fmt: skip
-
-
-def _describe_images() -> dict[str, object]:
-    place = {"fileSet": {"@id": _PACKED}}
-    return {
-        "@type": "cr:RecordSet",
-        "@id": "images",
-        "name": "images",
-        "description": "The images of the items, each once, under the path that items give.",
-        "key": {"@id": "images/path"},
-        "field": [
-            _describe_field("images", "path", "The path that items give.", "sc:Text",
-                   {**place, "extract": {"column": "path"}}),
-            _describe_field("images", "image", "The image.", "sc:ImageObject",
-                   {**place, "extract": {"column": "image"}, "transform": {"jsonPath": "bytes"}}),
-        ],
-    }  # fmt: skip
 
 
 def _describe_field(
-    record_set: str, name: str, what: str, kind: str, source: dict[str, object]
+    record_set: str, column: _Column, place: Mapping[str, object]
 ) -> dict[str, object]:
-    return {
+    source: dict[str, object] = {**place, "extract": {"column": column.name}}
+    if column.inner:
+        source["transform"] = {"jsonPath": column.inner}
+    field: dict[str, object] = {
         "@type": "cr:Field",
-        "@id": f"{record_set}/{name}",
-        "name": name,
-        "description": what,
-        "dataType": kind,
+        "@id": f"{record_set}/{column.name}",
+        "name": column.name,
+        "description": column.what,
+        "dataType": column.kind,
         "source": source,
     }
+    return field | ({"repeated": True} if column.many else {})

@@ -7,17 +7,15 @@ counts when the images, registered on each other, agree stroke by stroke.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from keju.building.dedup.image_hashes import Hashes, ImageFile, compute_hashes, find_near_hashes
-from keju.building.dedup.image_similarity import SAME_IMAGE, ImagePair, Similarity, compare_images
+from keju.building.dedup.image_hashes import ImageFile, find_near_hashes, hash_images
+from keju.building.dedup.image_similarity import SAME_IMAGE, compare_pairs
 from keju.building.engine import Engine
 from keju.building.image_files import ImageFiles
 from keju.datasets.store import Dataset
-from keju.errors import DataError
 from keju.items import ImageRef
 
 
@@ -51,26 +49,22 @@ def find_near_images(
             for dataset, ref in map({**theirs, **ours}.__getitem__, names)
         ]
         images = ImageFiles(driver=engine.driver_files())
-        compute = partial(compute_hashes, images=images)
-        hashes = engine.map("hashes", pictures, compute, Hashes)
-        _check(hashes)
+        hashes = hash_images(engine, pictures, images)
         first = len(ours)
         pairs = [
             (one, other)
-            for some, _ in find_near_hashes([each.bits for each in hashes])
+            for some, _ in find_near_hashes(hashes)
             for one, other in some.T.tolist()
             if (one < first and names[other] in theirs) or (other < first and names[one] in theirs)
         ]
-        rows = [ImagePair.of(pictures[one], pictures[other]) for one, other in pairs]
-        compare = partial(compare_images, images=images)
-        found = engine.map("comparisons", rows, compare, Similarity)
-        _check(found)
-    for (one, other), seen in zip(pairs, found, strict=True):
-        if seen.likeness < SAME_IMAGE:
+        files = ((pictures[one], pictures[other]) for one, other in pairs)
+        found = compare_pairs(engine, files, images)
+    for (one, other), likeness in zip(pairs, found, strict=True):
+        if likeness < SAME_IMAGE:
             continue
         for mine, other_one in ((one, other), (other, one)):
             if mine < first and names[other_one] in theirs:
-                yield NearImage(names[mine], names[other_one], round(seen.likeness, 4))
+                yield NearImage(names[mine], names[other_one], round(likeness, 4))
 
 
 def _get_file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
@@ -80,8 +74,3 @@ def _get_file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
     path = folder / Path(ref.path).name
     path.write_bytes(dataset.image_bytes(ref))
     return path
-
-
-def _check(rows: list[Hashes] | list[Similarity]) -> None:
-    if error := next((row.error for row in rows if row.error), ""):
-        raise DataError(error)
