@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keju.annotation import AnnotationApp
 from keju.annotation.pages import render
-from keju.annotation.signed_forms import CHANGED, GONE, NO_NAME, OTHER_PERSON, UNSIGNED
+from keju.annotation.signing import CHANGED, GONE, NO_NAME, OTHER_PERSON, UNSIGNED
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.messages import message

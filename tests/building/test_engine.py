@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from keju.building.columns import make_table, read_rows
 from keju.building.engine import Engine
 from keju.building.image_files import UnavailableError
+from keju.building.tables import make_table, read_rows
 from keju.errors import DataError, PrerequisiteError, UsageError
 from tests.support.builds import need_ray
 

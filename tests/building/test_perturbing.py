@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keju.building.perturbing import STEP, Alphabet, alter_lines, load_look_alikes
-from keju.building.perturbing.step import PerturbSettings
+from keju.building.perturbing.altering import Alphabet, alter_lines, load_look_alikes
+from keju.building.perturbing.step import STEP, PerturbSettings
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.items import Item, Line, Response

@@ -21,13 +21,11 @@ from msgspec.structs import astuple
 from keju.annotation.adjudication import Adjudication
 from keju.annotation.authoring import Authoring
 from keju.annotation.events import EventLog
-from keju.annotation.exam import Exam
-from keju.annotation.export import list_responses, replace_answers
+from keju.annotation.exam import Exam, list_responses, replace_answers
 from keju.annotation.queue import Queue
 from keju.annotation.rating import Rating
 from keju.annotation.review import Review
-from keju.annotation.signed_forms import PageBinding
-from keju.annotation.signing import Signer
+from keju.annotation.signing import PageBinding, Signer
 from keju.building.review_form import read_review_form
 from keju.building.reviewing import write_verdicts
 from keju.datasets.store import Dataset

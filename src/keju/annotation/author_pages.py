@@ -22,16 +22,16 @@ from keju.annotation.http import (
     translate_error,
 )
 from keju.annotation.queue import Form, parse_seconds
-from keju.annotation.signed_forms import (
+from keju.annotation.signing import (
     CHANGED,
     NO_NAME,
     UNSIGNED,
     OutOfDateError,
     PageBinding,
+    hash_content,
     read_binding,
     sign_binding,
 )
-from keju.annotation.signing import hash_content
 from keju.errors import UsageError
 from keju.items import Item
 from keju.messages import message

@@ -11,7 +11,7 @@ from keju.annotation.auth import is_script_request
 from keju.annotation.pages import get_language, load_words, render
 from keju.annotation.queue import Form
 from keju.annotation.sessions import get_session, get_ticket
-from keju.annotation.signed_forms import CURRENT_CARD, TITLE, OutOfDateError
+from keju.annotation.signing import CURRENT_CARD, TITLE, OutOfDateError
 from keju.errors import KejuError
 from keju.messages import message
 

@@ -24,15 +24,15 @@ from keju.annotation.http import (
 )
 from keju.annotation.pages import get_language
 from keju.annotation.queue import Form, Queue, find_progress, parse_seconds
-from keju.annotation.signed_forms import (
+from keju.annotation.signing import (
     NO_NAME,
     OutOfDateError,
     PageBinding,
     find_card,
+    hash_content,
     read_binding,
     sign_binding,
 )
-from keju.annotation.signing import hash_content
 from keju.errors import UsageError
 from keju.messages import message
 

@@ -29,7 +29,7 @@ from keju.annotation.pages import QUEUE_TEXTS, read_asset
 from keju.annotation.queue import find_progress, normalize_name
 from keju.annotation.queue_pages import QueuePages
 from keju.annotation.sessions import get_session
-from keju.annotation.signed_forms import OutOfDateError
+from keju.annotation.signing import OutOfDateError
 from keju.errors import KejuError, UsageError
 from keju.images import thumbnail
 from keju.messages import Message, message

@@ -1,4 +1,4 @@
-"""`Signer`: signed values in pages and cookies, which a browser cannot change."""
+"""`Signer`: signed values, which a browser cannot change; `PageBinding`, which binds a form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import TypeVar
 
 import msgspec
 
+from keju.annotation.queue import Form, Queue
 from keju.files import sha256_bytes
+from keju.items import Record
+from keju.messages import message
 
 _T = TypeVar("_T")
 
@@ -51,3 +54,82 @@ def hash_content(content: object) -> str:
         content: records, numbers and texts, as msgspec encodes them.
     """
     return sha256_bytes(msgspec.json.encode(content, order="deterministic"))[:32]
+
+
+FIELD = "shown"
+"""The name of the form field that contains the signed `PageBinding`."""
+
+CURRENT_CARD = "annotation.open-current-card"
+TITLE = "annotation.page-out-of-date"
+NO_NAME = "annotation.no-name"
+OTHER_PERSON = "annotation.other-person"
+CHANGED = "annotation.card-changed"
+GONE = "annotation.card-gone"
+UNSIGNED = "annotation.page-not-signed"
+_PURPOSE = "shown"
+
+
+class PageBinding(Record, frozen=True, kw_only=True):
+    """The person, queue and card to which a page is bound, with the hash of the card's content."""
+
+    person: str
+    queue: str
+    subject: str = ""
+    content: str = ""
+
+
+class OutOfDateError(Exception):
+    """The page of a submission was for another person or card, or is old; answered with 409.
+
+    `link` leads to the current page. `person` and `subject` are those of the submitted page if it
+    was shown to another person.
+    """
+
+    def __init__(self, why: str, link: str, person: str = "", subject: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.link = link
+        self.person = person
+        self.subject = subject
+
+
+def sign_binding(signer: Signer, binding: PageBinding) -> str:
+    """The value of the form field."""
+    return signer.sign(_PURPOSE, binding)
+
+
+def read_binding(signer: Signer, form: Form, queue: str, person: str, link: str) -> PageBinding:
+    """Read the binding of a submitted page, and check its person and queue.
+
+    Args:
+        signer: the signer of the run.
+        form: the submitted form.
+        queue: the name of the queue to which the form was sent.
+        person: the person who sent it.
+        link: the address of the current page, for errors.
+
+    Raises:
+        OutOfDateError: the form is not signed, or the page was shown to another person.
+    """
+    binding = signer.read(_PURPOSE, form.get(FIELD, ""), PageBinding)
+    if binding is None or binding.queue != queue:
+        raise OutOfDateError(message(UNSIGNED), link)
+    if binding.person != person:
+        why = message(OTHER_PERSON, person=binding.person)
+        raise OutOfDateError(why, link, binding.person, binding.subject)
+    return binding
+
+
+def find_card(queue: Queue, binding: PageBinding) -> int:
+    """Find the current number of a page's card, from 1.
+
+    Raises:
+        OutOfDateError: the card does not exist any more, or its content has changed.
+    """
+    subjects = queue.list_subjects(binding.person)
+    if binding.subject not in subjects:
+        raise OutOfDateError(message(GONE), f"/{queue.name}")
+    number = list(subjects).index(binding.subject) + 1
+    if hash_content(queue.get_content(binding.subject)) != binding.content:
+        raise OutOfDateError(message(CHANGED), f"/{queue.name}/{number}")
+    return number

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from keju.building.columns import read_rows
 from keju.building.driver_files import DriverFiles, serve_files
 from keju.building.partitions import PARTITION_ROWS, PartitionFunction, RowFunction
 from keju.building.scratch_files import ScratchFiles
+from keju.building.tables import read_rows
 from keju.clusters import count_cores, start_ray
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.messages import message

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
-from keju.building.columns import decode_part, encode_part, make_schema, make_table, read_rows
 from keju.building.image_files import UnavailableError
 from keju.building.scratch_files import ScratchFiles
+from keju.building.tables import decode_part, encode_part, make_schema, make_table, read_rows
 from keju.errors import DataError, KejuError
 from keju.messages import message
 from keju.registry import PluginSource, list_plugin_sources, load_sources

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from keju import __version__
-from keju.building.build_record import BuildRecord, PlannedStage, StageRecord
 from keju.building.engine import Engine
 from keju.building.joining import SourcePart, join_sources
 from keju.building.links import link_folder, link_target, remove_link
@@ -28,7 +27,10 @@ from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
 from keju.building.running import (
     RECORD,
+    BuildRecord,
     DatasetInfo,
+    PlannedStage,
+    StageRecord,
     StepCall,
     StepRecord,
     StepResult,

@@ -9,14 +9,13 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from keju.building.earlier import describe_recorded_plugin
-from keju.building.running import DatasetInfo
+from keju.building.running import RECORD, DatasetInfo, StepRecord
 from keju.building.settings import check_paths
 from keju.building.sources import SourceForm, get_source_form, list_source_names
 from keju.building.step import Step
 from keju.building.steps import STEPS
-from keju.errors import UsageError
-from keju.files import read_toml
+from keju.errors import DataError, UsageError
+from keju.files import read_json, read_toml
 from keju.messages import message
 from keju.settings import FaultsError, collect_errors, convert_settings
 
@@ -127,7 +126,7 @@ def _add_plugin_hint(made: Path, name: object) -> Iterator[None]:
     except UsageError as error:
         known = name in STEPS or name in list_source_names()
         missing = isinstance(name, str) and not known
-        hint = describe_recorded_plugin(made, str(name)) if missing else ""
+        hint = _describe_recorded_plugin(made, str(name)) if missing else ""
         if not hint:
             raise
         raise UsageError(f"{str(error).partition('. There are:')[0]}. {hint}") from None
@@ -172,3 +171,17 @@ def _get_name(table: Mapping[str, Any], key: str, known: Iterable[str], place: s
             )
         )
     return name
+
+
+def _describe_recorded_plugin(out: Path, name: str) -> str:
+    """Describe the plug-ins that provided a step or a source in an earlier build, if any."""
+    for file in sorted(out.glob(f"*/*/{RECORD}")):
+        try:
+            record = read_json(file, StepRecord)
+        except DataError:
+            continue  # A damaged record is reported when its step runs.
+        if STEPS.get_current_name(record.step) == STEPS.get_current_name(name) and record.plugins:
+            plugins = " and ".join(map(str, record.plugins))
+            how = "Load it with --plugin FILE.py" if record.plugins[0].sha256 else "Install it"
+            return f"An earlier build in {out} used the plug-in {plugins}. {how}"
+    return ""

@@ -1,4 +1,4 @@
-"""Run one step in a directory: once, resumable, and complete or not at all."""
+"""Run one step in a directory: once, resumable, and complete or not at all; records of builds."""
 
 from __future__ import annotations
 
@@ -218,3 +218,41 @@ def _prepare_scratch(out: Path, mark: str) -> None:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
     scratch.mkdir(exist_ok=True)
     of.write_bytes(mark.encode())
+
+
+class StageRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """A source or a step in build.json: its directory, its result, and its notes."""
+
+    name: str
+    folder: str
+    items: int
+    images: int
+    hash: str
+    notes: list[str] = field(default_factory=list)
+
+
+class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The content of build.json; `hash` is that of BUILD/dataset."""
+
+    format: str
+    keju: str
+    recipe: str
+    seed: int
+    engine: str
+    sources: list[StageRecord]
+    steps: list[StageRecord]
+    hash: str
+    finished: bool = True
+
+
+class PlannedStage(NamedTuple):
+    """A part of a build, and whether it exists already.
+
+    `may_change`: an earlier part will be built again; if its result does not change, this part is
+    kept.
+    """
+
+    name: str
+    folder: str
+    exists: bool
+    may_change: bool = False

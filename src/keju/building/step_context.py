@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +14,46 @@ from msgspec.structs import replace
 
 from keju.building.engine import Engine
 from keju.building.image_files import ImageFiles
-from keju.building.input_items import InputItems
 from keju.building.tables import write_table
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item, Provenance
 from keju.messages import message
+from keju.runs.record_list import RecordList
+
+
+class InputItems(RecordList[Item]):
+    """The items of a step's input, read once; many are in a temporary file."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        super().__init__(Item, items)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Item]:
+        """The items by their ids, in their order; the ids are in memory."""
+        return _ItemsById(self)
+
+
+class _ItemsById(Mapping[str, Item]):
+    """Items by id; each access reads one from the list."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = items
+        self._places = {item.id: place for place, item in enumerate(items)}
+
+    def __getitem__(self, name: str) -> Item:
+        return self._items[self._places[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
 
 SCRATCH = ".scratch"
 TABLES = "tables"

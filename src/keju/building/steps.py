@@ -44,7 +44,7 @@ STEPS: Registry[Step[Any]] = Registry(
         "release": "keju.building.releasing.release:STEP",
         "standardise": "keju.building.standardising.step:STEP",
         "standardise-texts": "keju.building.standardising.texts:STEP",
-        "perturb": "keju.building.perturbing:STEP",
+        "perturb": "keju.building.perturbing.step:STEP",
         "retrieval-sets": "keju.building.retrieval_sets:STEP",
         "review": "keju.building.reviewing.step:STEP",
         "make-choices": "keju.building.choices.step:STEP",

@@ -42,8 +42,8 @@ from keju.messages import message
 from keju.registry import PluginError
 
 if TYPE_CHECKING:
-    from keju.building.build_record import PlannedStage
     from keju.building.engine import EngineName
+    from keju.building.running import PlannedStage
     from keju.building.sources.base import SourceForm
     from keju.building.sources.keys import Key
     from keju.building.step import Settings, Step

@@ -41,14 +41,16 @@ def export(
     scales: Scales = None,
 ) -> None:
     """Write items for review. Drafts become predictions if the tool supports them."""
-    from keju.building.input_items import InputItems
     from keju.building.review_form import read_review_form
     from keju.building.reviewing.forms import describe_export, export_review
     from keju.datasets.store import Dataset
     from keju.definitions import QuestionForms
+    from keju.items import Item
+    from keju.runs.record_list import RecordList
 
     given, forms = Dataset.open(dataset), QuestionForms(task)
-    items = InputItems(item for item in given if forms.takes(item) and (item.draft or not drafts))
+    chosen = (item for item in given if forms.takes(item) and (item.draft or not drafts))
+    items = RecordList(Item, chosen)
     export_review(form, given, items, out, read_review_form(scales) if scales else None)
     say(message("terminal.review-exported", count=len(items), file=out))
     say(*describe_export(form, given, out))

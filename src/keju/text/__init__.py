@@ -29,7 +29,7 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 """
 
 from keju.items import Script
-from keju.text.character_table import CharacterTable
+from keju.text.character_table import CharacterTable, to_half_width
 from keju.text.content import Content, read_content
 from keju.text.conversion import (
     conversion_missing,
@@ -52,7 +52,6 @@ from keju.text.numerals import parse_english_number, parse_number
 from keju.text.reasoning import add_reasoning, answer_part
 from keju.text.repeats import unrepeated_share
 from keju.text.scripts import in_script, simplified_reference
-from keju.text.widths import to_half_width
 
 __all__ = [
     "HAN_RUN",

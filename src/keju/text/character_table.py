@@ -1,4 +1,4 @@
-"""`CharacterTable`: a table for `str.translate` that is filled on demand."""
+"""`CharacterTable`: a table for `str.translate` that is filled on demand; `to_half_width`."""
 
 from __future__ import annotations
 
@@ -22,3 +22,20 @@ class CharacterTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         found = self[code] = self._find(chr(code))
         return found
+
+
+_WIDE = range(0xFF01, 0xFF5F)
+
+
+def _narrow(char: str) -> str:
+    if char == "\u3000":
+        return " "
+    return chr(ord(char) - 0xFEE0) if ord(char) in _WIDE else char
+
+
+_NARROW = CharacterTable(_narrow)
+
+
+def to_half_width(text: str) -> str:
+    """A text of the same length whose full-width forms (Ｙｅｓ, １２, ：) are ASCII."""
+    return text.translate(_NARROW)

@@ -11,8 +11,8 @@ import pytest
 from PIL import Image
 
 from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
+from keju.building.dedup.groups import CLUSTER, get_image_key
 from keju.building.dedup.images import DedupImagesSettings, deduplicate_images
-from keju.building.dedup.item_subjects import CLUSTER, get_image_key
 from keju.building.dedup.texts import DedupTextsSettings, deduplicate_texts
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from keju.building.dedup.representative import choose_representative
+from keju.building.dedup.images import choose_representative
 from keju.items import ImageRef
 
 

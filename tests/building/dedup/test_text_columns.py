@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.building.dedup.canonical import canonicalize
-from keju.building.dedup.groups import choose_kept, rank_item
-from keju.building.dedup.item_subjects import CLUSTER
+from keju.building.dedup.groups import CLUSTER, choose_kept, rank_item
 from keju.building.dedup.text_columns import FormTexts, TextColumns, number_rows
 from keju.items import Item
 

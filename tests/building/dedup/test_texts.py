@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from keju.building.dedup.item_subjects import CLUSTER, shorten_hash
+from keju.building.dedup.groups import CLUSTER, shorten_hash
 from keju.building.dedup.texts import DedupTextsSettings, deduplicate_texts, group_texts
 from keju.building.engine import Engine
 from keju.datasets.store import Dataset, DatasetWriter

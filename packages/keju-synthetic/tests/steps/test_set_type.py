@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from keju.building.perturbing import STEP as CONTROLS
+from keju.building.perturbing.step import STEP as CONTROLS
 from keju.building.perturbing.step import PerturbSettings
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset

@@ -19,7 +19,7 @@ from keju.building.choices.leaks import (
 )
 from keju.building.choices.making import Choice, OpenQuestion, make_choices
 from keju.building.dedup.canonical import canonicalize
-from keju.building.dedup.item_subjects import get_image_key
+from keju.building.dedup.groups import get_image_key
 from keju.building.dropped import Dropped, write_dropped
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext

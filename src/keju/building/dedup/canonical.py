@@ -17,8 +17,8 @@ from rapidfuzz.distance import Levenshtein
 
 from keju.definitions import options_of, query_of
 from keju.items import Item
+from keju.text.character_table import to_half_width
 from keju.text.normalise import normalise
-from keju.text.widths import to_half_width
 
 SAME_ANSWER = 0.95
 """Edit similarity from which long answers count as the same; shorter ones must be equal."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -13,11 +13,16 @@ from msgspec.structs import replace
 
 from keju.building.dedup.candidates import Candidate, find_near_vectors, verify_candidates
 from keju.building.dedup.canonical import canonicalize
-from keju.building.dedup.groups import Links, choose_kept, rank_item
+from keju.building.dedup.groups import (
+    CLUSTER,
+    Links,
+    choose_kept,
+    get_image_key,
+    rank_item,
+    shorten_hash,
+)
 from keju.building.dedup.image_hashes import ImageFile, find_near_hashes, hash_images
 from keju.building.dedup.image_similarity import SAME_IMAGE, compare_pairs
-from keju.building.dedup.item_subjects import CLUSTER, get_image_key, shorten_hash
-from keju.building.dedup.representative import choose_representative
 from keju.building.dedup.union_find import UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
@@ -299,3 +304,38 @@ def _make_row(
         cosine=pair.cosine if pair else math.nan,
         items=shown[at.sha256],
     )
+
+
+AS_LARGE = 0.8
+"""Share of the largest image's pixels from which an image counts as equally large: cropping a few
+percent on every side does not make a scan worse, and more lossy pixels do not make it better."""
+
+_LOSSLESS = frozenset({".png", ".tif", ".tiff", ".bmp"})
+
+
+def choose_representative(group: Iterable[int], refs: Sequence[ImageRef]) -> int:
+    """Choose the representative image of a group.
+
+    Of those as large as the largest: lossless before lossy, then the most bytes, then the most
+    pixels, then the first. Enlarged copies cannot be distinguished from large scans, nor a PNG made
+    from a JPEG from an original one.
+
+    Args:
+        group: indices in `refs` of images that are the same; one or more.
+        refs: images of a dataset.
+    """
+    places = list(group)
+    most = max(_count_pixels(refs[at]) for at in places)
+    large = [at for at in places if _count_pixels(refs[at]) >= AS_LARGE * most]
+    return min(
+        large,
+        key=lambda at: (not _is_lossless(refs[at]), -refs[at].size, -_count_pixels(refs[at]), at),
+    )
+
+
+def _count_pixels(ref: ImageRef) -> int:
+    return ref.width * ref.height
+
+
+def _is_lossless(ref: ImageRef) -> bool:
+    return PurePosixPath(ref.path).suffix.lower() in _LOSSLESS

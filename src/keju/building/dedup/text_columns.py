@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.building.dedup.canonical import Canonical, canonicalize
-from keju.building.dedup.groups import rank_item
-from keju.building.dedup.item_subjects import REPEATED, SameImage, get_image_key
+from keju.building.dedup.groups import REPEATED, SameImage, get_image_key, rank_item
 from keju.building.dedup.union_find import Indices
 from keju.files import read_at
 from keju.items import Item

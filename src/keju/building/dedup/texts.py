@@ -12,8 +12,7 @@ from msgspec import Meta, Struct
 from numpy.typing import NDArray
 
 from keju.building.dedup.canonical import is_same_answer
-from keju.building.dedup.groups import Duplicate, Kind, Links, choose_kept
-from keju.building.dedup.item_subjects import SameImage
+from keju.building.dedup.groups import Duplicate, Kind, Links, SameImage, choose_kept
 from keju.building.dedup.minhash import THRESHOLD, find_near_pairs
 from keju.building.dedup.shingles import BANDS, Keys, compute_band_keys, jaccard, make_shingles
 from keju.building.dedup.text_columns import FormTexts, TextColumns, number_rows

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import polars as pl
 
 from keju.building.markdown import NOTHING, format_cell, format_table
-from keju.building.releasing.licence_table import render_licence_table
 from keju.building.releasing.summary import ReleaseSummary
 from keju.datasets.distributions import distribution_lines
+from keju.datasets.licences import format_demands
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.errors import number_of
@@ -161,3 +161,14 @@ def _format_span(mean: float | None, least: float | None, most: float | None, fo
     if mean is None or least is None or most is None:
         return NOTHING
     return f"{form.format(mean)} ({form.format(least)} to {form.format(most)})"
+
+
+def render_licence_table(counts: Mapping[str, int]) -> str:
+    """Render a table of licences with their items and conditions, the most frequent first."""
+    return format_table(
+        ["licence", "items", "demands"],
+        (
+            (licence, count, format_demands(licence))
+            for licence, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        ),
+    )
