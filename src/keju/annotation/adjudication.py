@@ -6,17 +6,13 @@ chosen option, or none.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 
-import msgspec
-
-from keju.annotation.events import Event, EventLog
+from keju.annotation.events import Event, EventLog, decode_event
 from keju.annotation.exam import make_item_key
 from keju.annotation.fields import parse_choice
-from keju.annotation.queue import Form
-from keju.definitions import choices_of, options_of, prompt_of, query_of, task
+from keju.annotation.queue import Form, Queue, describe_task, format_csv
+from keju.definitions import choices_of, options_of, prompt_of, query_of
 from keju.files import cell_text
 from keju.items import Item, Record, Response
 from keju.runs import FORMAT_1, RunFolder
@@ -35,7 +31,7 @@ class ChosenOption(Record, frozen=True, kw_only=True):
     letter: str
 
 
-class Adjudication:
+class Adjudication(Queue):
     """Adjudication queue: all answers to questions with options that the rules cannot decide."""
 
     name = "adjudication"
@@ -55,19 +51,15 @@ class Adjudication:
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The question, its options and the answer; neither the reference nor the model."""
         item, response = self._answers[subject]
-        asks, before = task(item.task), None
-        if event is not None and event.kind == "answer":
-            before = msgspec.json.decode(event.value, type=ChosenOption).letter
+        before = decode_event(event, ChosenOption)
         return {
-            "task": asks.name_zh if language == "zh" else asks.name_en,
-            "task_id": asks.id,
-            "query": item.query,
+            **describe_task(item, language),
             "images": item.images,
             "question": prompt_of(item),
             "choices": choices_of(item),
             "options": options_of(item),
             "answer": answer_part(response.text),
-            "letter": before,
+            "letter": before.letter if before else None,
         }
 
     def get_content(self, subject: str) -> object:
@@ -85,27 +77,21 @@ class Adjudication:
         item, _ = self._answers[subject]
         return ChosenOption(letter=parse_choice(form, (*choices_of(item), NONE)))
 
-    def is_shown_again(self, subject: str) -> bool:
-        """A decided card is not shown again."""
-        del subject
-        return False
-
     def export(self, events: EventLog) -> str:
         """The current decisions, one row each, in the format of ``keju score --adjudicated``."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        return format_csv(COLUMNS, self._list_rows(events))
+
+    def _list_rows(self, events: EventLog) -> Iterator[Sequence[object]]:
         for (person, subject), event in events.find_latest(self.name).items():
-            if event.kind != "answer" or subject not in self._answers:
+            chosen = decode_event(event, ChosenOption)
+            if chosen is None or subject not in self._answers:
                 continue
             item, response = self._answers[subject]
-            letter = msgspec.json.decode(event.value, type=ChosenOption).letter
-            writer.writerow([
+            yield (
                 subject, cell_text(item.id), item.task, item.query,
                 response.setting, response.round, cell_text(response.model),
-                cell_text(person), letter, cell_text(answer_part(response.text)),
-            ])  # fmt: skip
-        return "\ufeff" + stream.getvalue()
+                cell_text(person), chosen.letter, cell_text(answer_part(response.text)),
+            )  # fmt: skip
 
 
 def _list_unclear(run: RunFolder) -> Iterator[tuple[Item, Response]]:

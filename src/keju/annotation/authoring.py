@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from keju.annotation.events import EventLog
+from keju.annotation.events import EventLog, decode_event
 from keju.annotation.fields import parse_boxes
 from keju.annotation.queue import Form, read_lines, read_text
 from keju.datasets.store import Dataset, DatasetWriter
@@ -135,8 +135,8 @@ class Authoring:
     def list_items(self, events: EventLog, person: str | None = None) -> Iterator[tuple[str, Item]]:
         """The current new items, each after its author."""
         for (author, _), event in events.find_latest(self.name, person).items():
-            if event.kind == "answer":
-                yield author, msgspec.json.decode(event.value, type=Item)
+            if item := decode_event(event, Item):
+                yield author, item
 
     def export(self, events: EventLog, out: Path) -> int:
         """Write the new items and their images as a dataset; return the number of items.

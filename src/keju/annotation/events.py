@@ -12,7 +12,9 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
+
+import msgspec
 
 from keju.errors import DataError
 from keju.files import create_private
@@ -25,6 +27,7 @@ BUSY_MS = 10_000
 """The maximum time to wait for another writer, in milliseconds."""
 
 Kind = Literal["answer", "skip", "undo"]
+_T = TypeVar("_T")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS acts (
@@ -74,6 +77,13 @@ class Event(NamedTuple):
     kind: Kind
     value: str
     seconds: float
+
+
+def decode_event(event: Event | None, kind: type[_T]) -> _T | None:
+    """Decode the record that a person stored; None if there is no answer."""
+    if event is None or event.kind != "answer":
+        return None
+    return msgspec.json.decode(event.value, type=kind)
 
 
 class EventLog:

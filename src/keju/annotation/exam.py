@@ -8,9 +8,9 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
-from keju.annotation.events import Event, EventLog
+from keju.annotation.events import Event, EventLog, decode_event
 from keju.annotation.fields import HumanAnswer, format_boxes, parse_answer
-from keju.annotation.queue import Form
+from keju.annotation.queue import Form, Queue, describe_task
 from keju.definitions import options_of, query_of, task
 from keju.errors import DataError
 from keju.items import Item, Request, Response
@@ -23,7 +23,7 @@ from keju.text import has_han
 WARM_UP = "warm-up:"
 
 
-class Exam:
+class Exam(Queue):
     """The exam queue: a few examples with their answers first, then every request.
 
     Args:
@@ -72,18 +72,15 @@ class Exam:
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The request as a model gets it; for an answered example also the answer."""
         item, request = self.request(subject)
-        asks = task(item.task)
         example = subject in self._examples
-        before = decode_answer(event)
+        before = decode_event(event, HumanAnswer)
         return {
             "request": request,
             "in_chinese": has_han(request.prompt),
             "options": options_of(item),
             "images": request.images,
             "paired": bool(request.candidate),
-            "task": asks.name_zh if language == "zh" else asks.name_en,
-            "task_id": asks.id,
-            "query": item.query,
+            **describe_task(item, language),
             "example": example,
             "before": before,
             "boxes": format_boxes(before.boxes) if before else [],
@@ -122,13 +119,6 @@ def make_subject(item: Item, candidate: int) -> str:
     return msgspec.json.encode((*make_item_key(item), candidate)).decode()
 
 
-def decode_answer(event: Event | None) -> HumanAnswer | None:
-    """The answer in an event, or None if it contains none."""
-    if event is None or event.kind != "answer":
-        return None
-    return msgspec.json.decode(event.value, type=HumanAnswer)
-
-
 def _choose_examples(
     items: Sequence[Item], references: Iterable[Item], variant: RequestVariant
 ) -> Iterable[tuple[str, Item]]:
@@ -165,7 +155,7 @@ def list_responses(events: EventLog, exam: Exam, person: str) -> list[Response]:
     places = {subject: place for place, subject in enumerate(exam.list_subjects(person))}
     found: list[tuple[int, Response]] = []
     for (_, subject), event in events.find_latest(exam.name, person).items():
-        answer = decode_answer(event)
+        answer = decode_event(event, HumanAnswer)
         if answer is None or subject not in places or subject.startswith(WARM_UP):
             continue
         _, request = exam.request(subject)

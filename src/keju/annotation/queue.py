@@ -6,12 +6,16 @@ in that person's order, and reads the answers. Postponed cards are shown again a
 
 from __future__ import annotations
 
+import csv
+import io
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from keju.annotation.events import Event, EventLog
+from keju.definitions import task
 from keju.errors import UsageError
+from keju.items import Item
 from keju.messages import message
 
 LONGEST = 300_000
@@ -56,7 +60,25 @@ class Queue(Protocol):
         """
 
     def is_shown_again(self, subject: str) -> bool:
-        """Whether the card is shown once more after it was answered."""
+        """Whether the card is shown once more after it was answered; by default not."""
+        del subject
+        return False
+
+
+def describe_task(item: Item, language: str) -> dict[str, object]:
+    """The values that a card shows of an item's task."""
+    asks = task(item.task)
+    name = asks.name_zh if language == "zh" else asks.name_en
+    return {"task": name, "task_id": asks.id, "query": item.query}
+
+
+def format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table that spreadsheets open; without the byte order mark they do not read it as UTF-8."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return "\ufeff" + stream.getvalue()
 
 
 class Progress(NamedTuple):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
-import msgspec
-
-from keju.annotation.events import Event, EventLog
-from keju.annotation.queue import Form
-from keju.definitions import prompt_of, task
+from keju.annotation.events import Event, EventLog, decode_event
+from keju.annotation.queue import Form, Queue, describe_task, format_csv
+from keju.definitions import prompt_of
 from keju.errors import UsageError
 from keju.files import cell_text, sha256_bytes
 from keju.items import Record
@@ -30,7 +26,7 @@ class RatedScore(Record, frozen=True, kw_only=True):
     score: float
 
 
-class Rating:
+class Rating(Queue):
     """The rating queue: a sample of answers, in each rater's own order.
 
     Args:
@@ -68,13 +64,11 @@ class Rating:
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """Question, reference and answer, and the rubric; not the model."""
         judged = self._judged[subject]
-        item, asks = judged.item, task(judged.item.task)
+        item = judged.item
         rubric = self._rubrics.rubric(item.task, item.query)
-        rated = _decode_score(event)
+        rated = decode_event(event, RatedScore)
         return {
-            "task": asks.name_zh if language == "zh" else asks.name_en,
-            "task_id": asks.id,
-            "query": item.query,
+            **describe_task(item, language),
             "images": item.images,
             "question": prompt_of(item),
             "source": "" if item.transcription == item.answer else item.transcription or "",
@@ -109,31 +103,18 @@ class Rating:
             raise UsageError(message("annotation.please-give-number-from"))
         return RatedScore(score=score)
 
-    def is_shown_again(self, subject: str) -> bool:
-        """A rated card is not shown again."""
-        del subject
-        return False
-
     def export(self, events: EventLog) -> str:
         """The ratings in the format of ``keju judge align``, one row per rating, by rater.
 
         An answer is identified by its code, which the run can resolve, so no model is named. The
         ratings include those of an earlier sample.
         """
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(COLUMNS)
+        return format_csv(COLUMNS, self._list_rows(events))
+
+    def _list_rows(self, events: EventLog) -> Iterator[Sequence[object]]:
         for (person, code), event in events.find_latest(self.name).items():
-            answer, rated = self._ids.get(code), _decode_score(event)
+            answer, rated = self._ids.get(code), decode_event(event, RatedScore)
             if answer is None or rated is None:
                 continue
             values = (f"{rated.score:g}", f"{event.seconds:.1f}")
-            writer.writerow((code, answer.task, answer.query, cell_text(person), *values))
-        # Without the byte order mark, spreadsheets do not read the file as UTF-8.
-        return "\ufeff" + stream.getvalue()
-
-
-def _decode_score(event: Event | None) -> RatedScore | None:
-    if event is None or event.kind != "answer":
-        return None
-    return msgspec.json.decode(event.value, type=RatedScore)
+            yield (code, answer.task, answer.query, cell_text(person), *values)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
 from msgspec import structs
 
-from keju.annotation.events import Event, EventLog
+from keju.annotation.events import Event, EventLog, decode_event
 from keju.annotation.fields import format_boxes, parse_boxes
-from keju.annotation.queue import Form, read_lines, read_text
+from keju.annotation.queue import Form, Queue, describe_task, read_lines, read_text
 from keju.building.drafting.templates import collect_known_facts
 from keju.building.review_form import ReviewForm, Scale, read_review_form
 from keju.building.reviewing import Corrections, Decision, Verdict, compute_seal, unify_texts
-from keju.definitions import prompt_of, query_of, task
+from keju.definitions import prompt_of, query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.messages import message
@@ -22,7 +21,7 @@ LONGEST_REASON = 10_000
 """Maximum length in characters, as in a verdict."""
 
 
-class Review:
+class Review(Queue):
     """The review queue: items of a dataset, its drafts where it has some.
 
     Args:
@@ -43,14 +42,12 @@ class Review:
 
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """All fields of the item, as they are or as this person corrected them before."""
-        item, asks = self._items[subject], task(self._items[subject].task)
-        verdict = _decode_verdict(event)
+        item = self._items[subject]
+        verdict = decode_event(event, Verdict)
         corrected = {} if verdict is None else verdict.corrections.fields()
         now = structs.replace(item, **corrected)
         return {
-            "task": asks.name_zh if language == "zh" else asks.name_en,
-            "task_id": asks.id,
-            "query": item.query,
+            **describe_task(item, language),
             "images": item.images,
             "item": now,
             "prompt": _build_prompt(item),
@@ -118,11 +115,6 @@ class Review:
                 chosen[scale.name] = marks[value]
         return chosen
 
-    def is_shown_again(self, subject: str) -> bool:
-        """A decided card is not shown again."""
-        del subject
-        return False
-
     def list_verdicts(self, events: EventLog) -> Iterator[Verdict]:
         """All current verdicts, in the format of ``keju build review``.
 
@@ -130,15 +122,9 @@ class Review:
         with other options: the event log belongs to one dataset.
         """
         for (person, _), event in events.find_latest(self.name).items():
-            verdict = _decode_verdict(event)
+            verdict = decode_event(event, Verdict)
             if verdict is not None:
                 yield structs.replace(verdict, person=person)
-
-
-def _decode_verdict(event: Event | None) -> Verdict | None:
-    if event is None or event.kind != "answer":
-        return None
-    return msgspec.json.decode(event.value, type=Verdict)
 
 
 def _build_scale(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, object]:
