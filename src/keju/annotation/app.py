@@ -67,10 +67,7 @@ class AnnotationApp:
 
     `closed` contains the reason for each queue that is not available.
 
-    Args:
-        path: a run or a dataset.
-        out: the run directory for people's answers, if `path` is a dataset.
-        options: the options of the queues.
+    `out` is the run directory for people's answers, if `path` is a dataset.
 
     Raises:
         UsageError: the run or dataset does not exist, or `out` is missing or used otherwise.

@@ -50,11 +50,7 @@ _REJECTED = (
 class AccessControl:
     """Admits requests or rejects them with 403.
 
-    Args:
-        signer: signs the cookies.
-        token: the token that the address of the first visit must contain.
-        host: the address on which the server listens.
-        port: the port, which distinguishes the cookies of several servers.
+    The port distinguishes the cookies of several servers on `host`.
     """
 
     def __init__(self, signer: Signer, token: str, host: str, port: int) -> None:

@@ -82,11 +82,6 @@ class Authoring:
     def read(self, person: str, subject: str, form: Form) -> Item:
         """Read the item that a person wrote.
 
-        Args:
-            person: the author.
-            subject: the id of the item.
-            form: the fields of the form.
-
         Raises:
             UsageError: a field is missing or not valid; the message is for the person.
         """

@@ -24,13 +24,7 @@ WARM_UP = "warm-up:"
 
 
 class Exam(Queue):
-    """The exam queue: a few examples with their answers first, then every request.
-
-    Args:
-        items: the items, in the run's order.
-        references: labelled items for the examples, one for each kind of question.
-        variant: the prompt variant.
-    """
+    """The exam queue: a few examples with their answers first, then every request."""
 
     name = "exam"
 
@@ -183,9 +177,7 @@ def list_responses(events: EventLog, exam: Exam, person: str) -> list[Response]:
 def replace_answers(folder: RunFolder, answers: Mapping[str, Sequence[Response]]) -> None:
     """Replace all answers of the given people in a run.
 
-    Args:
-        folder: a run with a manifest.
-        answers: the current answers by person; an empty list removes the person from the run.
+    An empty list of answers removes the person from the run.
 
     Raises:
         UsageError: another process is writing to this run.

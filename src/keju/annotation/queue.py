@@ -37,13 +37,7 @@ class Queue(Protocol):
         """The ids of the cards, in the order of this person."""
 
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
-        """The values that the template of a card shows.
-
-        Args:
-            subject: the id of the card.
-            event: the person's earlier event about the card, or None.
-            language: ``en`` or ``zh``.
-        """
+        """The values that the template of a card shows."""
 
     def get_content(self, subject: str) -> object:
         """All values of the dataset, the run and the settings that a card shows.
@@ -141,10 +135,7 @@ def parse_seconds(form: Form) -> float:
 def read_text(form: Form, field: str, *, needed: str = "") -> str:
     """A text of a form, stripped, with uniform line ends.
 
-    Args:
-        form: the form.
-        field: the name of the field.
-        needed: the id of the error message for an empty text; "" if the text may be empty.
+    `needed` is the id of the error for an empty text, if the text may not be empty.
 
     Raises:
         UsageError: the text is too long, contains half a character, or is empty.

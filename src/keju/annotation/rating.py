@@ -29,11 +29,7 @@ class RatedScore(Record, frozen=True, kw_only=True):
 class Rating(Queue):
     """The rating queue: a sample of answers, in each rater's own order.
 
-    Args:
-        sample: the answers.
-        rubrics: the instructions for raters.
-        seed: the seed of the raters' orders.
-        known: all answers of the run, whose ratings are exported; default: the sample.
+    `known` are all answers of the run, whose ratings are exported; by default the sample.
     """
 
     name = "rating"

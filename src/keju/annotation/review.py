@@ -22,12 +22,7 @@ LONGEST_REASON = 10_000
 
 
 class Review(Queue):
-    """The review queue: items of a dataset, its drafts where it has some.
-
-    Args:
-        items: the items to review.
-        form: the scales on which people may mark each item; default: keju's own.
-    """
+    """The review queue: items of a dataset, its drafts where it has some."""
 
     name = "review"
 

@@ -36,10 +36,7 @@ class Session(Record, frozen=True, kw_only=True):
 class Sessions:
     """Makes and reads session cookies.
 
-    Args:
-        signer: signs the cookies.
-        token: the token of the address; a new token ends all sessions.
-        now: the clock, in seconds.
+    A new token ends all sessions.
     """
 
     def __init__(self, signer: Signer, token: str, now: Callable[[], float] = time.time) -> None:

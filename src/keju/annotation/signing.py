@@ -17,11 +17,7 @@ _T = TypeVar("_T")
 
 
 class Signer:
-    """Signs JSON values with HMAC-SHA256.
-
-    Args:
-        key: the secret of the run.
-    """
+    """Signs JSON values with HMAC-SHA256."""
 
     def __init__(self, key: str) -> None:
         self._key = key.encode()
@@ -48,11 +44,7 @@ class Signer:
 
 
 def hash_content(content: object) -> str:
-    """The hash of what a page shows: 32 hexadecimal digits.
-
-    Args:
-        content: records, numbers and texts, as msgspec encodes them.
-    """
+    """The hash of what a page shows: 32 hexadecimal digits."""
     return sha256_bytes(msgspec.json.encode(content, order="deterministic"))[:32]
 
 
@@ -100,13 +92,6 @@ def sign_binding(signer: Signer, binding: PageBinding) -> str:
 
 def read_binding(signer: Signer, form: Form, queue: str, person: str, link: str) -> PageBinding:
     """Read the binding of a submitted page, and check its person and queue.
-
-    Args:
-        signer: the signer of the run.
-        form: the submitted form.
-        queue: the name of the queue to which the form was sent.
-        person: the person who sent it.
-        link: the address of the current page, for errors.
 
     Raises:
         OutOfDateError: the form is not signed, or the page was shown to another person.

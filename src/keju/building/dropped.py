@@ -34,10 +34,5 @@ class Dropped(Struct, frozen=True):
 
 
 def write_dropped(out: Path, rows: Iterable[Dropped]) -> None:
-    """Write OUT/tables/dropped.parquet and .csv; without rows, a table without rows.
-
-    Args:
-        out: the directory of the dataset that a source or a step writes.
-        rows: what was dropped, written in batches as it comes.
-    """
+    """Write OUT/tables/dropped.parquet and .csv; without rows, a table without rows."""
     write_table(out / TABLES, TABLE, rows, Dropped)

@@ -86,9 +86,6 @@ class ImageFiles(NamedTuple):
     def read(self, name: str) -> bytes:
         """Read an image.
 
-        Args:
-            name: as for `path`.
-
         Raises:
             DataError: its file on this machine is missing or not readable.
             UnavailableError: as `path`.

@@ -66,11 +66,7 @@ class RowFunction:
 class PartitionFunction:
     """A function of a partition's key, which workers apply: it stores the partition's results.
 
-    Args:
-        rows: the function of a row.
-        name: of the work within the step.
-        waiting: the temporary folder of rows without results.
-        files: the scratch directory.
+    `waiting` is the temporary folder of rows without results.
     """
 
     __slots__ = ("__name__", "files", "name", "rows", "waiting")

@@ -66,11 +66,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
 
     The same recipe gives the same dataset hash on every engine, with and without interruptions.
 
-    Args:
-        recipe: the recipe.
-        out: the build directory; new, empty or a build.
-        engine: processes rows.
-        say: gets progress messages, a line at a time.
+    `say` gets progress messages, a line at a time.
 
     Raises:
         UsageError: the directory contains something else, the build of a recipe of another name, or

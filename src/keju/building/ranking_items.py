@@ -29,13 +29,7 @@ def make_ranking_items(
 ) -> Iterator[Item]:
     """Make the items of all queries of a task about one image and its candidates.
 
-    Args:
-        name: prefix of the ids.
-        task_id: a task that ranks candidates.
-        images: the query image, and its candidates in order.
-        relevant: the right candidates, counted from 1.
-        group: the unit of independence.
-        metadata: of every item.
+    `images` are the query image and its candidates; `relevant` the right ones, counted from 1.
     """
     query, gallery = images
     pattern = Item(

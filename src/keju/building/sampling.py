@@ -9,8 +9,6 @@ from collections.abc import Sequence
 def sample_excluding(at: int, gone: Sequence[int]) -> int:
     """Return the number at position `at` among the whole numbers from 0 that are not in `gone`.
 
-    Args:
-        at: the position, from 0.
-        gone: the excluded numbers, sorted.
+    Positions count from 0; `gone` is sorted.
     """
     return at + bisect_right(range(len(gone)), at, key=lambda place: gone[place] - place)

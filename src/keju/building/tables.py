@@ -63,13 +63,7 @@ def write_table(
 
 
 def write_rows(path: Path, rows: Iterable[Struct], shape: type[Struct]) -> None:
-    """Write rows as one parquet file, in batches.
-
-    Args:
-        path: the file.
-        rows: flat records, all of one type.
-        shape: that type.
-    """
+    """Write rows as one parquet file, in batches."""
     batches = _iter_batches(rows)
     first, second = next(batches, []), next(batches, [])
     if not second:

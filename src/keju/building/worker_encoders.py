@@ -103,10 +103,7 @@ def encode_batch(
 def open_encoder(kind: type[E], folder: Path, weights_hash: str) -> Iterator[E]:
     """Give the encoder to one thread of this process at a time.
 
-    Args:
-        kind: the class of the encoder.
-        folder: its weights.
-        weights_hash: of the weights on the machine that runs the command.
+    `weights_hash` is that of the machine that runs the command.
 
     Raises:
         UnavailableError: the worker's machine lacks the weights or their packages, or has others.

@@ -83,11 +83,7 @@ class Node(NamedTuple):
 
 
 def list_nodes(*, gpu: bool = False) -> list[Node]:
-    """List the live nodes that have at least one core.
-
-    Args:
-        gpu: list only nodes that also have a GPU.
-    """
+    """List the live nodes that have at least one core, and with `gpu` also a GPU."""
     import ray  # noqa: PLC0415 - heavy, optional
 
     cluster: Any = ray

@@ -100,10 +100,6 @@ def divide(boxes: Boxes, grid: ColumnGrid) -> Division:
     """Find the cheapest vertical cuts.
 
     A nearly empty strip between columns is a column too if it contains a box.
-
-    Args:
-        boxes: straightened boxes, at least one.
-        grid: their grid.
     """
     left, right = float(boxes.x0.min()), float(boxes.x1.max())
     step = max(grid.column_width / _STEPS, (right - left) / _MOST_STEPS)

@@ -28,10 +28,6 @@ def order_column(boxes: Boxes, members: Sequence[int]) -> list[int]:
     then main text. Two note bands that touch are one note whose lines were both broken there. Boxes
     that no cut can separate are ordered by their centres.
 
-    Args:
-        boxes: all boxes of the page, straightened.
-        members: indices in `boxes` of those that form the column.
-
     Returns:
         The indices in reading order.
     """

@@ -10,9 +10,6 @@ class CharacterTable(dict[int, str]):
 
     A plain dict raises an exception for each character of a text that it does not have, which takes
     longer than the conversion of the others.
-
-    Args:
-        find: the replacement of one character.
     """
 
     def __init__(self, find: Callable[[str], str]) -> None:

@@ -34,11 +34,7 @@ def guess_blindly(
     the letter, how often the option was the answer among its occurrences in the training folds,
     characters shared with the question and with the other options, and being alone in its script.
 
-    Args:
-        asked: the questions' texts.
-        options: their options.
-        places: the positions of the answers among them.
-        groups: questions of one group are never on both sides.
+    `places` are the positions of the answers among the options.
     """
     shapes = [_compute_features(*each) for each in zip(asked, options, strict=True)]
     fold = _assign_folds(groups)

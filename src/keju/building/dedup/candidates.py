@@ -57,12 +57,6 @@ def verify_candidates(
 
     Images that are already connected are not compared again: each round takes a few candidates of
     every image, twice as many each time, so that a hundred copies need a hundred comparisons.
-
-    Args:
-        candidates: pairs of images 0..size-1.
-        size: the number of images.
-        compare: computes the similarity of each pair.
-        least: similarity from which a pair is confirmed.
     """
     joined = UnionFind(size)
     verified = []

@@ -58,9 +58,7 @@ def canonicalize(item: Item, *, simplify: bool = False) -> Canonical:
     NFC, full-width forms narrowed, without white space and punctuation (except marks between digits
     and signs before them). Where the marks are the answer they stay, each in one form.
 
-    Args:
-        item: any.
-        simplify: also fold traditional and variant characters, as `normalise` does.
+    With `simplify`, traditional and variant characters are folded too, as `normalise` does.
 
     Raises:
         DataError: its task is not in the catalogue.
@@ -84,10 +82,8 @@ def canonicalize(item: Item, *, simplify: bool = False) -> Canonical:
 def fold_text(text: str, *, simplify: bool = False, marks: bool = False) -> str:
     """Remove differences from a text that do not change its meaning.
 
-    Args:
-        text: any.
-        simplify: fold variant and traditional characters too.
-        marks: keep punctuation, each mark in one form.
+    With `simplify`, variant and traditional characters are folded too; with `marks`, punctuation
+    stays, each mark in one form.
     """
     text = normalise(text, "script") if simplify else unicodedata.normalize("NFC", text)
     text = to_half_width(text)

@@ -319,10 +319,6 @@ def choose_representative(group: Iterable[int], refs: Sequence[ImageRef]) -> int
     Of those as large as the largest: lossless before lossy, then the most bytes, then the most
     pixels, then the first. Enlarged copies cannot be distinguished from large scans, nor a PNG made
     from a JPEG from an original one.
-
-    Args:
-        group: indices in `refs` of images that are the same; one or more.
-        refs: images of a dataset.
     """
     places = list(group)
     most = max(_count_pixels(refs[at]) for at in places)

@@ -39,11 +39,6 @@ class TextColumns:
     About 100 bytes of an item are in memory. Hashes are of what makes items the same; two different
     forms of a dataset of 10^8 items have equal ones (128 bits) with a probability of 10^-23.
 
-    Args:
-        items: the items, read once.
-        simplify: as in `canonicalize`.
-        folder: directory of the temporary file with the forms; by default the system's.
-
     Raises:
         DataError: an item's task is not in the catalogue.
     """
@@ -149,11 +144,7 @@ class FormTexts(Sequence[str]):
 
 
 def number_rows(*columns: NDArray[np.generic]) -> Indices:
-    """Number rows in order of their first appearance; equal rows have the same number.
-
-    Args:
-        columns: the values of the rows, column by column.
-    """
+    """Number rows in order of their first appearance; equal rows have the same number."""
     order = np.lexsort(columns)
     new = np.ones(len(order), bool)
     new[1:] = np.logical_or.reduce([column[order][1:] != column[order][:-1] for column in columns])

@@ -139,13 +139,7 @@ class UnusedReply(Struct, frozen=True):
 
 @dataclass
 class DraftRequester:
-    """Sends the requests of a step, and lists responses that could not be used.
-
-    Args:
-        dataset: where the images of the requests are stored.
-        settings: the model and its options.
-        folder: where responses are kept.
-    """
+    """Sends the requests of a step, and lists responses that could not be used."""
 
     dataset: Dataset
     settings: DraftSettings

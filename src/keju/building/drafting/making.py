@@ -24,14 +24,7 @@ def make_draft_id(page: Page, kind: str, number: int) -> str:
 
 
 def make_transcription_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Item:
-    """Make the draft of a page's text.
-
-    Args:
-        page: the page.
-        text: its transcription.
-        lines: its lines with boxes, if the engine reports them.
-        task: the task of the transcription.
-    """
+    """Make the draft of a page's text."""
     item = _make_draft(page, f"{page.source.id}-ocr", task)
     return replace(item, answer=text, transcription=text, lines=tuple(lines))
 
@@ -48,14 +41,8 @@ def make_item(
 ) -> Item:
     """Make a draft from a response, by the kind's `fill`.
 
-    Args:
-        page: the page of the request.
-        kind: the kind of draft.
-        stages: the response of each stage, by its name.
-        number: of the proposal about this page, from 1.
-        task: of the item.
-        rng: draws the order of options.
-        fills: whether the page's own item may become the draft, where it has no answer yet.
+    `number` is that of the proposal about this page, from 1. With `fills`, the page's own item
+    becomes the draft if it has no answer yet.
     """
     item = _make_draft(page, make_draft_id(page, kind.name, number), task, fills=fills)
     item = replace(item, transcription=page.text or None)

@@ -57,12 +57,7 @@ class Page(NamedTuple):
 
 
 class LazyList(Sequence[T]):
-    """A list of which an element is made at each access.
-
-    Args:
-        length: the number of elements.
-        make: makes the element at a position from 0.
-    """
+    """A list of which an element is made at each access."""
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
         self._length = length
@@ -124,12 +119,8 @@ def list_targets(
 ) -> list[Page]:
     """List the page once for each item that a kind fills, or for a new item.
 
-    Args:
-        page: the page.
-        kind: the kind of draft.
-        tasks: the tasks that it makes here.
-        completed: the tasks of all kinds that only fill items without an answer; empty where the
-            recipe names the task.
+    `completed` are the tasks of all kinds that only fill items without an answer; none where the
+    recipe names the task.
     """
     wanted = frozenset(tasks)
     waiting = [page.with_source(item) for item in page.waiting if item.task in wanted]
@@ -177,17 +168,7 @@ def make_request(
     most: int,
     earlier: Mapping[str, Values],
 ) -> Request:
-    """Make the request of a stage about a page.
-
-    Args:
-        page: the page.
-        kind: the kind of draft.
-        stage: its stage.
-        templates: the frame of the prompt.
-        task: the task of the item to be made.
-        most: the number of items requested.
-        earlier: the responses of earlier stages, by their names.
-    """
+    """Make the request of a stage about a page."""
     texts = [
         templates.labels.get(name, "") + shown
         for name in stage.shows

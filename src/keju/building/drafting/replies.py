@@ -34,11 +34,7 @@ class ParsedReply(NamedTuple):
 def parse_reply(text: str, stage: Stage, *, least: int, most: int) -> ParsedReply:
     """Parse the items of a response.
 
-    Args:
-        text: the model's response.
-        stage: declares the fields.
-        least: the minimum number of items.
-        most: the number of items requested; more are an error.
+    Fewer items than `least` or more than `most` are an error.
     """
     try:
         whole = msgspec.json.decode(without_fence(body_of(text)).strip())

@@ -109,9 +109,7 @@ class Templates(Struct, frozen=True, forbid_unknown_fields=True):
 def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
     """Read the user's templates, or keju's own with the tasks that definitions give to its kinds.
 
-    Args:
-        path: the user's file.
-        benchmark: one whose definition keju does not ship.
+    `benchmark` is one whose definition keju does not ship.
 
     Raises:
         DataError: the file cannot be read as templates.
@@ -155,10 +153,6 @@ def _add_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
 
 def change_material(kind: Kind, show: Show) -> Kind:
     """Change the material of a kind to an image, or both: its requirements and stages.
-
-    Args:
-        kind: as it is declared, drafted from text.
-        show: the material from which it is drafted.
 
     Raises:
         UsageError: the kind declares its material, or depends on notes that no image replaces.

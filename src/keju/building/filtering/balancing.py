@@ -130,12 +130,6 @@ def draw_items(
 
     Groups come in random order and give one item each in turn, so that no book dominates. With
     `whole`, each group that still fits is taken, and the first in any case.
-
-    Args:
-        items: of one stratum.
-        allowed: how many of them may be kept.
-        rng: random generator.
-        whole: take groups whole.
     """
     if len(items) <= allowed:
         return {item.id for item in items}

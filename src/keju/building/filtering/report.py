@@ -45,9 +45,6 @@ class Distribution(Struct, frozen=True):
 class Quality:
     """The data of the report, collected item by item; of an item, only numbers are kept.
 
-    Args:
-        pictures: the measures of every image, by its path.
-
     Attributes:
         pictures: the same.
         items: the number of items.

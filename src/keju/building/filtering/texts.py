@@ -110,12 +110,7 @@ def collect_texts(item: Item) -> TextsToMeasure:
 
 
 def measure_texts(said: TextsToMeasure, words: Words) -> TextMeasures:
-    """Measure the texts of an item.
-
-    Args:
-        said: the texts.
-        words: the result of `read_words`.
-    """
+    """Measure the texts of an item."""
     text = said.transcription or said.answer
     letters = [character for character in text if character.isalpha()]
     modern = sum(character in _MODERN for character in letters)

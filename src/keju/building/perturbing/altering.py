@@ -27,11 +27,7 @@ _NEAR = 25
 
 
 class Alphabet:
-    """The characters of a collection in the order of their frequency.
-
-    Args:
-        texts: the collection.
-    """
+    """The characters of a collection in the order of their frequency."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         counts = Counter(sign for text in texts for sign in text if is_han(sign))
@@ -83,12 +79,7 @@ def alter_lines(
 ) -> tuple[list[str], int]:
     """Alter some characters of lines.
 
-    Args:
-        lines: a page's lines.
-        kind: the kind of alteration.
-        rng: selects the characters and their replacements.
-        share: the share of characters to alter; at least one if any can be altered.
-        alphabet: of the collection.
+    `share` is the share of characters to alter; at least one is altered if any can be.
 
     Returns:
         The lines, and the number of altered places; 0 where none could be altered.

@@ -163,12 +163,7 @@ def _find_answer_lines(item: Item) -> list[int] | None:
 
 
 class _OtherItems:
-    """Items with images, from which one of another group of the same task is drawn.
-
-    Args:
-        items: all items.
-        places: the positions of those that may be drawn.
-    """
+    """Items with images, from which one of another group of the same task is drawn."""
 
     def __init__(self, items: Sequence[Item], places: Iterable[int]) -> None:
         self._items = items

@@ -46,14 +46,7 @@ def render_card(
     notes: Sequence[str] = (),
     tables: str = ITEMS,
 ) -> str:
-    """Render the README of a release.
-
-    Args:
-        manifest: of the dataset.
-        items: its items in numbers.
-        notes: lines at the top, such as that the release contains drafts.
-        tables: the files of the items, as a pattern.
-    """
+    """Render the README of a release."""
     split = make_split_name(items.splits)
     head = [
         "---",

@@ -80,13 +80,7 @@ def make_croissant(
 ) -> dict[str, object]:
     """Make the metadata of a release.
 
-    Args:
-        manifest: of the dataset.
-        folder: the release, which already contains the tables.
-        tables: its parquet files; their hashes and sizes are recorded.
-        url: where the dataset will be published; its source where that is unknown.
-        date: of publication, ISO 8601.
-        citation: how to cite it.
+    The release contains its tables already; their hashes and sizes are recorded.
     """
     about: dict[str, object] = {
         "@context": json.loads(files(__package__).joinpath("croissant_context.json").read_text()),

@@ -46,9 +46,7 @@ def read_answers(path: Path) -> dict[str, str]:
 def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
     """Render the datasheet as Markdown.
 
-    Args:
-        known: the source of the facts.
-        answers: the maker's, by question; the others are marked as open.
+    Questions without an answer are marked as open.
     """
     facts = collect_facts(known)
     lines = [

@@ -99,10 +99,7 @@ def write_release(
 ) -> WrittenRelease:
     """Check a dataset and write its release.
 
-    Args:
-        dataset: the dataset.
-        out: the directory, new or empty, or an address. It appears when it is complete.
-        settings: its metadata, and whether it may contain drafts.
+    `out` is a new or empty directory or an address, and appears when it is complete.
 
     Raises:
         UsageError: the directory is not empty, or the maker's answers are not valid.

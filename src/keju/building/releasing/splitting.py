@@ -103,13 +103,7 @@ class UnitTasks(NamedTuple):
 
     @classmethod
     def tally(cls, units: Indices, tasks: Indices, size: int) -> UnitTasks:
-        """Count the items of each unit and task.
-
-        Args:
-            units: the unit of each item, from 0.
-            tasks: the task of each item, from 0.
-            size: the number of units.
-        """
+        """Count the items of each unit and task."""
         width = int(tasks.max(initial=0)) + 1
         pairs, counts = np.unique(units * width + tasks, return_counts=True)
         starts = np.searchsorted(pairs, np.arange(size + 1) * width)

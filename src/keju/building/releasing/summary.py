@@ -28,10 +28,6 @@ class InBothSplits(NamedTuple):
 class ReleaseSummary:
     """The items of a dataset in numbers; of each, hashes of a few bytes are in memory.
 
-    Args:
-        items: the items, read once.
-        licence: the licence of the dataset.
-
     Attributes:
         items: the number of items.
         tasks: their tasks.

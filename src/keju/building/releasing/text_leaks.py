@@ -67,9 +67,6 @@ class TextIndex:
     """The runs of our texts, sorted by hash, each with the numbers of the texts that contain it.
 
     In memory are about 60 bytes per text and `run_table.MOST_PAIRS` runs; the rest is on disk.
-
-    Args:
-        items: ours.
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
@@ -96,11 +93,7 @@ class TextIndex:
         return int((self._sizes > 0).sum())
 
     def find(self, theirs: Iterable[Item]) -> Iterator[LeakingText]:
-        """Find our texts with at least `SHARE` of their runs in another set, in our order.
-
-        Args:
-            theirs: the items of the other set; they are read several times.
-        """
+        """Find our texts with at least `SHARE` of their runs in another set, in our order."""
         shared = self._count_shared(theirs)
         leaking = np.flatnonzero(shared >= SHARE * np.maximum(1, self._sizes))
         for some in _in_batches(leaking, self._sizes):
@@ -160,10 +153,7 @@ def _without_formulae(
 ) -> tuple[RunTable, NDArray[np.int64]]:
     """The pairs without repeated wording, and the number of the remaining runs of each text.
 
-    Args:
-        table: the runs of all texts.
-        group: the hash of the group of each text.
-        asked: whether each text is a question.
+    `group` is the hash of each text's group, `asked` whether it is a question.
     """
     kept, sizes = RunTable(), np.zeros(len(group), np.int64)
     for span in ranges_of(table):

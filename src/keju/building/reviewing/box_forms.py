@@ -144,12 +144,6 @@ def read_boxes(form: str, src: Path, items: Mapping[str, Item], person: str) -> 
 
     The verdict is ``accept`` if no box has changed, otherwise a correction.
 
-    Args:
-        form: the format.
-        src: the returned file or directory.
-        items: the exported items, by id.
-        person: the reviewer.
-
     Raises:
         DataError: an image was not exported or has another size, a box is not valid, or an
             annotation is not a box.

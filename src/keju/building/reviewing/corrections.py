@@ -70,11 +70,6 @@ def correct_lines(lines: Sequence[Line], old: str, new: str) -> tuple[Line, ...]
     Each line of the old text is searched among `lines`, in order. Lines that are not part of the
     text (notes, marginal text) do not change. A corrected line loses its confidence, because it is
     not the engine's transcription any more.
-
-    Args:
-        lines: the lines of the page, in reading order.
-        old: the old text, one line of the page per line.
-        new: the corrected text. If its number of lines differs, no line is kept.
     """
     before, after = old.strip("\n").split("\n"), new.strip("\n").split("\n")
     if len(before) != len(after):

@@ -168,12 +168,7 @@ def _format_value(value: object) -> str:
 def measure_agreement(
     items: Mapping[str, Item], verdicts: Mapping[str, Mapping[str, Verdict]]
 ) -> Iterator[AgreementRow]:
-    """Measure the agreement about the items that two or more people reviewed.
-
-    Args:
-        items: the reviewed items, by id.
-        verdicts: the last verdicts, by item and person.
-    """
+    """Measure the agreement about the items that two or more people reviewed."""
     both = {name: of for name, of in verdicts.items() if len(of) > 1}
     if not both:
         return

@@ -43,12 +43,8 @@ def export_review(
 ) -> None:
     """Write items for review.
 
-    Args:
-        form: ``sheet`` for a CSV or JSON-lines file; the others are directories.
-        dataset: the dataset that contains the images.
-        items: the items to review.
-        out: the file or directory to write, which must not exist.
-        scales: the scales of marks; default: keju's own. Tools for boxes do not support marks.
+    `out` is a CSV or JSON-lines file for a sheet, else a directory. Tools for boxes do not support
+    marks.
 
     Raises:
         UsageError: `out` exists, a sheet does not end in .csv or .jsonl, or scales are given to a
@@ -74,11 +70,6 @@ def export_review(
 
 def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Message]:
     """Describe an export to the user: where the images are, and how the tool shows them.
-
-    Args:
-        form: the format that was written.
-        dataset: the dataset of the items.
-        out: the file or directory that was written.
 
     Returns:
         The lines to print.
@@ -109,11 +100,7 @@ def read_review(
 ) -> list[Verdict]:
     """Read the verdicts in a file or directory, in any of the formats.
 
-    Args:
-        src: the returned file or directory.
-        items: the exported items, by id.
-        person: the reviewer, if the file does not name one.
-        scales: the scales of marks; default: keju's own.
+    `person` is the reviewer if the file does not name one.
 
     Raises:
         DataError: `src` has none of the formats, or a value is not valid.

@@ -186,11 +186,7 @@ def read_tasks(
     An unchanged item without a decision is accepted. A text that is not in the export counts as
     unchanged: the export does not distinguish an emptied text from one that was never copied.
 
-    Args:
-        file: the export.
-        items: the exported items, by id.
-        person: the reviewer, if the export does not name one.
-        form: the scales of the marks, as ``Choices`` or ``Rating``.
+    `person` is the reviewer if the export does not name one. Marks are ``Choices`` or ``Rating``.
 
     Raises:
         DataError: the file is not such an export, or a value is not valid.

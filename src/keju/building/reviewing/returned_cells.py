@@ -27,11 +27,7 @@ _LOGICAL = {"true": "1", "false": "0"}
 
 
 class RowMatcher:
-    """Finds the items of returned rows.
-
-    Args:
-        items: the exported items, by id.
-    """
+    """Finds the items of returned rows."""
 
     def __init__(self, items: Mapping[str, Item]) -> None:
         self._items = items
@@ -78,10 +74,6 @@ def is_converted(cell: str, shown: str) -> bool:
 
     A converted date or time contains all numbers of the exported cell, and may contain others (the
     year).
-
-    Args:
-        cell: the cell that came back.
-        shown: the cell as it was exported.
     """
     cell, shown = cell.strip(), shown.strip()
     if (number := _LOGICAL.get(shown.casefold())) is not None:

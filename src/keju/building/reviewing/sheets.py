@@ -68,9 +68,7 @@ _MARK = "mark: "
 def format_mark_head(scale: Scale, asks_zh: str = "") -> str:
     """The head of a scale's column. To read it, its first part, up to the bar, is enough.
 
-    Args:
-        scale: the scale.
-        asks_zh: the Chinese question of an earlier version; default: the present one.
+    `asks_zh` is the Chinese question of an earlier version.
     """
     marks = ", ".join(map(scale.format_mark, range(1, len(scale.marks) + 1)))
     return f"{_MARK}{scale.name} | {scale.asks} {asks_zh or scale.asks_zh} {marks}"
@@ -144,12 +142,8 @@ def read_sheet(
 ) -> list[Verdict]:
     """Read the verdicts in a sheet or in a file of verdicts; rows without a decision are skipped.
 
-    Args:
-        file: JSON lines, or a table separated by commas, semicolons or tabs, in UTF-8 or in UTF-16
-            with a byte order mark.
-        items: the exported items, by id.
-        person: the reviewer of rows that do not name one.
-        form: the scales of the marks.
+    The file is JSON lines, or a table separated by commas, semicolons or tabs, in UTF-8, or in
+    UTF-16 with a byte order mark. `person` is the reviewer of rows that do not name one.
 
     Raises:
         DataError: a column is missing, an exported cell was changed, a decision or a mark is

@@ -146,12 +146,7 @@ STEP = Step(
 
 
 def _rename_people(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Verdict]:
-    """Rename the reviewers of verdicts.
-
-    Args:
-        verdicts: the verdicts.
-        people: the new names, as ``NUMBER=NAME`` or ``ADDRESS=NAME``.
-    """
+    """Rename the reviewers of verdicts."""
     persons = list(dict.fromkeys(verdict.person for verdict in verdicts))
     names = {}
     for each in people:

@@ -39,10 +39,6 @@ class WebText(NamedTuple):
 def extract_page_text(data: bytes, *, name: str) -> WebText:
     """Extract the title and the main text of a page.
 
-    Args:
-        data: the page as it was saved.
-        name: its path, for errors.
-
     The main text is that of the element whose own paragraphs have most characters outside links; an
     ``article`` or ``main`` with half of the page's is preferred.
 

@@ -67,11 +67,8 @@ def get_sidecar_path(file: Path) -> Path:
 def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> SavedPage:
     """Read a saved page and its sidecar.
 
-    Args:
-        file: the page.
-        licence: used if its sidecar has none.
-        address: used if its sidecar has none.
-        shortest: the minimum length of the text in characters.
+    `licence` and `address` are used if its sidecar has none; `shortest` is the minimum length of
+    the text in characters.
 
     Raises:
         DataError: no licence, address or text, or the page cannot be read.
@@ -102,10 +99,7 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
 def find_image(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
     """Find the image that a page is about: the one that its sidecar names, else its own largest.
 
-    Args:
-        page: the saved page.
-        folder: of the source; no image is taken from outside it.
-        own: whether to consider the images that the page itself shows.
+    No image is taken from outside `folder`. `own`: the images that the page itself shows count too.
 
     Raises:
         DataError: the sidecar's image is missing or leads out of the folder, or `own` is set and
