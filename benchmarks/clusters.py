@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.standardising import PIXELS, draw_dataset
+from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising.pictures import ImageJob, ImageTarget, standardise_image
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item, Request
@@ -223,7 +224,8 @@ def run_pool(name: str, dataset: Dataset, out: Path) -> None:
 
 def standardise_page(job: tuple[Item, str], folder: str) -> None:
     item, file = job
-    standardise_image(ImageJob(file, item.images[0].path, folder), measure=ImageTarget(PIXELS, 90))
+    picture, scratch = ImageJob(file, item.images[0].path), ScratchFiles(folder)
+    standardise_image(picture, measure=ImageTarget(PIXELS, 90), scratch=scratch)
 
 
 def read_page(job: tuple[Item, str]) -> str:

@@ -28,6 +28,7 @@ from rich.table import Table
 
 from keju.building.engine import Engine
 from keju.building.running import StepCall, run_step
+from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising.pictures import ImageJob, ImageTarget, standardise_image
 from keju.building.standardising.step import STEP, StandardiseSettings
 from keju.datasets.store import Dataset, DatasetWriter
@@ -120,8 +121,9 @@ def peak_mb() -> float:
 def by_pool(dataset: Dataset, out: Path) -> Cost:
     out.mkdir()
     refs = [item.images[0] for item in dataset.items()]
-    rows = [ImageJob(str(dataset.image_path(ref)), ref.path, str(out)) for ref in refs]
-    work = partial(standardise_image, measure=ImageTarget(PIXELS, 90))
+    rows = [ImageJob(str(dataset.image_path(ref)), ref.path) for ref in refs]
+    scratch = ScratchFiles(str(out))
+    work = partial(standardise_image, measure=ImageTarget(PIXELS, 90), scratch=scratch)
     cpu, wall = tree_cpu(os.getpid()), time.perf_counter()
     with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
         made = pool.map(work, rows, chunksize=8)

@@ -8,11 +8,12 @@ from shutil import copytree
 import pytest
 
 from keju.building.sources import SOURCES, get_source_form, list_source_names
-from keju.building.sources.keys import list_keys, render_sources_page
+from keju.building.sources.keys import list_keys
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
 from tests.support.builds import run_keju
+from tools.make_sources_page import render_sources_page
 
 DOC = (Path(__file__).parents[2] / "docs" / "building.md").read_text("utf-8")
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms
 
+from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising import bands as bands_module
 from keju.building.standardising.pictures import (
     JPEG_SIDE,
@@ -180,7 +181,8 @@ def made(
 ) -> tuple[StandardImage, Image.Image]:
     file = tmp_path / "given.bin"
     file.write_bytes(data)
-    found = standardise_image(ImageJob(str(file), "scan.jpg", str(tmp_path)), measure=measure)
+    job, scratch = ImageJob(str(file), "scan.jpg"), ScratchFiles(str(tmp_path))
+    found = standardise_image(job, measure=measure, scratch=scratch)
     image = Image.open(tmp_path / found.file if found.file else file)
     assert (image.format, image.size) == ("JPEG", (found.width, found.height))
     return found, image.convert("RGB")
@@ -368,11 +370,13 @@ LARGE = {
 PEAK = """
 import resource, sys
 from keju.building.engine import Engine
+from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising.pictures import ImageJob, ImageTarget, StandardImage
 from keju.building.standardising.pictures import standardise_image
 from functools import partial
-rows = [ImageJob(sys.argv[1], "scroll", sys.argv[2])] * 2
-work = partial(standardise_image, measure=ImageTarget(1_365_984, 90))
+rows = [ImageJob(sys.argv[1], "scroll")] * 2
+scratch = ScratchFiles(sys.argv[2])
+work = partial(standardise_image, measure=ImageTarget(1_365_984, 90), scratch=scratch)
 out = Engine().map("large", rows, work, StandardImage)
 print(out[0].width, out[0].height, out[0].error)
 # The high-water mark of this program: ru_maxrss would count the parent that it was forked from.
@@ -393,7 +397,7 @@ def test_a_scroll_of_100_megapixels_takes_less_than_500_mb(kind, tmp_path):
     width, height, *error = size.split()
     assert not error
     assert 1_200_000 < int(width) * int(height) <= 1_365_984
-    (image,) = [Image.open(path) for path in tmp_path.glob("*.jpg")]
+    (image,) = [Image.open(path) for path in tmp_path.glob("pictures/*.jpg")]
     shade = (255,) * 3 if kind == "bilevel" else (180, 170, 150)
     assert near([image.convert("RGB").getpixel((image.width - 1, image.height - 1))], [shade], 3)
     assert int(peak) < 500_000, "kB at the most"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from keju.building.filtering.limits import MEASURES, UNKNOWN, LimitViolation, Worst
@@ -142,7 +143,7 @@ def render_quality_report(
         "",
         format_table(
             ["measure", "", "counted", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"],
-            ((row.measure, row.what, row.counted, *map(_format_value, _list_cuts(row)))
+            ((row.measure, row.what, row.counted, *map(_format_value, astuple(row)[4:]))
              for row in distributions),
         ),
         "",
@@ -154,10 +155,6 @@ def render_quality_report(
     for measure in MEASURES:
         lines += _render_worst(quality, measure)
     return "\n".join(lines)
-
-
-def _list_cuts(row: Distribution) -> tuple[float, ...]:
-    return (row.least, row.p5, row.p25, row.median, row.p75, row.p95, row.most)
 
 
 def _render_dropped(quality: Quality) -> list[str]:

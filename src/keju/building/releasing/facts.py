@@ -129,11 +129,7 @@ def _render_provenance(items: ReleaseSummary) -> str:
     counts, without = items.provenance, items.without_provenance
     if not counts:
         return "No item has a provenance: the dataset was imported without changes."
-    rows = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    shown = [(*key, count) for key, count in rows[:_MOST]]
-    if len(rows) > _MOST:
-        shown.append((f"{len(rows) - _MOST} more", "", "", sum(n for _, n in rows[_MOST:])))
-    rendered = format_table(["step", "tool", "person", "items"], shown)
+    rendered = format_table(["step", "tool", "person", "items"], _list_largest(counts))
     silent = number_of(without, "item has", "items have")
     return f"{rendered}\n\n{silent} no provenance." if without else rendered
 
@@ -146,11 +142,14 @@ def _render_use(manifest: DatasetManifest) -> str:
     )
 
 
-def _list_largest(counts: Counter[str]) -> list[tuple[str, int]]:
+def _list_largest(counts: Counter[tuple[str, ...]]) -> list[tuple[object, ...]]:
+    """List the largest counts after their names, and the rest in one row."""
     rows = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    if len(rows) <= _MOST:
-        return rows
-    return [*rows[:_MOST], (f"{len(rows) - _MOST} more", sum(count for _, count in rows[_MOST:]))]
+    shown: list[tuple[object, ...]] = [(*names, count) for names, count in rows[:_MOST]]
+    if rest := rows[_MOST:]:
+        empty = [""] * (len(rest[0][0]) - 1)
+        shown.append((f"{len(rest)} more", *empty, sum(count for _, count in rest)))
+    return shown
 
 
 def _format_mean(value: float | None) -> str:

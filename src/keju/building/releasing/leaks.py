@@ -79,7 +79,7 @@ def compare_splits(items: Iterable[Item]) -> LeakComparison:
 
 
 def compare_datasets(
-    dataset: Path, against: Sequence[Path], *, pictures: bool = True, engine: Engine | None = None
+    dataset: Path, against: Sequence[Path], *, pictures: bool = True
 ) -> LeakComparison:
     """Find the leaks of a dataset's test split into its reference split, and into other datasets.
 
@@ -96,7 +96,7 @@ def compare_datasets(
     within, without = compare_splits(items), find_leaks(items, others)
     leaks = [*within.leaks, *without.leaks]
     if pictures:
-        engine = engine or Engine()
+        engine = Engine()
         test, reference = _OfSplit(items, "test"), _OfSplit(items, "reference")
         leaks += _find_near_images((ours, test), (ours, reference), "reference", engine)
         for name, each in sets.items():

@@ -6,7 +6,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import blake2b
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,13 +15,6 @@ from keju.datasets.checks import unscored_reason
 from keju.datasets.licences import LicenceCounts
 from keju.definitions import NO_REFERENCE, has_task, task
 from keju.items import Item
-
-
-class InBothSplits(NamedTuple):
-    """The number of groups and of images that are in both splits."""
-
-    groups: int
-    images: int
 
 
 class ReleaseSummary:
@@ -50,8 +42,8 @@ class ReleaseSummary:
         self.first_draft = ""
         self.tasks: set[str] = set()
         self.splits: Counter[str] = Counter()
-        self.sources: Counter[str] = Counter()
-        self.provenance: Counter[tuple[str, str, str]] = Counter()
+        self.sources: Counter[tuple[str, ...]] = Counter()
+        self.provenance: Counter[tuple[str, ...]] = Counter()
         self.licences = LicenceCounts(licence)
         self._groups = array("Q")
         self._questions = array("Q")
@@ -74,13 +66,13 @@ class ReleaseSummary:
         return self.items - _count_distinct(self._questions)
 
     @property
-    def in_both_splits(self) -> InBothSplits:
-        """The groups and images that are in both splits.
+    def in_both_splits(self) -> tuple[int, int]:
+        """The number of groups and of images that are in both splits.
 
         In pair tasks the group is a class, whose labelled images belong to the questions about it:
         there only the images count.
         """
-        return InBothSplits(*map(self._count_both, ("group", "image")))
+        return self._count_both("group"), self._count_both("image")
 
     def _count_both(self, kind: str) -> int:
         test, reference = (
@@ -105,7 +97,7 @@ class ReleaseSummary:
 
     def _add_provenance(self, item: Item) -> None:
         sources = {step.source for step in item.provenance} - {""} or {"that of the whole set"}
-        self.sources.update(sources)
+        self.sources.update((source,) for source in sources)
         steps = {(each.step, each.tool, each.person) for each in item.provenance}
         self.provenance.update(steps)
         self.without_provenance += not steps

@@ -34,7 +34,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import FORMULA, relative_path, write_atomic
 from keju.items import Item
-from keju.messages import message
+from keju.messages import Message, message
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 """Suffixes of returned sheets; spreadsheets save "Unicode text" as .txt."""
@@ -168,10 +168,8 @@ def _iterate_verdicts(
             found = _read_row(text, cells, place, person, form)
         if found is None:
             continue
-        if fault := form.find_fault(found.marks):
-            raise DataError(fault, file=file, item=f"{place.item}, {found.item}")
-        if fault := found.find_fault():
-            raise DataError(fault, file=file, item=f"{place.item}, {found.item}")
+        if fault := form.find_fault(found.marks) or found.find_fault():
+            raise _error(fault, place, found.item)
         yield found
     if changed:
         raise _describe_changes(file, changed)
@@ -191,9 +189,7 @@ def _convert_verdict(cells: JsonObject, place: Place) -> Verdict:
     try:
         return msgspec.convert(cells, Verdict)
     except msgspec.ValidationError as error:
-        raise DataError(
-            message("building.sheet-not-a-verdict", error=error), file=place.file, item=place.item
-        ) from None
+        raise _error(message("building.sheet-not-a-verdict", error=error), place) from None
 
 
 def _read_cells(cells: JsonObject, place: Place, matcher: RowMatcher) -> dict[str, str]:
@@ -206,11 +202,7 @@ def _read_cells(cells: JsonObject, place: Place, matcher: RowMatcher) -> dict[st
         raise DataError(message("building.label-studio-csv"), file=place.file)
     missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
-        raise DataError(
-            message("building.review-no-column", column=missing[0]),
-            file=place.file,
-            item=place.item,
-        )
+        raise _error(message("building.review-no-column", column=missing[0]), place)
     quoted = place.file.suffix != ".jsonl"
     text = {name: _read_text(cells, name, place, quoted=quoted) for name in COLUMNS}
     text["item"], text["seal"] = matcher.match(text["item"], text["seal"])
@@ -232,17 +224,14 @@ def _read_row(
     decision = _WORDS.get(word.casefold())
     if decision is None:
         given = message("building.a-new-text") if corrected else message("building.a-mark")
-        raise DataError(
+        raise _error(
             message("building.not-a-decision", given=word[:40])
             if word
             else message("building.no-decision", given=given),
-            file=place.file,
-            item=place.item,
+            place,
         )
     if not text["seal"]:
-        raise DataError(
-            message("building.sheet-no-seal"), file=place.file, item=f"{place.item}, {text['item']}"
-        )
+        raise _error(message("building.sheet-no-seal"), place, text["item"])
     corrections: dict[str, object] = dict(corrected)
     if "options" in corrected:
         lines = corrected["options"].splitlines()
@@ -332,36 +321,31 @@ def _read_marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, 
         if not head.startswith(_MARK):
             continue
         if head not in columns:
-            raise DataError(
-                message("building.column-of-other-form", column=head[:60]),
-                file=place.file,
-                item=place.item,
-            )
+            raise _error(message("building.column-of-other-form", column=head[:60]), place)
         scale, text = columns[head], "" if value is None else str(value).strip()
         mark = scale.parse_mark(text)
         if text and mark is None:
-            raise DataError(
-                message(
-                    "building.sheet-not-a-mark",
-                    given=text[:40],
-                    name=scale.name,
-                    count=len(scale.marks),
-                ),
-                file=place.file,
-                item=place.item,
+            count = len(scale.marks)
+            raise _error(
+                message("building.sheet-not-a-mark", given=text[:40], name=scale.name, count=count),
+                place,
             )
         if mark is not None and given.setdefault(scale.name, mark) != mark:
-            raise DataError(
-                message("building.two-marks", name=scale.name), file=place.file, item=place.item
-            )
+            raise _error(message("building.two-marks", name=scale.name), place)
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
 
 def _read_text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
     value = cells.get(name) or ""
     if not isinstance(value, str):
-        raise DataError(message("building.not-a-text", name=name), file=place.file, item=place.item)
+        raise _error(message("building.not-a-text", name=name), place)
     plain = value.replace("\r\n", "\n")
     return (
         plain[1:] if quoted and plain.startswith("'") and plain[1:2] in {*FORMULA, "'"} else plain
     )
+
+
+def _error(problem: Message, place: Place, item: str = "") -> DataError:
+    """The error about a row, and about its item where that is known."""
+    name = f"{place.item}, {item}" if item else place.item
+    return DataError(problem, file=place.file, item=name)

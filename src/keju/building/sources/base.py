@@ -16,6 +16,10 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import KejuError
 from keju.registry import PluginError
 
+NameKey = Annotated[
+    str, Meta(description="Prefix that distinguishes its item ids from those of another source.")
+]
+
 
 class SourceSettings(Settings, frozen=True):
     """The settings of every source: the licence and the origin of its material.
@@ -27,10 +31,7 @@ class SourceSettings(Settings, frozen=True):
         str, Meta(min_length=1, description="Licence under which the material may be used.")
     ]
     source: Annotated[str, Meta(min_length=1, description="Where the material is from.")]
-    name: Annotated[
-        str,
-        Meta(description="Prefix that distinguishes its item ids from those of another source."),
-    ] = ""
+    name: NameKey = ""
 
 
 S = TypeVar("S", bound=Settings)
@@ -71,7 +72,7 @@ class SourceForm(Generic[S]):
     settings: type[S]
     make: Make[S]
     version: int = 1
-    check: Callable[[S], None] = lambda _: None
+    check: Callable[[S], object] = lambda _: None
     reads: Callable[[S], Iterable[Path]] = lambda _: ()
 
     def stat_extra_files(self, settings: S) -> list[tuple[str, int, int]]:

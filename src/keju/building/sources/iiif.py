@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta
 
 from keju.building.dropped import Dropped, write_dropped
-from keju.building.sources.base import Site, SourceForm, writing
+from keju.building.sources.base import NameKey, Site, SourceForm, writing
 from keju.building.sources.fetching import Fetcher, ServerUnavailableError, get_host
 from keju.building.sources.manifests import Manifest, Page, list_manifests, read_manifest
 from keju.building.standardising.step import PIXEL_BUDGET
@@ -58,10 +58,7 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
         100_000_000
     )
     task: Annotated[str, Meta(description="Task of the items.")] = OWN_PAGE
-    name: Annotated[
-        str,
-        Meta(description="Prefix that distinguishes its item ids from those of another source."),
-    ] = ""
+    name: NameKey = ""
 
 
 def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:

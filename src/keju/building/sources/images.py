@@ -39,7 +39,7 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     files = list(image_files(settings.path)) if settings.path.is_dir() else []
     if not files:
         raise DataError(message("building.images-folder-expected"), file=settings.path)
-    rows = [ImageJob(str(file.absolute()), str(file), "") for file in files]
+    rows = [ImageJob(str(file.absolute()), str(file)) for file in files]
     probe = partial(probe_file, images=ImageFiles(driver=site.engine.driver_files()))
     facts = site.engine.map("probe", rows, probe, StandardImage)
     if all(each.error for each in facts):
@@ -84,12 +84,12 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     return list(_describe_dropped(len(dropped), facts))
 
 
-def _check(settings: ImagesSettings) -> None:
-    task(settings.task)
-
-
 SOURCE = SourceForm(
-    "images", "directories of images without text", ImagesSettings, read_images, check=_check
+    "images",
+    "directories of images without text",
+    ImagesSettings,
+    read_images,
+    check=lambda settings: task(settings.task),
 )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
+from keju.building.sources.base import NameKey, Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.store import Dataset
@@ -32,10 +32,7 @@ class DatasetSettings(Settings, frozen=True, kw_only=True):
     path: Annotated[Path, Meta(description="Dataset directory.")]
     licence: Annotated[str, Meta(description="Licence, if not the dataset's own.")] = ""
     source: Annotated[str, Meta(description="Source, if not the dataset's own.")] = ""
-    name: Annotated[
-        str,
-        Meta(description="Prefix that distinguishes its item ids from those of another source."),
-    ] = ""
+    name: NameKey = ""
 
 
 def format_source(name: str) -> SourceForm[FormatSettings]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keju.building.drafting.templates import NOTES
 from keju.building.dropped import Dropped, write_dropped
-from keju.building.sources.base import Site, SourceForm, writing
+from keju.building.sources.base import NameKey, Site, SourceForm, writing
 from keju.building.sources.saved_pages import SavedPage, find_image, get_sidecar_path, read_saved
 from keju.building.step import Settings
 from keju.datasets.readers.base import files_under, source_bytes
@@ -53,10 +53,7 @@ class WebSettings(Settings, frozen=True, kw_only=True):
         ),
     ] = False
     shortest: Annotated[int, Meta(description="Minimum length of a text in characters.", ge=1)] = 50
-    name: Annotated[
-        str,
-        Meta(description="Prefix that distinguishes its item ids from those of another source."),
-    ] = ""
+    name: NameKey = ""
 
 
 def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
@@ -121,17 +118,13 @@ def _list_files(settings: WebSettings) -> list[Path]:
     return found
 
 
-def _check(settings: WebSettings) -> None:
-    task(settings.task)
-
-
 SOURCE = SourceForm(
     "web",
     "saved web pages with address and licence",
     WebSettings,
     read_web,
     version=4,
-    check=_check,
+    check=lambda settings: task(settings.task),
     reads=_list_files,
 )
 

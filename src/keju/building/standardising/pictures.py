@@ -7,7 +7,6 @@ It succeeds or raises a named error, in little memory: large images are decoded 
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from math import floor, log2, sqrt
 from pathlib import Path
@@ -22,7 +21,7 @@ from keju.building.image_files import LOCAL_FILES, ImageFiles
 from keju.building.scratch_files import ScratchFiles
 from keju.building.standardising.bands import iter_bands
 from keju.errors import DataError
-from keju.files import replace_file, sha256_bytes, sha256_file
+from keju.files import sha256_bytes, sha256_file
 from keju.images import (
     as_rgb,
     check_sums,
@@ -33,6 +32,9 @@ from keju.images import (
     orientation_of,
 )
 from keju.messages import message
+
+FOLDER = "pictures"
+"""The folder of standardised images in the scratch directory."""
 
 JPEG_SIDE = 65_500
 """The longest side that a JPEG can have, in pixels."""
@@ -55,22 +57,18 @@ _SIDEWAYS = frozenset({5, 6, 7, 8})
 
 
 class ImageJob(Struct, frozen=True):
-    """An image to standardise: its file, its name in errors, and the target directory.
-
-    `file` is a path or a name for `ImageFiles`; `folder` is below the scratch directory if workers
-    write there, else a path.
-    """
+    """An image to standardise: its name for `ImageFiles` or its path, and its name in errors."""
 
     file: str
     name: str
-    folder: str
 
 
 class StandardImage(Struct, frozen=True):
     """The result for an image.
 
-    `file` is empty where it was standard already. `frames` counts pages, of which the first is
-    used; `mode` is Pillow's name for its pixels; sizes are upright, `size` in bytes.
+    `file` is its name in the scratch directory, empty where it was standard already. `frames`
+    counts pages, of which the first is used; `mode` is Pillow's name for its pixels; sizes are
+    upright, `size` in bytes.
     """
 
     file: str = ""
@@ -105,15 +103,15 @@ def standardise_image(
     *,
     measure: ImageTarget,
     images: ImageFiles = LOCAL_FILES,
-    scratch: ScratchFiles | None = None,
+    scratch: ScratchFiles,
 ) -> StandardImage:
-    """Standardise an image and write it into its directory, named by its hash.
+    """Standardise an image and write it into the scratch directory, named by its hash.
 
     Args:
         picture: the image.
         measure: its target.
         images: finds the file.
-        scratch: the scratch directory that contains the target directory.
+        scratch: the scratch directory.
 
     Raises:
         DataError: it is not a valid image, or too large for its kind.
@@ -128,11 +126,8 @@ def standardise_image(
                 facts, data = _convert(image, file, picture, measure)
     if data is None:
         return facts
-    name = f"{facts.sha256}.jpg"
-    if scratch is not None:
-        scratch.write(f"{picture.folder}/{name}", data)
-    else:
-        _write(Path(picture.folder), data, picture.file)
+    name = f"{FOLDER}/{facts.sha256}.jpg"
+    scratch.write(name, data)
     return replace(facts, file=name)
 
 
@@ -227,15 +222,6 @@ def _read_orientation(image: Image.Image) -> int:
     if image.format == "PNG" and large and "exif" not in image.info:
         return 1
     return orientation_of(image)
-
-
-def _write(folder: Path, data: bytes, origin: str) -> None:
-    """Write an image named by its hash, only when complete; two images may be the same."""
-    path = folder / f"{sha256_bytes(data)}.jpg"
-    if not path.is_file():
-        partial = path.with_name(f".{path.stem}.{os.getpid()}.{sha256_bytes(origin.encode())[:8]}")
-        partial.write_bytes(data)
-        replace_file(partial, path)
 
 
 class _Limit(NamedTuple):

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from keju.building.dropped import Dropped, write_dropped
 from keju.building.standardising.pictures import (
+    FOLDER,
     ImageJob,
     ImageTarget,
     StandardImage,
@@ -29,9 +30,6 @@ PIXEL_BUDGET = 1_365_984
 
 LEAST_PIXELS = 50_000
 """A budget below this number of pixels (about 220x220) must be confirmed: our reading."""
-
-
-_FOLDER = "pictures"
 
 
 class StandardiseSettings(Settings, frozen=True):
@@ -103,14 +101,14 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
         DataError: no item is left.
     """
     refs = list({ref.path: ref for item in context.dataset for ref in item.images}.values())
-    rows = [ImageJob(context.image_name(ref), name=ref.path, folder=_FOLDER) for ref in refs]
+    rows = [ImageJob(context.image_name(ref), ref.path) for ref in refs]
     standardise = partial(
         standardise_image,
         measure=ImageTarget(settings.pixels, settings.quality, settings.recode, settings.whole),
         images=context.image_files(),
         scratch=context.engine.files(),
     )
-    made = context.engine.map(_FOLDER, rows, standardise, StandardImage)
+    made = context.engine.map(FOLDER, rows, standardise, StandardImage)
     done = dict(zip((ref.path for ref in refs), made, strict=True))
     dropped = list(_keep_sound(context, done))
     if len(dropped) == len(context.dataset):
@@ -178,7 +176,7 @@ def _store(context: StepContext, ref: ImageRef, made: StandardImage) -> ImageRef
         size=made.size,
     )
     if not context.writer.has_image(new):
-        context.writer.link_image(context.fetch_scratch(f"{_FOLDER}/{made.file}"), new)
+        context.writer.link_image(context.fetch_scratch(made.file), new)
     return new
 
 
