@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.registry import Plugin, Registry, guard_function, list_provided
+from keju.registry import Plugin, Registry, check_named, guard_function, list_provided
 
 
 class ResponseFile(NamedTuple):
@@ -34,12 +34,6 @@ class RunExport(NamedTuple):
     write: WriteRun
 
 
-def _export(name: str, found: object) -> RunExport:
-    if not isinstance(found, RunExport) or found.name != name:
-        raise TypeError(f"expected a RunExport named {name!r}")
-    return found
-
-
 def _files(found: Iterable[object]) -> list[ResponseFile]:
     files = []
     for each in found:
@@ -56,6 +50,10 @@ def _guarded(found: RunExport, plugin: Plugin) -> RunExport:
 
 
 EXPORTS: Registry[RunExport] = Registry(
-    "form of runs", "keju.exports", lambda: list_provided("keju.exports"), _export, guard=_guarded
+    "form of runs",
+    "keju.exports",
+    lambda: list_provided("keju.exports"),
+    check_named(RunExport),
+    guard=_guarded,
 )
 """The export formats of a run by command name, in addition to keju's own formats of pages."""

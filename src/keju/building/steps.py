@@ -7,13 +7,7 @@ from typing import Any
 
 from keju.building import synthetic
 from keju.building.step import Step
-from keju.registry import Plugin, Registry, guard_function
-
-
-def _check_step(name: str, found: object) -> Step[Any]:
-    if not isinstance(found, Step) or found.name != name:
-        raise TypeError(f"expected a Step named {name!r}")
-    return found
+from keju.registry import Plugin, Registry, check_named, guard_function
 
 
 def _guard_step(found: Step[Any], plugin: Plugin) -> Step[Any]:
@@ -51,7 +45,7 @@ STEPS: Registry[Step[Any]] = Registry(
         "dedup-images": "keju.building.dedup.images:STEP",
         "dedup-texts": "keju.building.dedup.texts:STEP",
     },
-    _check_step,
+    check_named(Step),
     guard=_guard_step,
     elsewhere=synthetic.STEPS,
     renamed=RENAMED,

@@ -7,6 +7,7 @@ import json
 import os
 import types
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from itertools import chain, islice
 from pathlib import Path
 from typing import (
@@ -49,37 +50,16 @@ def write_table(
         shape: that type; without it, no table is written if there are no rows.
     """
     batches = _iter_batches(rows)
-    first, second = next(batches, []), next(batches, [])
+    first = next(batches, [])
     shape = shape or (type(first[0]) if first else None)
-    if shape is None:
-        return
-    if second:
-        _write_batches(folder / name, chain((first, second), batches), shape)
-        return
-    frame = _make_frame(first, shape)
-    write_atomic(folder / f"{name}.parquet", _as_parquet(frame))
-    # By the byte order mark spreadsheets recognise UTF-8.
-    write_atomic(folder / f"{name}.csv", _as_text(frame, first).write_csv(include_bom=True))
+    if shape is not None:
+        csv = folder / f"{name}.csv"
+        _write_batches(folder / f"{name}.parquet", csv, chain([first], batches), shape)
 
 
 def write_rows(path: Path, rows: Iterable[Struct], shape: type[Struct]) -> None:
     """Write rows as one parquet file, in batches."""
-    batches = _iter_batches(rows)
-    first, second = next(batches, []), next(batches, [])
-    if not second:
-        write_atomic(path, _as_parquet(_make_frame(first, shape)))
-        return
-    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - heavy
-
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with ParquetWriter(partial, make_schema(shape), compression="zstd",
-                           write_statistics=False) as table:  # fmt: skip
-            for batch in chain((first, second), batches):
-                table.write_table(make_table(batch, shape))
-        replace_file(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    _write_batches(path, None, _iter_batches(rows), shape)
 
 
 def _as_parquet(frame: pl.DataFrame) -> bytes:
@@ -94,28 +74,42 @@ def _iter_batches(rows: Iterable[Struct]) -> Iterator[list[Struct]]:
         yield batch
 
 
-def _write_batches(path: Path, batches: Iterable[list[Struct]], shape: type[Struct]) -> None:
-    """Write batches to PATH.parquet and PATH.csv, which have their names when complete."""
+def _write_batches(
+    parquet: Path, csv: Path | None, batches: Iterator[list[Struct]], shape: type[Struct]
+) -> None:
+    """Write batches to files, which have their names when complete."""
+    first, second = next(batches, []), next(batches, [])
+    if not second:
+        frame = _make_frame(first, shape)
+        write_atomic(parquet, _as_parquet(frame))
+        if csv:
+            # By the byte order mark spreadsheets recognise UTF-8.
+            write_atomic(csv, _as_text(frame, first).write_csv(include_bom=True))
+        return
     from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - heavy
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("parquet", "csv")]
-    partial = [each.with_name(f".{each.name}.{os.getpid()}") for each in files]
+    parquet.parent.mkdir(parents=True, exist_ok=True)
+    partial = {
+        path: path.with_name(f".{path.name}.{os.getpid()}") for path in (parquet, csv) if path
+    }
     try:
-        with (
-            ParquetWriter(partial[0], make_schema(shape), compression="zstd",
-                          write_statistics=False) as table,
-            partial[1].open("wb") as texts,
-        ):  # fmt: skip
-            for number, batch in enumerate(batches):
+        with ExitStack() as opened:
+            table = opened.enter_context(
+                ParquetWriter(
+                    partial[parquet], make_schema(shape), compression="zstd", write_statistics=False
+                )
+            )
+            texts = opened.enter_context(partial[csv].open("wb")) if csv else None
+            for number, batch in enumerate(chain((first, second), batches)):
                 table.write_table(make_table(batch, shape))
-                frame = _as_text(_make_frame(batch, shape), batch)
-                frame.write_csv(texts, include_bom=not number, include_header=not number)
-        for done, file in zip(partial, files, strict=True):
-            done.replace(file)
+                if texts:
+                    frame = _as_text(_make_frame(batch, shape), batch)
+                    frame.write_csv(texts, include_bom=not number, include_header=not number)
+        for path, done in partial.items():
+            replace_file(done, path)
     finally:
-        for each in partial:
-            each.unlink(missing_ok=True)
+        for done in partial.values():
+            done.unlink(missing_ok=True)
 
 
 def _make_frame(rows: Sequence[Struct], shape: type[Struct]) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def order_column(boxes: Boxes, members: Sequence[int]) -> list[int]:
 def _bands(boxes: Boxes, members: list[int], depth: int) -> list[int]:
     if len(members) < 2:
         return members
-    bands = _mend_notes(boxes, _part(members, lambda soft: _tall(boxes, members, soft)))
+    bands = _mend_notes(boxes, _part(members, *_tall(boxes, members)))
     if len(bands) == 1:
         return _rows(boxes, members, depth)
     return [place for band in bands for place in _rows(boxes, band, depth)]
@@ -46,16 +46,16 @@ def _bands(boxes: Boxes, members: list[int], depth: int) -> list[int]:
 def _rows(boxes: Boxes, members: list[int], depth: int) -> list[int]:
     if len(members) < 2:
         return members
-    rows = _part(members, lambda soft: _wide(boxes, members, soft))[::-1]
+    rows = _part(members, *_wide(boxes, members, _MAX_OVERLAP))[::-1]
     if len(rows) == 1 or depth > _DEEPEST:
         return sorted(members, key=lambda at: (boxes.cy[at], -boxes.cx[at], at))
     return [place for row in rows for place in _bands(boxes, row, depth + 1)]
 
 
-def _tall(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Floats]:
+def _tall(boxes: Boxes, members: Sequence[int]) -> tuple[Floats, Floats]:
     """Vertical extents, reduced by a share of a character at both ends."""
     some = boxes.take(members)
-    inset = soft * np.minimum(some.width, some.height)
+    inset = _MAX_OVERLAP * np.minimum(some.width, some.height)
     return some.y0 + inset, some.y1 - inset
 
 
@@ -65,11 +65,8 @@ def _wide(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Fl
     return some.x0 + soft * some.width, some.x1 - soft * some.width
 
 
-def _part(
-    members: Sequence[int], extents: Callable[[float], tuple[Floats, Floats]]
-) -> list[list[int]]:
+def _part(members: Sequence[int], low: Floats, high: Floats) -> list[list[int]]:
     """Divide members into groups whose extents do not overlap, in ascending order."""
-    low, high = extents(_MAX_OVERLAP)
     order = np.lexsort((high, low))
     groups: list[list[int]] = []
     end = -np.inf
@@ -105,4 +102,4 @@ def _goes_on(boxes: Boxes, upper: list[int], lower: list[int]) -> bool:
 
 
 def _clear_rows(boxes: Boxes, members: list[int]) -> list[list[int]]:
-    return _part(members, lambda _: _wide(boxes, members, _MAX_CLEAR_OVERLAP))
+    return _part(members, *_wide(boxes, members, _MAX_CLEAR_OVERLAP))

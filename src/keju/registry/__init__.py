@@ -12,7 +12,7 @@ from keju.registry.guarding import (
     is_debugging,
     make_plugin_error,
 )
-from keju.registry.names import Entry, Registry
+from keju.registry.names import Entry, Registry, check_named
 from keju.registry.plugins import (
     PLUGIN_FILES,
     Claim,
@@ -41,6 +41,7 @@ __all__ = [
     "Registry",
     "add_plugin_files",
     "check_installed",
+    "check_named",
     "check_notes",
     "declare",
     "guard_call",

@@ -209,6 +209,17 @@ class Registry(Mapping[str, T]):
         return [entry.thing for entry in self.iter_entries() if entry.thing is not None]
 
 
+def check_named(kind: type[T]) -> Callable[[str, object], T]:
+    """Make the check of a registry whose things are of one class and have their own `name`."""
+
+    def check(name: str, found: object) -> T:
+        if not isinstance(found, kind) or getattr(found, "name", None) != name:
+            raise TypeError(f"expected a {kind.__name__} named {name!r}")
+        return found
+
+    return check
+
+
 def _import_attribute(target: str) -> object:
     module, _, name = target.partition(":")
     return get_declaration(getattr(import_module(module), name))

@@ -1,10 +1,10 @@
-"""`RecordList` and `StoredItems`: lists of records, in a temporary file once they are long."""
+"""`RecordList`, `StoredItems`: lists in a temporary file once they are long; `LazyList`."""
 
 from __future__ import annotations
 
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import msgspec
@@ -146,3 +146,22 @@ class StoredItems(RecordList[Item]):
         """The item of a response or score; None where there is none."""
         place = self.place_of(record)
         return None if place is None else self[place]
+
+
+class LazyList(Sequence[T]):
+    """A list of which an element is made at each access."""
+
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._length = length
+        self._make = make
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[T]: ...
+    def __getitem__(self, place: int | slice) -> T | list[T]:
+        found = range(self._length)[place]
+        return self._make(found) if isinstance(found, int) else [self._make(each) for each in found]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from keju.building.dedup.canonical import canonicalize
 from keju.building.dedup.groups import CLUSTER, choose_kept, rank_item
-from keju.building.dedup.text_columns import FormTexts, TextColumns, number_rows
+from keju.building.dedup.text_columns import TextColumns, number_rows
 from keju.items import Item
 
 SMALL = st.integers(0, 3)
@@ -31,7 +31,7 @@ def test_forms_are_read_back_from_disk(tmp_path):
     assert [columns.read(at).id for at in range(5)] == [item.id for item in items]
     forms = [canonicalize(item) for item in items]
     assert [columns.read(at).form for at in (4, 0, 3)] == [forms[at] for at in (4, 0, 3)]
-    assert FormTexts(columns, np.array([2, 1]))[0:2] == [forms[2].text, forms[1].text]
+    assert columns.texts(np.array([2, 1]))[0:2] == [forms[2].text, forms[1].text]
 
 
 def test_a_reviewed_item_comes_before_a_draft_a_copy_and_a_shorter_answer():

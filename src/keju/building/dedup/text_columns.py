@@ -19,6 +19,7 @@ from keju.building.dedup.groups import REPEATED, SameImage, get_image_key, rank_
 from keju.building.dedup.union_find import Indices
 from keju.files import read_at
 from keju.items import Item
+from keju.runs.record_list import LazyList
 
 _LATELY_READ = 1024
 
@@ -82,6 +83,10 @@ class TextColumns:
         """Read the canonical form of an item."""
         return self._read(at)
 
+    def texts(self, places: Indices) -> Sequence[str]:
+        """The texts of some items' forms, read from disk as they are needed."""
+        return LazyList(len(places), lambda at: self.read(int(places[at])).form.text)
+
     def needs_image(self, rule: SameImage, own_words: int) -> NDArray[np.bool_]:
         """Return for each item whether it is a duplicate only of items about the same image.
 
@@ -125,22 +130,6 @@ class TextColumns:
         data = read_at(self._file, end - start, start)
         name, task, form = msgspec.json.decode(data, type=tuple[str, str, Canonical])
         return StoredForm(name, task, form)
-
-
-class FormTexts(Sequence[str]):
-    """The texts of some items' forms, read from disk as they are needed."""
-
-    def __init__(self, columns: TextColumns, places: Indices) -> None:
-        self._columns = columns
-        self._places = places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __getitem__(self, at):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
-        if isinstance(at, slice):
-            return [self._columns.read(place).form.text for place in self._places[at].tolist()]
-        return self._columns.read(int(self._places[at])).form.text
 
 
 def number_rows(*columns: NDArray[np.generic]) -> Indices:

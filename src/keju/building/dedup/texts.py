@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -15,7 +16,7 @@ from keju.building.dedup.canonical import is_same_answer
 from keju.building.dedup.groups import Duplicate, Kind, Links, SameImage, choose_kept
 from keju.building.dedup.minhash import THRESHOLD, find_near_pairs
 from keju.building.dedup.shingles import BANDS, Keys, compute_band_keys, jaccard, make_shingles
-from keju.building.dedup.text_columns import FormTexts, TextColumns, number_rows
+from keju.building.dedup.text_columns import TextColumns, number_rows
 from keju.building.dedup.union_find import Indices, UnionFind
 from keju.building.engine import Engine
 from keju.building.step import Settings, Step
@@ -156,15 +157,15 @@ def group_texts(
         first = int(places[same[at]])
         joined.join(first, at)
         links.add(first, at, 1.0)
-    keys = _compute_keys(FormTexts(columns, places), engine)
+    keys = _compute_keys(columns.texts(places), engine)
     compared = capped = 0
     for chosen, scopes in _iter_passes(columns, needs, places):
         found = find_near_pairs(
-            FormTexts(columns, places[chosen]),
+            columns.texts(places[chosen]),
             keys=keys[:, chosen],
             scopes=scopes,
             threshold=settings.threshold,
-            agree=_SameAnswer(columns, places[chosen]),
+            agree=partial(_have_same_answer, columns, places[chosen]),
         )
         compared, capped = compared + found.compared, capped + found.capped
         for pair in found.pairs:
@@ -179,22 +180,16 @@ def compute_block_keys(block: TextBlock) -> BlockKeys:
     return BlockKeys(keys=compute_band_keys(block.texts).tobytes())
 
 
-class _SameAnswer:
-    """A condition on pairs: two texts, by index among the compared, have the same answer."""
-
-    def __init__(self, columns: TextColumns, places: Indices) -> None:
-        self._columns = columns
-        self._places = places
-
-    def __call__(self, left: int, right: int) -> bool:
-        one, other = (self._columns.read(int(self._places[at])).form for at in (left, right))
-        return is_same_answer(one.answer, other.answer)
+def _have_same_answer(columns: TextColumns, places: Indices, left: int, right: int) -> bool:
+    """Whether two texts, by index among the compared, have the same answer."""
+    one, other = (columns.read(int(places[at])).form for at in (left, right))
+    return is_same_answer(one.answer, other.answer)
 
 
-def _compute_keys(texts: FormTexts, engine: Engine | None) -> Keys:
+def _compute_keys(texts: Sequence[str], engine: Engine | None) -> Keys:
     keys = np.empty((BANDS, len(texts)), np.uint32)
     starts = range(0, len(texts), _BLOCK)
-    blocks = (TextBlock(texts[start : start + _BLOCK]) for start in starts)
+    blocks = (TextBlock(list(texts[start : start + _BLOCK])) for start in starts)
     found: Iterable[BlockKeys] = map(compute_block_keys, blocks)
     if engine:
         found = engine.iter_map("band-keys", blocks, compute_block_keys, BlockKeys, chunk=_BLOCKS)

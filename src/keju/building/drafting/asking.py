@@ -16,12 +16,12 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
 from keju.messages import message
-from keju.models import Decoding, ModelOptions, open_model
+from keju.models import open_model
 from keju.models.base import UNKNOWN_DTYPE
-from keju.models.request_fields import declared_dtype, parse_extra_body
-from keju.running import Budget, Policy, RateLimits, ResponseStore, RetryPolicy
+from keju.models.request_fields import parse_extra_body
+from keju.running import ResponseStore
 from keju.running.given_requests import replies_of, send_requests
-from keju.running.prices import read_prices
+from keju.running.options import RunOptions
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
@@ -156,42 +156,18 @@ class DraftRequester:
         settings = self.settings
         if not requests:
             return ()
-        options = ModelOptions(
-            base_url=settings.base_url,
-            api_key_env=settings.api_key_env,
-            decoding=Decoding(
-                temperature=settings.temperature,
-                max_tokens=settings.max_tokens,
-                seed=settings.sampling_seed,
-                reasoning_effort=settings.reasoning_effort,
-                thinking=settings.thinking,
-                extra_body=parse_extra_body(settings.extra_body),
-            ),
-            dtype=declared_dtype(settings.dtype),
-            timeout=settings.timeout,
-        )
-        model = open_model(settings.model, options)
+        options = self._make_options()
+        model = open_model(settings.model, options.model_options())
         if declined := next(
             (why for each in requests if (why := model.unsupported_reason(each))), ""
         ):
             raise UsageError(
                 message("building.model-cannot-draft", model=settings.model, declined=declined)
             )
-        left = settings.max_requests
-        policy = Policy(
-            concurrency=settings.concurrency,
-            retry_failed=True,
-            retry=RetryPolicy(timeout=settings.timeout),
-            limits=RateLimits(requests=settings.per_minute),
-            budget=Budget(
-                max_cost=settings.max_cost,
-                max_requests=None if left is None else max(0, left - self.sent),
-                prices=read_prices(settings.prices) if settings.prices else None,
-            ),
-        )
         with ResponseStore(self.folder) as store:
             done = send_requests(
-                store, [model], lambda _: requests, policy=policy, dataset=self.dataset,
+                store, [model], lambda _: requests, policy=options.policy(),
+                dataset=self.dataset,
                 before=SendingCheck(self.folder, self._sent_data()).check,
             )  # fmt: skip
         self.sent += sum(each.attempts for each in done.models)
@@ -209,6 +185,18 @@ class DraftRequester:
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
         return map(replies.reply_to, requests)
+
+    def _make_options(self) -> RunOptions:
+        """The options of a run with the model's settings, which have the same names there."""
+        settings = self.settings
+        shared = set(RunOptions.__struct_fields__).intersection(settings.__struct_fields__)
+        left = settings.max_requests
+        given = {name: getattr(settings, name) for name in shared} | {
+            "extra_body": parse_extra_body(settings.extra_body),
+            "max_requests": None if left is None else max(0, left - self.sent),
+            "retry_failed": True,
+        }
+        return RunOptions(**given)
 
     def _sent_data(self) -> SentData:
         """The data that the requests contain; any item of the dataset may be material."""

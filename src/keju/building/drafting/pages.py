@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar, overload
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import ImageRef, Item, Request
 from keju.running.prompt_delimiters import seal_of, without_marks
-
-T = TypeVar("T")
+from keju.runs.record_list import LazyList
 
 DRAFT = "draft"
 """The name of the step in provenance."""
@@ -54,25 +53,6 @@ class Page(NamedTuple):
         """Find material that a kind needs and the page does not have; empty if none is missing."""
         has = {"image": bool(self.images), "text": bool(self.text.strip())}
         return next((need for need in kind.needs if not has.get(need, need in self.known)), "")
-
-
-class LazyList(Sequence[T]):
-    """A list of which an element is made at each access."""
-
-    def __init__(self, length: int, make: Callable[[int], T]) -> None:
-        self._length = length
-        self._make = make
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[T]: ...
-    def __getitem__(self, place: int | slice) -> T | list[T]:
-        found = range(self._length)[place]
-        return self._make(found) if isinstance(found, int) else [self._make(each) for each in found]
 
 
 def list_pages(items: Sequence[Item]) -> Sequence[Page]:

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from keju.building.drafting.asking import DraftRequester, DraftSettings, UnusedReply
 from keju.building.drafting.making import make_item, make_transcription_item
 from keju.building.drafting.pages import (
-    LazyList,
     Page,
     list_pages,
     list_targets,
@@ -31,7 +30,7 @@ from keju.items import Item, Request
 from keju.messages import listed, message
 from keju.models import role_of
 from keju.runs import RunFolder
-from keju.runs.record_list import RecordList
+from keju.runs.record_list import LazyList, RecordList
 
 OCR = "ocr"
 """The kind that needs no template: a transcription, as the task itself requests it."""

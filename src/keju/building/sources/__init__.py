@@ -9,15 +9,9 @@ from keju.building import synthetic
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
 from keju.messages import message
-from keju.registry import Plugin, PluginError, Registry, check_notes, guard_function
+from keju.registry import Plugin, PluginError, Registry, check_named, check_notes, guard_function
 
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "get_source_form", "list_source_names"]
-
-
-def _check_form(name: str, found: object) -> SourceForm[Any]:
-    if not isinstance(found, SourceForm) or found.name != name:
-        raise TypeError(f"expected a SourceForm named {name!r}")
-    return found
 
 
 def _guard_form(found: SourceForm[Any], plugin: Plugin) -> SourceForm[Any]:
@@ -40,7 +34,7 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
         "iiif": "keju.building.sources.iiif:SOURCE",
         "dataset": "keju.building.sources.ready:DATASET",
     },
-    _check_form,
+    check_named(SourceForm),
     guard=_guard_form,
     elsewhere=synthetic.SOURCES,
 )

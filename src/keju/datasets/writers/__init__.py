@@ -11,18 +11,12 @@ from keju.errors import UsageError
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.object_stores import is_address, stage_output
-from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
+from keju.registry import Plugin, Registry, check_named, check_notes, guard_function, list_provided
 
 _OWN = "parquet"
 """The format that is itself a dataset."""
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
-
-
-def _writer(name: str, found: object) -> Writer:
-    if not isinstance(found, Writer) or found.name != name:
-        raise TypeError(f"expected a Writer named {name!r}")
-    return found
 
 
 def _guarded(found: Writer, plugin: Plugin) -> Writer:
@@ -39,7 +33,7 @@ FORMATS: Registry[Writer] = Registry(
         **list_provided("keju.writers"),
         "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },
-    _writer,
+    check_named(Writer),
     guard=_guarded,
 )
 """The formats that can be exported, by name; keju's own can be imported again under the same name.
