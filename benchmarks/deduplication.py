@@ -19,8 +19,13 @@ from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
-from keju.building.dedup.minhash import THRESHOLD, find_near_pairs
-from keju.building.dedup.shingles import compute_band_keys, jaccard, make_shingles
+from keju.building.dedup.minhash import (
+    THRESHOLD,
+    compute_band_keys,
+    find_near_pairs,
+    jaccard,
+    make_shingles,
+)
 from keju.building.dedup.union_find import UnionFind
 from tests.support.planting import kinds, outcome
 

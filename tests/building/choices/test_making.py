@@ -18,7 +18,7 @@ from keju.building.choices.making import (
     normalise_option,
     spread_answers,
 )
-from keju.building.choices.weights import Weights
+from keju.building.sampling import Weights
 from tests.support.planted import CALLIGRAPHERS
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.building.choices.weights import Weights
+from keju.building.sampling import Weights
 
 ROWS = st.lists(st.integers(0, 9), min_size=1, max_size=40)
 

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju.building.dedup.minhash import ANCHORS, find_near_pairs
-from keju.building.dedup.shingles import BANDS, ROWS, compute_band_keys, jaccard, make_shingles
+from keju.building.dedup.minhash import (
+    ANCHORS,
+    BANDS,
+    ROWS,
+    compute_band_keys,
+    find_near_pairs,
+    jaccard,
+    make_shingles,
+)
 from keju.building.dedup.union_find import UnionFind
 
 HAN = [chr(0x4E00 + at) for at in range(1500)]

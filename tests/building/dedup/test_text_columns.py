@@ -22,12 +22,13 @@ def test_rows_are_numbered_by_first_appearance(rows):
     assert number_rows(*columns).tolist() == expected
 
 
-def test_forms_are_read_back_from_disk(tmp_path):
+def test_forms_are_read_back_from_disk(monkeypatch):
+    monkeypatch.setattr("keju.runs.record_list.MOST_IN_MEMORY", 2)
     items = [
         Item(id=f"i{n}", benchmark="MCS-Bench", task="T2", question=f"何謂{n}", answer="𠀀" * n)
         for n in range(5)
     ]
-    columns = TextColumns(iter(items), folder=tmp_path)
+    columns = TextColumns(iter(items))
     assert [columns.read(at).id for at in range(5)] == [item.id for item in items]
     forms = [canonicalize(item) for item in items]
     assert [columns.read(at).form for at in (4, 0, 3)] == [forms[at] for at in (4, 0, 3)]

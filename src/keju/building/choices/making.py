@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.building.choices.weights import Weights
 from keju.building.dedup.canonical import fold_text
+from keju.building.sampling import Weights
 from keju.errors import number_of
 from keju.text.han import has_han
 from keju.text.scripts import in_script

@@ -1,13 +1,11 @@
-"""`TextColumns`: what `dedup-texts` needs of each item, as numbers; canonical forms are on disk."""
+"""`TextColumns`: what `dedup-texts` needs of each item, as numbers, and its canonical form."""
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -17,9 +15,8 @@ from numpy.typing import NDArray
 from keju.building.dedup.canonical import Canonical, canonicalize
 from keju.building.dedup.groups import REPEATED, SameImage, get_image_key, rank_item
 from keju.building.dedup.union_find import Indices
-from keju.files import read_at
 from keju.items import Item
-from keju.runs.record_list import LazyList
+from keju.runs.record_list import LazyList, RecordList
 
 _LATELY_READ = 1024
 
@@ -44,18 +41,14 @@ class TextColumns:
         DataError: an item's task is not in the catalogue.
     """
 
-    def __init__(
-        self, items: Iterable[Item], *, simplify: bool = False, folder: Path | None = None
-    ) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the object
-        self._starts = array("Q", [0])
+    def __init__(self, items: Iterable[Item], *, simplify: bool = False) -> None:
+        self._stored = RecordList(StoredForm)
         self._numbers: dict[tuple[str, str, str], int] = {}
         self._hashes = array("Q")
         self._small = array("q")
         for item in items:
             self._add(item, canonicalize(item, simplify=simplify))
-        self._file.flush()
-        self._read = lru_cache(_LATELY_READ)(self._load)
+        self._read = lru_cache(_LATELY_READ)(self._stored.__getitem__)
         hashes = np.frombuffer(self._hashes, np.uint64).reshape(-1, 6)
         small = np.frombuffer(self._small, np.int64).reshape(-1, 3)
         self.queries, self._lengths, self.ranks = small.T
@@ -107,9 +100,7 @@ class TextColumns:
     def _add(self, item: Item, form: Canonical) -> None:
         picture = get_image_key(item)
         query = item.benchmark, item.task, item.query
-        data = msgspec.json.encode((item.id, item.task, form))
-        self._file.write(data)
-        self._starts.append(self._starts[-1] + len(data))
+        self._stored.append(StoredForm(item.id, item.task, form))
         whole = blake2b(msgspec.json.encode(form), digest_size=16).digest()
         self._hashes.extend(
             (
@@ -124,12 +115,6 @@ class TextColumns:
         )  # fmt: skip
         number = self._numbers.setdefault(query, len(self._numbers))
         self._small.extend((number, len(form.asked), rank_item(item) << 1 | bool(item.images)))
-
-    def _load(self, at: int) -> StoredForm:
-        start, end = self._starts[at], self._starts[at + 1]
-        data = read_at(self._file, end - start, start)
-        name, task, form = msgspec.json.decode(data, type=tuple[str, str, Canonical])
-        return StoredForm(name, task, form)
 
 
 def number_rows(*columns: NDArray[np.generic]) -> Indices:

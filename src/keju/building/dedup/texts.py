@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -14,8 +13,15 @@ from numpy.typing import NDArray
 
 from keju.building.dedup.canonical import is_same_answer
 from keju.building.dedup.groups import Duplicate, Kind, Links, SameImage, choose_kept
-from keju.building.dedup.minhash import THRESHOLD, find_near_pairs
-from keju.building.dedup.shingles import BANDS, Keys, compute_band_keys, jaccard, make_shingles
+from keju.building.dedup.minhash import (
+    BANDS,
+    THRESHOLD,
+    Keys,
+    compute_band_keys,
+    find_near_pairs,
+    jaccard,
+    make_shingles,
+)
 from keju.building.dedup.text_columns import TextColumns, number_rows
 from keju.building.dedup.union_find import Indices, UnionFind
 from keju.building.engine import Engine
@@ -96,7 +102,7 @@ def deduplicate_texts(context: StepContext, settings: DedupTextsSettings) -> Non
     Raises:
         DataError: an item's task is not in the catalogue.
     """
-    found = group_texts(context.dataset, settings, context.engine, context.scratch("forms"))
+    found = group_texts(context.dataset, settings, context.engine)
     kept = {choose_kept(group, found.columns.rank): group for group in found.groups}
     gone = {at for first, group in kept.items() for at in group if at != first}
     for at, item in enumerate(context.iter_items()):
@@ -130,10 +136,7 @@ STEP = Step(
 
 
 def group_texts(
-    items: Iterable[Item],
-    settings: DedupTextsSettings,
-    engine: Engine | None = None,
-    folder: Path | None = None,
+    items: Iterable[Item], settings: DedupTextsSettings, engine: Engine | None = None
 ) -> GroupedTexts:
     """Group items with the same content.
 
@@ -145,9 +148,8 @@ def group_texts(
         items: any; read once.
         settings: when two are the same.
         engine: hashes the texts; without one they are hashed in this process, with the same result.
-        folder: directory of temporary files; by default the system's.
     """
-    columns = TextColumns(items, simplify=settings.simplify, folder=folder)
+    columns = TextColumns(items, simplify=settings.simplify)
     needs = columns.needs_image(settings.same_image, settings.own_words)
     joined, links = UnionFind(len(columns)), Links()
     pictures = np.where(needs, columns.pictures, 0)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 
 from keju.building.markdown import format_cell, format_table
-from keju.building.releasing.facts import render_licence_table
+from keju.building.releasing.datasheet import render_licence_table
 from keju.building.releasing.summary import ReleaseSummary
 from keju.datasets.manifest import ITEMS
 from keju.datasets.store import DatasetManifest

@@ -218,7 +218,9 @@ def find_near_images(
     theirs: Mapping[str, tuple[Dataset, ImageRef]],
     engine: Engine,
 ) -> Iterator[NearImage]:
-    """Find pairs of images that are the same, but with different bytes.
+    """Find pairs of images that are the same, but re-encoded, scaled, rotated slightly or cropped.
+
+    They are found as in the step ``dedup-images``.
 
     Raises:
         DataError: an image cannot be read.

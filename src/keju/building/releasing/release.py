@@ -26,11 +26,12 @@ from keju.building.markdown import format_cell
 from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
 from keju.building.releasing.datasheet import (
+    Check,
+    DatasheetData,
     list_open_questions,
     read_answers,
     render_datasheet,
 )
-from keju.building.releasing.facts import Check, DatasheetData
 from keju.building.releasing.summary import ReleaseSummary
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
