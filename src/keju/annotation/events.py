@@ -145,14 +145,8 @@ class EventLog:
     ) -> bool:
         """Store an event; it is on disk when this function returns.
 
-        Args:
-            person: the person.
-            queue: the queue.
-            subject: the id of the card.
-            value: the content, as JSON.
-            kind: ``answer``, or ``skip`` for a card that is left for later.
-            seconds: the time that the page was displayed.
-            ticket: the ticket of the page; the same event sent twice from one page counts once.
+        `value` is JSON, `seconds` the time that the page was displayed; a card that is left for
+        later has the kind ``skip``. The same event sent twice with one ticket counts once.
 
         Returns:
             False if the page had sent the same event before.

@@ -19,10 +19,7 @@ _READERS = 8
 class DriverFiles(NamedTuple):
     """The files of one node, by absolute path.
 
-    Attributes:
-        node: the id of the node in Ray.
-        actor: the name of the actor that serves them.
-        namespace: the actor's namespace.
+    The actor of that name, in the namespace, serves those of the node, which has its id in Ray.
     """
 
     node: str

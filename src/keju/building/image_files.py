@@ -46,9 +46,7 @@ class ImageFiles(NamedTuple):
     def name(ref: ImageRef, path: str = "") -> str:
         """The name of an image in rows.
 
-        Args:
-            ref: the image.
-            path: its path below a root, if that differs from its path in the dataset.
+        `path` is its path below a root, if that differs from its path in the dataset.
         """
         return f"{ref.sha256}:{ref.size}:{path or ref.path}"
 

@@ -33,8 +33,7 @@ def join_sources(
     An id that an earlier part already has gets its own part's name as a prefix, so that another
     source at the end of a recipe changes no earlier id. Groups with the same name are one group.
 
-    Returns:
-        The manifest, and notes for the user.
+    The notes are for the user.
 
     Raises:
         DataError: two items still have the same id.

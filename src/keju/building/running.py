@@ -134,12 +134,8 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
     dataset.json is complete. The rest of an interrupted run is resumed if it has the same
     fingerprint, else built again.
 
-    Args:
-        work: the step.
-        out: the dataset's directory; new, empty, or left by an earlier run of this step. Or an
-            address of an object store at which nothing exists; until the step is complete, finished
-            partitions are at ``OUT.scratch/``.
-        engine: processes rows.
+    `out` is new, empty, or left by an earlier run of this step; or an address of an object store at
+    which nothing exists. Until the step is complete, finished partitions are at ``OUT.scratch/``.
 
     Raises:
         UsageError: the directory contains something else, or a path of the settings does not exist.

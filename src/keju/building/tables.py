@@ -43,11 +43,8 @@ def write_table(
     Lists are JSON in the CSV; a text that a spreadsheet would read as a formula gets an apostrophe
     before it.
 
-    Args:
-        folder: of the tables; it is created.
-        name: of the table.
-        rows: flat records, all of one type; a batch of them is in memory.
-        shape: that type; without it, no table is written if there are no rows.
+    The rows are flat records, all of one type, which is `shape`; without it, no table is written if
+    there are no rows.
     """
     batches = _iter_batches(rows)
     first = next(batches, [])

@@ -27,9 +27,6 @@ def order_column(boxes: Boxes, members: Sequence[int]) -> list[int]:
     other, a row into bands again, and so on: main text, then the right and the left half of a note,
     then main text. Two note bands that touch are one note whose lines were both broken there. Boxes
     that no cut can separate are ordered by their centres.
-
-    Returns:
-        The indices in reading order.
     """
     return _bands(boxes, list(members), 0)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -149,14 +150,6 @@ def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> Lea
     )
 
 
-def _check_longest(questions: Sequence[Question]) -> _CheckResult:
-    return _check_extreme(questions, max, "the longest option is the answer")
-
-
-def _check_shortest(questions: Sequence[Question]) -> _CheckResult:
-    return _check_extreme(questions, min, "the shortest option is the answer")
-
-
 def _check_extreme(
     questions: Sequence[Question], end: Callable[[Iterable[int]], int], note: str
 ) -> _CheckResult:
@@ -274,8 +267,8 @@ def _test_against(
 
 
 CHECKS: dict[str, Callable[[Sequence[Question]], _CheckResult]] = {
-    "longest": _check_longest,
-    "shortest": _check_shortest,
+    "longest": partial(_check_extreme, end=max, note="the longest option is the answer"),
+    "shortest": partial(_check_extreme, end=min, note="the shortest option is the answer"),
     "position": _check_position,
     "frequency": _check_frequency,
     "blind": _check_blind,

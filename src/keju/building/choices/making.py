@@ -70,10 +70,8 @@ def make_choices(
     No option contains another, is a variant, traditional or simplified form of another, or another
     right answer. Each letter is the answer of as many questions as any other, or of one more.
 
-    Args:
-        asked: questions, each with an id of its own.
-        options: the number of options of each, including the answer; 2 or more.
-        rng: the same questions and the same state give the same choices.
+    `options` is their number, including the answer; 2 or more. The same questions and the same
+    state of `rng` give the same choices.
     """
     pools: defaultdict[str, list[OpenQuestion]] = defaultdict(list)
     for each in asked:

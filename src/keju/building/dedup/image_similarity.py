@@ -67,9 +67,7 @@ def measure_similarity(one: Grey, other: Grey) -> float:
     coefficient (Evangelidis and Psarakis 2008). The correlation is computed for each tile with
     strokes.
 
-    Args:
-        one: grey values [height, width], 0..255.
-        other: likewise, of any size.
+    Grey values are [height, width], 0..255.
 
     Returns:
         The correlation that nineteen of twenty tiles reach; -1 where the shapes differ by more than

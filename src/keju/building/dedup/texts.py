@@ -144,10 +144,7 @@ def group_texts(
     the threshold, their answers are the same (`is_same_answer`), and also their images where these
     are needed.
 
-    Args:
-        items: any; read once.
-        settings: when two are the same.
-        engine: hashes the texts; without one they are hashed in this process, with the same result.
+    Without an engine, texts are hashed in this process, with the same result.
     """
     columns = TextColumns(items, simplify=settings.simplify)
     needs = columns.needs_image(settings.same_image, settings.own_words)

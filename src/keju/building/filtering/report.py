@@ -46,12 +46,7 @@ class Distribution(Struct, frozen=True):
 class Quality:
     """The data of the report, collected item by item; of an item, only numbers are kept.
 
-    Attributes:
-        pictures: the same.
-        items: the number of items.
-        listed: the measures of the items that contain listed words.
-        faults: every limit that an item exceeds.
-        dropped: the number of items that were dropped.
+    `listed` are the measures of items with listed words, `faults` every limit that an item exceeds.
     """
 
     def __init__(self, pictures: Mapping[str, ImageMeasures]) -> None:

@@ -116,14 +116,7 @@ def divide(units: UnitTasks, sizes: Indices, share: float, rng: np.random.Genera
     Units are taken large before small, equal ones at random; each goes where the sum over tasks of
     (items − wanted)² / wanted is smaller. Then single units move as long as the sum decreases.
 
-    Args:
-        units: the units; tasks are numbered in the order of their names.
-        sizes: the number of items of each unit.
-        share: of each task's items, between 0 and 1.
-        rng: random generator.
-
-    Returns:
-        The chosen units by index.
+    Tasks are numbered in the order of their names; `sizes` are the numbers of items of the units.
     """
     wanted = (share * np.bincount(units.tasks, units.counts)).tolist()
     away = [-each for each in wanted]

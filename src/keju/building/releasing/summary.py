@@ -20,20 +20,8 @@ from keju.items import Item
 class ReleaseSummary:
     """The items of a dataset in numbers; of each, hashes of a few bytes are in memory.
 
-    Attributes:
-        items: the number of items.
-        tasks: their tasks.
-        splits: the number of items of each split.
-        transcribed: the number of items with a transcription.
-        with_lines: the number of items with lines.
-        with_boxes: the number of items with boxes.
-        unscored: the number of items that need a reference and have none.
-        drafts: the number of drafts.
-        first_draft: the id of the first one.
-        licences: the licences of the items.
-        sources: the number of items of each source in their provenance.
-        provenance: the number of items with each step, tool and person.
-        without_provenance: the number of items without any.
+    Numbers are those of items: `unscored` of those that need a reference and have none,
+    `provenance` of those with each step, tool and person.
     """
 
     def __init__(self, items: Iterable[Item], licence: str) -> None:

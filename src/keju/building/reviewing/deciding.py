@@ -78,11 +78,8 @@ def decide(item: Item, verdicts: Mapping[str, Verdict], *, need: int, judge: str
     corrected item counts as accepted, so it is not a draft any more; a rejected or disputed item
     is a draft.
 
-    Args:
-        item: the reviewed item.
-        verdicts: the last verdict of each person, at least one.
-        need: the minimum number of equal verdicts.
-        judge: the person whose verdict decides; "" if there is none.
+    `verdicts` are the last ones of each person, at least one; `need` is the minimum number of equal
+    ones.
     """
     if judge in verdicts:
         return _settle(item, verdicts[judge], (judge,))

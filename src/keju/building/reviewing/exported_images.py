@@ -66,10 +66,7 @@ def export_images(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
 def find_box_changes(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box, ...] | None:
     """Compare returned boxes with those of the item.
 
-    Args:
-        item: the item, with its first image.
-        found: the returned boxes.
-        within: the tolerance in pixels, by which an edge of an unchanged box may differ.
+    An edge of an unchanged box may differ by `within` pixels.
 
     Returns:
         None if all boxes are unchanged. Otherwise the unchanged boxes with their exact edges, in

@@ -69,11 +69,7 @@ def export_review(
 
 
 def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Message]:
-    """Describe an export to the user: where the images are, and how the tool shows them.
-
-    Returns:
-        The lines to print.
-    """
+    """Describe an export to the user: where the images are, and how the tool shows them."""
     if form == "sheet":
         folder = relative_path(dataset.path, out.parent)
         if dataset.packed:

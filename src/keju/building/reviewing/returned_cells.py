@@ -39,12 +39,7 @@ class RowMatcher:
     def match(self, item: str, seal: str) -> tuple[str, str]:
         """Find the id and the seal of a row as they were exported.
 
-        Args:
-            item: the id in the row.
-            seal: the seal in the row.
-
-        Returns:
-            The exported id and seal; the given ones if they are unknown.
+        If they are unknown, they are returned as given.
         """
         seal = parse_seal(seal)
         by_seal = self._by_seal.get(seal)

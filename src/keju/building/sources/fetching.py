@@ -7,9 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Collection
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
 from string import punctuation
@@ -20,6 +18,7 @@ from keju import __version__
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, write_atomic
 from keju.messages import message
+from keju.models.retry_headers import retry_after
 
 AGENT = f"keju/{__version__} (dataset building; one connection; respects Retry-After)"
 
@@ -96,7 +95,10 @@ class Fetcher:
                     raise DataError(
                         message("building.server-refused", reason=reason), file=url
                     ) from None
-                wait = _read_retry_after(error.headers, 2.0**attempt * self._pause)
+                headers = {name.lower(): value for name, value in error.headers.items()}
+                stated = retry_after(headers, status)
+                wait = 2.0**attempt * self._pause if stated is None else stated
+                wait = min(wait, _LONGEST_WAIT)
             except UnicodeError:
                 hint = message("building.host-in-ascii")
                 raise DataError(message("building.host-not-usable"), file=url, hint=hint) from None
@@ -184,16 +186,3 @@ def check_host(url: str, hosts: Collection[str]) -> None:
         raise UsageError(
             message("building.host-not-allowed", url=url[:200], host=host, allowed=allowed)
         )
-
-
-def _read_retry_after(headers: Message, otherwise: float) -> float:
-    """Return the seconds that a server asks to wait, from a number or a date; at most 600."""
-    value = (headers.get("Retry-After") or "").strip()
-    if value.isdigit():
-        return min(float(value), _LONGEST_WAIT)
-    try:
-        until = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return min(otherwise, _LONGEST_WAIT)
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return min(max(0.0, (until - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)

@@ -107,12 +107,6 @@ def standardise_image(
 ) -> StandardImage:
     """Standardise an image and write it into the scratch directory, named by its hash.
 
-    Args:
-        picture: the image.
-        measure: its target.
-        images: finds the file.
-        scratch: the scratch directory.
-
     Raises:
         DataError: it is not a valid image, or too large for its kind.
     """
