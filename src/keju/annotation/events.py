@@ -12,7 +12,7 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -163,15 +163,15 @@ class EventLog:
         """
         if (first := self._find_undone(person, queue, ticket)) is not None:
             return first
-        with self._turn:
-            row = self._file.execute(
-                f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_VALID} "  # noqa: S608
-                "ORDER BY id DESC LIMIT 1",
-                (queue, person),
-            ).fetchone()
-        if row is None:
+        rows = self._select(
+            f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_VALID} "  # noqa: S608
+            "ORDER BY id DESC LIMIT 1",
+            queue,
+            person,
+        )
+        if not rows:
             return None
-        last = Event(*row)
+        last = Event(*rows[0])
         if self._insert(person, queue, last.subject, "undo", "null", 0.0, last.id, ticket):
             return last
         # Another window, or a repeated request of this page, undid it in between.
@@ -181,13 +181,19 @@ class EventLog:
         """The event that a page undid, if that is the last event from the page."""
         if not ticket:
             return None
+        rows = self._select(
+            "SELECT undoes FROM (SELECT undoes, desk, person FROM acts WHERE ticket = ? "
+            "ORDER BY id DESC LIMIT 1) WHERE undoes IS NOT NULL AND desk = ? AND person = ?",
+            ticket,
+            queue,
+            person,
+        )
+        return self.get_event(rows[0][0]) if rows else None
+
+    def _select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a query, as no other thread changes the file."""
         with self._turn:
-            row = self._file.execute(
-                "SELECT undoes FROM (SELECT undoes, desk, person FROM acts WHERE ticket = ? "
-                "ORDER BY id DESC LIMIT 1) WHERE undoes IS NOT NULL AND desk = ? AND person = ?",
-                (ticket, queue, person),
-            ).fetchone()
-        return self.get_event(row[0]) if row else None
+            return self._file.execute(query, values).fetchall()
 
     def _insert(self, *row: object) -> bool:
         *rest, ticket = row
@@ -208,7 +214,13 @@ class EventLog:
         """
         found: dict[tuple[str, str], Event] = {}
         spent: dict[tuple[str, str], float] = {}
-        rows, undone = self._select_rows(queue, person), set()
+        whose, persons = ("AND person = ?", (person,)) if person else ("", ())
+        selected = self._select(
+            f"SELECT {_COLUMNS}, undoes FROM acts WHERE desk = ? {whose} ORDER BY id",  # noqa: S608
+            queue,
+            *persons,
+        )
+        rows, undone = [(Event(*row), undoes) for *row, undoes in selected], set()
         for event, undoes in rows:
             place = (event.person, event.subject)
             spent[place] = spent.get(place, 0.0) + event.seconds
@@ -220,48 +232,30 @@ class EventLog:
                 found[place] = event._replace(seconds=spent[place])
         return found
 
-    def _select_rows(self, queue: str, person: str | None) -> list[tuple[Event, int | None]]:
-        whose, values = ("AND person = ?", (queue, person)) if person else ("", (queue,))
-        with self._turn:
-            rows = self._file.execute(
-                f"SELECT {_COLUMNS}, undoes FROM acts WHERE desk = ? {whose} ORDER BY id",  # noqa: S608
-                values,
-            ).fetchall()
-        return [(Event(*row), undoes) for *row, undoes in rows]
-
     def get_event(self, number: int) -> Event | None:
         """The event with that number."""
-        with self._turn:
-            row = self._file.execute(
-                f"SELECT {_COLUMNS} FROM acts WHERE id = ?",  # noqa: S608
-                (number,),
-            ).fetchone()
-        return Event(*row) if row else None
+        rows = self._select(f"SELECT {_COLUMNS} FROM acts WHERE id = ?", number)  # noqa: S608
+        return Event(*rows[0]) if rows else None
 
     def count_by_person(self, queue: str) -> dict[str, int]:
         """All people with events in a queue, in order of their first, with the number of events."""
-        with self._turn:
-            rows = self._file.execute(
-                "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)",
-                (queue,),
-            ).fetchall()
-        return dict(rows)
+        counts = "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)"
+        return dict(self._select(counts, queue))
 
     def was_sent_last(self, person: str, queue: str, subject: str, ticket: str) -> bool:
         """Whether a person's last event about a subject was sent from the page of a ticket."""
-        with self._turn:
-            row = self._file.execute(
-                "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
-                "ORDER BY id DESC LIMIT 1",
-                (queue, person, subject),
-            ).fetchone()
-        return bool(ticket) and row is not None and row[0] == ticket
+        rows = self._select(
+            "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
+            "ORDER BY id DESC LIMIT 1",
+            queue,
+            person,
+            subject,
+        )
+        return bool(ticket) and rows == [(ticket,)]
 
     def count(self) -> int:
         """The number of events."""
-        with self._turn:
-            (number,) = self._file.execute("SELECT count(*) FROM acts").fetchone()
-        return int(number)
+        return int(self._select("SELECT count(*) FROM acts")[0][0])
 
     def get_token(self, *, renew: bool = False) -> str:
         """The access token; kept over restarts unless a new one is requested."""

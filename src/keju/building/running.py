@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Struct, field
 
 from keju.building.engine import Engine
@@ -190,17 +190,8 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
 
 def settings_to_json(settings: Struct) -> dict[str, Any]:
     """Convert settings to JSON values; paths as they were given."""
-
-    def plain(value: object) -> object:
-        if isinstance(value, Path):
-            return str(value)
-        if isinstance(value, tuple | list):
-            return [plain(each) for each in value]
-        if isinstance(value, Mapping):
-            return {str(key): plain(each) for key, each in value.items()}
-        return settings_to_json(value) if isinstance(value, Struct) else value
-
-    return {name: plain(getattr(settings, name)) for name in settings.__struct_fields__}
+    values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(settings, enc_hook=str))
+    return values
 
 
 def _prepare_scratch(out: Path, mark: str) -> None:

@@ -69,7 +69,7 @@ def find_leaks(items: Iterable[Item], others: Mapping[str, Iterable[Item]]) -> L
     for name, theirs in others.items():
         found += _find_same_images(items, own, theirs, name)
         for ours, other, share in index.find(theirs):
-            found.append(_make_leak("text", ours.item, ours.part, name, other, share, ours.text))
+            found.append(Leak("text", *ours.item, ours.part, name, *other, share, ours.text))
     return LeakComparison(found, len(own), index.judged, len(index) - index.judged)
 
 
@@ -153,7 +153,7 @@ def _find_near_images(ours: _Items, theirs: _Items, name: str, engine: Engine) -
     for near in found:
         for place in shown[near.ours].values():
             other = first[near.theirs]
-            yield _make_leak("picture", place, "image", name, other, near.likeness)
+            yield Leak("picture", *place, "image", name, *other, near.likeness)
 
 
 def _collect_images(dataset: Dataset, items: Iterable[Item]) -> dict[str, tuple[Dataset, ImageRef]]:
@@ -178,31 +178,7 @@ def _find_same_images(
     for item in ours if shown else ():
         for sha256 in dict.fromkeys(ref.sha256 for ref in item.images):
             if other := shown.get(sha256):
-                yield _make_leak("image", ItemPlace.of(item), "image", name, other, 1.0)
-
-
-def _make_leak(
-    kind: str,
-    item: ItemPlace,
-    part: str,
-    name: str,
-    other: ItemPlace,
-    share: float,
-    text: str = "",
-) -> Leak:
-    return Leak(
-        kind=kind,
-        item=item.id,
-        task=item.task,
-        split=item.split,
-        part=part,
-        against=name,
-        other=other.id,
-        other_task=other.task,
-        other_split=other.split,
-        share=share,
-        text=text,
-    )
+                yield Leak("image", *ItemPlace.of(item), "image", name, *other, 1.0)
 
 
 class NearImage(NamedTuple):
