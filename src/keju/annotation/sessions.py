@@ -68,11 +68,8 @@ class Sessions:
 
     def attach(self, request: web.Request, session: Session) -> None:
         """Store the session in its request."""
-        request[_VISIT] = (session, self.make_ticket(session))
-
-    def make_ticket(self, session: Session) -> str:
-        """The signed field that allows only pages of this session to send a name."""
-        return self._signer.sign("name", session.id)
+        # The signed field allows only pages of this session to send a name.
+        request[_VISIT] = (session, self._signer.sign("name", session.id))
 
     def has_ticket(self, session: Session, ticket: str) -> bool:
         """Whether the ticket of a form belongs to this session."""

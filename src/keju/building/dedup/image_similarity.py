@@ -80,7 +80,11 @@ def measure_similarity(one: Grey, other: Grey) -> float:
         return -1.0
     size = _choose_size(one, other)
     one, other = (
-        cv2.resize(each, size, interpolation=_choose_interpolation(each, size))
+        cv2.resize(
+            each,
+            size,
+            interpolation=cv2.INTER_AREA if size[0] < each.shape[1] else cv2.INTER_CUBIC,
+        )
         for each in (one, other)
     )
     best = -1.0
@@ -130,12 +134,6 @@ def _choose_size(one: Grey, other: Grey) -> tuple[int, int]:
     area = min(max(min(one.size, other.size), _LEAST_AREA), AREA)
     scale = math.sqrt(area / one.size)
     return max(_TILE, round(one.shape[1] * scale)), max(_TILE, round(one.shape[0] * scale))
-
-
-def _choose_interpolation(image: Grey, size: tuple[int, int]) -> int:
-    import cv2  # noqa: PLC0415 - heavy
-
-    return int(cv2.INTER_AREA if size[0] < image.shape[1] else cv2.INTER_CUBIC)
 
 
 def _align_profiles(one: Grey, other: Grey) -> Affine:

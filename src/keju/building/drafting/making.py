@@ -18,11 +18,6 @@ from keju.items import Item, Line
 _METADATA = "metadata."
 
 
-def make_draft_id(page: Page, kind: str, number: int) -> str:
-    """Make the id of a draft, the same whenever it is proposed again."""
-    return f"{page.source.id}-{kind}-{number}"
-
-
 def make_transcription_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Item:
     """Make the draft of a page's text."""
     item = _make_draft(page, f"{page.source.id}-ocr", task)
@@ -44,7 +39,8 @@ def make_item(
     `number` is that of the proposal about this page, from 1. With `fills`, the page's own item
     becomes the draft if it has no answer yet.
     """
-    item = _make_draft(page, make_draft_id(page, kind.name, number), task, fills=fills)
+    # The id is the same whenever the draft is proposed again.
+    item = _make_draft(page, f"{page.source.id}-{kind.name}-{number}", task, fills=fills)
     item = replace(item, transcription=page.text or None)
     for part, names in kind.fill.items():
         values = [_get_value(name.strip(), kind, stages) for name in names.split(",")]

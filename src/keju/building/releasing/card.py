@@ -7,7 +7,7 @@ every text in it is written as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from keju.building.markdown import format_cell, format_table
 from keju.building.releasing.datasheet import render_licence_table
@@ -34,11 +34,6 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 _KINDS = {"letter": "multiple-choice", "transcription": "image-to-text"}
 
 
-def make_split_name(held: Collection[str]) -> str:
-    """Make the name of the split of the tables: ``test``, unless it contains labelled examples."""
-    return "_and_".join(name for name in ("test", "reference") if name in held)
-
-
 def render_card(
     manifest: DatasetManifest,
     items: ReleaseSummary,
@@ -47,7 +42,7 @@ def render_card(
     tables: str = ITEMS,
 ) -> str:
     """Render the README of a release."""
-    split = make_split_name(items.splits)
+    split = "_and_".join(name for name in ("test", "reference") if name in items.splits)
     head = [
         "---",
         *_render_licence(manifest.licence),

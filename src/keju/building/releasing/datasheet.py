@@ -59,8 +59,9 @@ def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
         f"# Datasheet of {format_cell(known.manifest.name)} {format_cell(known.manifest.version)}",
         "",
     ]
-    if left := describe_open_questions(answers):
-        lines += [in_english(left), ""]
+    if left := list_open_questions(answers):
+        open_ = message("steps.questions-open", count=len(left), names=listed(left))
+        lines += [in_english(open_), ""]
     for part in _load_sections():
         lines += [f"## {part.title}", ""]
         for name in part.facts:
@@ -68,12 +69,6 @@ def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
         for name, question in part.ask.items():
             lines += [f"### {question}", "", answers.get(name, OPEN).strip(), ""]
     return "\n".join(lines)
-
-
-def describe_open_questions(answers: Mapping[str, str]) -> str:
-    """Describe the questions without an answer in a line; empty if there is none."""
-    left = list_open_questions(answers)
-    return message("steps.questions-open", count=len(left), names=listed(left)) if left else ""
 
 
 def list_open_questions(answers: Mapping[str, str]) -> list[str]:

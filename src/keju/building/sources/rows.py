@@ -117,7 +117,9 @@ class _RowConverter(NamedTuple):
         settings, place = self.settings, row.place
         kind = self._get_task(row)
         cells = {
-            role: self._read_cell(row, role) for role in settings.columns if role not in LIST_ROLES
+            role: _read_text(row.cells, column, place)
+            for role, column in settings.columns.items()
+            if role not in LIST_ROLES
         }
         question = cells.get("question", "")
         if settings.verbatim and not question:
@@ -217,9 +219,6 @@ class _RowConverter(NamedTuple):
         if kind not in self.tasks:
             raise DataError(message("building.kind-without-task", kind=kind))
         return self.tasks[kind]
-
-    def _read_cell(self, row: Row, role: Role) -> str:
-        return _read_text(row.cells, self.settings.columns[role], row.place)
 
     def _read_options(self, row: Row) -> tuple[str, ...]:
         names = self.settings.options

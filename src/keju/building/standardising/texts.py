@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -93,7 +93,13 @@ STEP = Step(
 def standardise_item(item: Item, settings: TextSettings) -> Item:
     """Convert the texts of an item to the form of the settings."""
     form = query_of(item).form
-    marks, script = _make_punctuation_converter(settings), _make_script_converter(settings)
+    wanted = settings.script
+
+    def marks(text: str) -> str:
+        return chinese_punctuation(text, settings.quotes) if settings.punctuation else text
+
+    def script(text: str) -> str:
+        return text if wanted == "as-is" else in_script(text, wanted)
 
     def worded(text: str) -> str:
         return script(marks(text))
@@ -114,24 +120,13 @@ def standardise_item(item: Item, settings: TextSettings) -> Item:
         question=item.question if item.verbatim else worded(item.question),
         question_in=item.question_in
         if item.verbatim
-        else {script: marks(text) for script, text in item.question_in.items()},
+        else {name: marks(text) for name, text in item.question_in.items()},
         fields={blank: worded(text) for blank, text in item.fields.items()},
         options=tuple(map(worded, item.options)),
         answer=answer,
         answer_simplified=simplified,
         also_accepted=tuple(map(answered, item.also_accepted)),
     )
-
-
-def _make_punctuation_converter(settings: TextSettings) -> Callable[[str], str]:
-    if not settings.punctuation:
-        return str
-    return lambda text: chinese_punctuation(text, settings.quotes)
-
-
-def _make_script_converter(settings: TextSettings) -> Callable[[str], str]:
-    wanted = settings.script
-    return str if wanted == "as-is" else lambda text: in_script(text, wanted)
 
 
 def _list_changes(old: Item, new: Item) -> list[TextChange]:
