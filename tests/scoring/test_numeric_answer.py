@@ -38,3 +38,10 @@ def test_a_probability_is_a_fraction():
 def test_a_corrected_probability_is_taken_where_it_is_final(text, first, final):
     assert extract_probability(text).answer == first
     assert extract_final_probability(text).answer == final
+
+
+def test_the_probability_of_the_last_sentence_that_has_one_decides():
+    text = "One might say 0.5 from the outlines. My estimate is 0.7/1. They are 5 cm and 3 cm wide."
+    assert extract_final_probability(text).answer == "0.7"
+    assert extract_final_probability("百分之85左右。").answer == "0.85"
+    assert extract_final_probability("The first pair: 0.3. Between 0.4 and 0.6.").answer is None

@@ -67,3 +67,35 @@ def test_what_says_neither_or_both_is_unparsable(text):
 )
 def test_the_official_reading_is_the_first_word_for_either(text, answer):
     assert first_yes_no(text).answer == answer
+
+
+JOIN = "Do these two fragments fit together?"
+LEADS = ["", "The question is whether the two fragments can be rejoined.", "Let me compare them.",
+         "A quick glance suggests no, a second one suggests yes, so let me look."]  # fmt: skip
+TAILS = ["", "Confidence: 0.85", "Please share a sharper image if you have one.",
+         "Factors considered:\n- the edges\n- the thickness"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statement", "answer"),
+    [
+        ("They don't fit.", "No"),
+        ("These two fragments cannot be rejoined.", "No"),
+        ("They appear to join along the broken side.", "Yes"),
+        ('{"answer": "no"}', "No"),
+    ],
+)
+def test_a_harmless_sentence_around_a_statement_changes_nothing(
+    statement: str, answer: str
+) -> None:
+    for lead in LEADS:
+        for tail in TAILS:
+            text = "\n\n".join(each for each in (lead, statement, tail) if each)
+            assert extract_yes_no(text, "Do these two fragments fit together?").answer == answer, (
+                text
+            )
+
+
+def test_a_sentence_about_how_to_decide_gives_neither() -> None:
+    text = "To check whether two fragments join, compare their edges and thickness."
+    assert extract_yes_no(text, JOIN).answer is None

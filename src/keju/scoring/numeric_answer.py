@@ -18,6 +18,15 @@ _MOST_CORRECTIONS = 3
 _TENTHS = re.compile(
     r"(?<![0-9零一二三四五六七八九十])([1-9一二三四五六七八九])成(?![功为立员语年])"
 )
+_OUT_OF_ONE = re.compile(r"(?<=\.[0-9]|[0-9][0-9])\s?(?:/|out of)\s?1(?:\.0)?(?![0-9]|\.[0-9])")
+_PERCENT_OF = re.compile(r"百分之([0-9]{1,3}(?:\.[0-9]+)?)")
+_SENTENCE = re.compile(r"[。!！?？;；\n]|\.(?=\s|$)")
+_LABEL = re.compile(r"^[^:：0-9]{1,40}[:：]\s*(?=[*_`]*[0-9])")
+_CONFIDENCE = re.compile(r"confiden|置信|把握", re.IGNORECASE)
+_CHANCE_RANGE = re.compile(
+    r"[0-9]%?\s?(?:[-–—~～至到]|to|or|或)\s?[0-9]|\bbetween\b|之间", re.IGNORECASE
+)
+_MOST_SENTENCES = 40
 CONDITIONAL = re.compile(
     r"[（(][^（()）]{0,6}(?:如果|若|\bif\b|alternatively)[^（()）]{0,120}[）)]"
     r"|,? or [^,.;]{1,12} if [^.;\n]{1,80}"
@@ -53,6 +62,7 @@ def extract_final_probability(text: str) -> Extracted:
         return keyed
     text = SUPPOSED.sub("", CONDITIONAL.sub("", body_of(text)[-LONGEST:])) or text
     body = _TENTHS.sub(lambda found: f"{parse_number(found[1]):.0f}0%", body_of(text)[-LONGEST:])
+    body = _OUT_OF_ONE.sub("", _PERCENT_OF.sub(r"\1%", body))
     flat = fold(body)
     back = list(wording("discourse", "correction").finditer(flat))
     back += wording("counts", "revised").finditer(flat)
@@ -61,7 +71,20 @@ def extract_final_probability(text: str) -> Extracted:
         found = extract_probability(body[start:])
         if found.answer is not None:
             return found
-    return extract_probability(without_first_sight(body) if body.strip() else text)
+    body = without_first_sight(body) if body.strip() else text
+    found = extract_probability(body)
+    return found if found.answer is not None else _of_last_sentence(body) or found
+
+
+def _of_last_sentence(body: str) -> Extracted | None:
+    """The probability of the last sentence that has one, where others have other numbers."""
+    for sentence in reversed(_SENTENCE.split(body)[-_MOST_SENTENCES:]):
+        found = extract_probability(_LABEL.sub("", sentence))
+        if found.answer is not None and found.rule in {"whole", "answer phrase", "statement"}:
+            return None if _CONFIDENCE.search(sentence) else found
+        if _CHANCE_RANGE.search(sentence):
+            return None
+    return None
 
 
 def _probability_in_json(text: str) -> Extracted | None:

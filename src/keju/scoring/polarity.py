@@ -39,6 +39,8 @@ _CANNOT = re.compile(r"不能|无法|难以|不可|cannot|can['’]t|not possibl
 _RATHER = re.compile(r"而是|but (?:rather )?(?:an?|the|from|by|in|on|it is)\b")
 _BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|only")
 _CONCEDES = re.compile(r"只是|只不过|仅仅?是|(?:just|only|except)\b")
+_PLACES = frozenset({"image", "there", "pictur", "photo", "painti", "this"})
+_TWO_WORDS = 2
 _CATEGORIES = ("dynasty", "script", "posture", "sex")
 _LONGEST = 4_000
 _SENTENCES = 40
@@ -79,6 +81,8 @@ def extract_stated_yes_no(body: str, question: str = "") -> Extracted | None:
     found_last: Extracted | None = None
     for sentence in sentences[-_SENTENCES:]:
         flat = fold(sentence).strip(_EDGE)
+        if wording("yes_no", "weighs").search(flat):
+            continue
         if not flat or flat.endswith(("吗", "?")) or wording("discourse", "reported").match(flat):
             continue
         decided = wording("yes_no", "concluded").search(flat)
@@ -216,8 +220,10 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
     like = wording("yes_no", "more_like").search(clause)
     if like and like["word"] not in asked:
         return "No"
-    if likeness := _of_likeness(clause, asked, denied=denied):
-        return likeness
+    if said := _of_presence(clause, asked, denied=denied) or _of_likeness(
+        clause, asked, denied=denied
+    ):
+        return said
     if wording("yes_no", "joins").search(clause):
         return "No" if denied else "Yes"
     if _has_another_object(clause, asked):
@@ -235,6 +241,17 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
     if _has_contrary(clause, asked):
         return "Yes" if denied else "No"
     return _verb_alone(clause, asked)
+
+
+def _of_presence(clause: str, asked: str, *, denied: bool) -> str:
+    """Yes or No of a clause that says whether there is what a question asks after."""
+    if not wording("yes_no", "exists").search(asked) or has_han(clause):
+        return ""
+    found = wording("yes_no", "there_is").search(clause)
+    near = _contents(asked) & _contents(clause)
+    if not found or not (found[0].startswith("there") or len(near - _PLACES) >= _TWO_WORDS):
+        return ""
+    return "No" if denied else "Yes"
 
 
 def _of_likeness(clause: str, asked: str, *, denied: bool) -> str:

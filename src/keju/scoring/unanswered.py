@@ -22,9 +22,13 @@ _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]
 _NUMBERED = re.compile(r"\s*(?:[-*•·]|[(（]?[0-9]{1,2}[.．、)）]|[一二三四五六七八九十]、)\s*")
 _OPTION = re.compile(r"(?:^|[\s*-])(?:选项|Option )?([A-F])\**[.:：、)）]\s", re.MULTILINE)
 _BARE_LAST = re.compile(
-    r"[。.!！：:][*\s]*\n\s*(?:[0-9]{1,6}|yes|no|是|否|[\u4e00-\u9fff]{1,4})\Z", re.IGNORECASE
+    r"(?:[。.!！：:][*\s]*\n\s*(?:[0-9]{1,6}|yes|no|是|否|[\u4e00-\u9fff]{1,4})"
+    r"|[：:]\s*(?:yes|no|是|否|不?能|不?可以))\Z",
+    re.IGNORECASE,
 )
-_LABELLED = re.compile(r"[^,.;:]{2,20}:\s?[^,.;:]{1,40}")
+_NOTES_LISTED = re.compile(r"[。.!！][ \t]*\n+[^\n]{1,40}[:：][*]*(?:\n+[ \t]*[-*•·][^\n]*){2,}\Z")
+"""A list under a label after a finished sentence: its last item needs no full stop."""
+_LABELLED = re.compile(r"[^,.;:]{2,20}:\s?(?:[^,.;:]|\.(?=[0-9])){1,40}")
 _EDGE = " \t\r\n*_>#-—\"“”'()（）"
 _ENDS = "。！？!?.…)）]】}」』”\"'*`|"
 _ONE_VALUE = frozenset({"short", "yes-no", "number", "probability"})
@@ -220,6 +224,8 @@ def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:  # 
     """Whether a response ends within its reasoning, with no value committed to before."""
     core = core.rstrip("….") if core.endswith(("…", "...")) else core
     if core[-1:] in _ENDS or not sentences or _BARE_LAST.search(core):
+        return False
+    if _NOTES_LISTED.search(core):
         return False
     asked, first, last = fold(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):

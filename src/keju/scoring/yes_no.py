@@ -70,6 +70,8 @@ _LONGEST_TAIL = 4_000
 _CONCEDED = re.compile(r"\b(?:and|but|while|though|although)\s*$", re.IGNORECASE)
 _AFTER_PHRASE = re.compile(r"(?:答案|结论)(?:是|为|:)\s*|\banswer(?: is|:)\s*", re.IGNORECASE)
 _SENTENCE = re.compile(r"[。！!；;\n]|\.(?=\s|$)")
+_SENTENCES = re.compile(r"[^。.!?！？\n]*(?:[。.!?！？\n]|$)")
+_OBJECT = re.compile(r"\{[^{}]{1,400}\}")
 _HEDGED = re.compile(r"\b(?:yes and no|not yes|not no)\b|既是又不是|是也不是", re.IGNORECASE)
 
 # In running text "no" is mostly a determiner (no doubt) and 是 a copula: only separate
@@ -94,13 +96,13 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     core = without_fence(body).strip(_EDGE)
     if core.lower() in _SAID:
         return Extracted(_SAID[core.lower()], "whole answer", body)
-    listed = json_answer(body) or _only_word(body) or boxed_answer(body)
+    listed = json_answer(body) or _only_word(body) or boxed_answer(body) or _object_in(body)
     if listed and listed.answer is not None:
         word = listed.answer.strip(_EDGE).lower()
         return listed._replace(answer=_SAID.get(word) or alone_word(word))
     if alone := alone_word(core):
         return Extracted(alone, "whole answer", body)
-    settled = without_first_sight(body)
+    settled = _without_weighing(without_first_sight(body))
     body = settled if settled.strip() else body
     if _HEDGED.search(body):
         return Extracted(None, "both yes and no")
@@ -132,8 +134,21 @@ def _only_word(body: str) -> Extracted | None:
     """The one value of a JSON object that is true, false or a word for yes or no."""
     value = json_value(body)
     words = [str(each) for each in value.values()] if isinstance(value, dict) else []
-    found = [each for each in words if each.lower() in _SAID]
+    found = [each for each in words if each.lower() in _SAID or alone_word(each)]
     return Extracted(found[0], "JSON value", body) if len(found) == 1 else None
+
+
+def _object_in(body: str) -> Extracted | None:
+    """The same of the last JSON object in a longer text."""
+    found = _OBJECT.findall(body)
+    return (json_answer(found[-1]) or _only_word(found[-1])) if found else None
+
+
+def _without_weighing(body: str) -> str:
+    """A text without the sentences that weigh both answers (one look says no, another yes)."""
+    kept = [each for each in _SENTENCES.findall(body)
+            if not wording("yes_no", "weighs").search(fold(each))]  # fmt: skip
+    return "".join(kept)
 
 
 def _concluded(body: str, question: str) -> Extracted | None:
@@ -192,9 +207,10 @@ def _decides_nothing(sentence: str) -> bool:
 
 def _stated(body: str, core: str, question: str) -> Extracted:
     """Yes or No from what a response states; neither where it asks for the image first."""
-    if wording("yes_no", "asks_for_images").search(fold(core)):
+    stated = extract_stated_yes_no(body, question)
+    if not (stated and stated.answer) and wording("yes_no", "asks_for_images").search(fold(core)):
         return Extracted(None, "asks for an image")
-    return extract_stated_yes_no(body, question) or _of_statement(core, question)
+    return stated or _of_statement(core, question)
 
 
 def _of_statement(core: str, question: str) -> Extracted:
