@@ -13,7 +13,6 @@ from statistics import fmean
 from typing import NamedTuple
 
 from keju.analysis.contamination import readings_of
-from keju.analysis.correlation import Correlation
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, main_metric
 from keju.definitions import query_of, task
@@ -21,7 +20,7 @@ from keju.items import Item
 from keju.messages import Message, message
 from keju.metrics.edit import distance
 from keju.running.reading import name_of_images
-from keju.statistics import associate
+from keju.statistics import Correlation, associate
 from keju.text import counted
 
 _FEWEST_MODELS = 5
@@ -179,8 +178,8 @@ def _correlate(benchmark: str, name: str, model: str, readers: str, pairs: _Pair
         readers=readers,
         pairs=len(pairs.read),
         groups=found.groups,
-        spearman=Correlation(found.values["spearman"], found.interval("spearman")),
-        kendall=Correlation(found.values["kendall"], found.interval("kendall")),
+        spearman=found.correlation("spearman"),
+        kendall=found.correlation("kendall"),
         worse=_mean([v for r, v in zip(pairs.read, pairs.answered, strict=True) if r < middle]),
         better=_mean([v for r, v in zip(pairs.read, pairs.answered, strict=True) if r >= middle]),
     )

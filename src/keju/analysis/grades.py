@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from keju.analysis.asked_items import Run
-from keju.analysis.correlation import Correlation
 from keju.analysis.labels import metric_label, task_name
 from keju.analysis.marks import marks
 from keju.analysis.run_set import RunSet
@@ -26,7 +25,7 @@ from keju.judging import (
 )
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS
-from keju.statistics import associate
+from keju.statistics import Correlation, associate
 
 _FEWEST = 10
 """Minimum number of answers for a correlation."""
@@ -187,8 +186,8 @@ def _against_metrics(
                     main=place == 0,
                     answers=len(pairs),
                     models=len(set(models)),
-                    spearman=Correlation(found.values["spearman"], found.interval("spearman")),
-                    kendall=Correlation(found.values["kendall"], found.interval("kendall")),
+                    spearman=found.correlation("spearman"),
+                    kendall=found.correlation("kendall"),
                 )
 
 

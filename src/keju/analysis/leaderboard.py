@@ -18,7 +18,6 @@ from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
 from keju.analysis.resampling import Bounds, ResampledMeans, resample_benchmark
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
-from keju.analysis.served import served_notes
 from keju.definitions import (
     OWN_BENCHMARK,
     benchmark_title,
@@ -31,6 +30,7 @@ from keju.definitions import (
 from keju.items import Item, Protocol
 from keju.messages import message
 from keju.running.prices import Prices
+from keju.runs.served_models import served_line
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
 
 Results = Mapping[tuple[str, Protocol], Result]
@@ -225,7 +225,8 @@ def _notes(
     if sum(responses.role == PEOPLE for responses in run_set.by_model.values()) > 1:
         notes.append(message("analysis.row-all-people-takes"))
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
-    notes += served_notes(run_set, name)
+    served = {model: each.of(name).served for model, each in run_set.by_model.items()}
+    notes += [served_line(model, each) for model, each in served.items() if each.several]
     if prices:
         notes.append(message("analysis.prices-check-them", seen=prices.seen))
     return list(dict.fromkeys(notes))

@@ -14,7 +14,6 @@ from keju.analysis.asked_items import AskedItem
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import main_values
 from keju.definitions import options_of, prompt_of, task
-from keju.figures.answer_text import answer_shown
 from keju.figures.breaking import wrapped
 from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import OfRun, data
@@ -23,6 +22,7 @@ from keju.files import slug
 from keju.formatting import percent
 from keju.images import thumbnail
 from keju.messages import message
+from keju.text import answer_part
 from keju.translations import Words
 
 _ITEMS = 8
@@ -100,12 +100,22 @@ def specimen_rows(source: OfRun, asked: AskedItem) -> list[Row]:
         sign = "●" if value >= _WHOLE else "◐" if value > 0 else "○"
         response = responses[model]
         text = (
-            answer_shown(response.text) if response.status == "answered" else f"({response.status})"
+            _without_reasoning(response.text)
+            if response.status == "answered"
+            else f"({response.status})"
         )
         page.write("answer", f"{sign} {model} · {percent(value)}", text, _LINES)
     if (more := len(order) - _MODELS) > 0:
         page.write("more", f"{more} more models", "", 1)
     return rows
+
+
+def _without_reasoning(content: str) -> str:
+    """The answer part; reasoning before or after it is replaced by the number of its characters."""
+    answer = answer_part(content)
+    if answer == content:
+        return content
+    return f"<think>… {len(content) - len(answer):,} characters …</think>{answer}"
 
 
 class _Page:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keju.analysis.correlation import Correlation
 from keju.formatting import NOTHING, percent
 from keju.messages import Message, message
-from keju.statistics import Interval
+from keju.statistics import Correlation, Interval
 
 
 class Cell(NamedTuple):

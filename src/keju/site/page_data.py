@@ -254,7 +254,7 @@ def printed_task(benchmark: str, known: BoardTask) -> PrintedTask | None:
     rows: dict[str, list[float | None]] = {}
     for each in found:
         place = heads.index(PrintedHead(each.table, each.metric, each.subset))
-        rows.setdefault(each.model, [None] * len(heads))[place] = each.value
+        rows.setdefault(each.model.name, [None] * len(heads))[place] = each.value
     return PrintedTask(heads, rows) if found else None
 
 

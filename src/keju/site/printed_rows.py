@@ -12,6 +12,7 @@ from keju.published import (
     published_values,
 )
 from keju.published.tables import Column
+from keju.published.values import PublishedValue
 from keju.site.addresses import stable_id
 from keju.site.model_facts import ModelFacts
 
@@ -35,16 +36,6 @@ class PrintedRow(NamedTuple):
     def facts(self) -> ModelFacts:
         """The vendor and the size that the paper states."""
         return ModelFacts(vendor=self.model.vendor, size_b=self.model.size_b)
-
-
-class PrintedValue(NamedTuple):
-    """A paper's value of a task, with its table."""
-
-    model: str
-    table: str
-    metric: str
-    subset: str
-    value: float
 
 
 def printed_rows(benchmark: str) -> list[PrintedRow]:
@@ -72,12 +63,12 @@ def printed_rows(benchmark: str) -> list[PrintedRow]:
     return []
 
 
-def printed_values(benchmark: str, task: str, query: str) -> list[PrintedValue]:
+def printed_values(benchmark: str, task: str, query: str) -> list[PublishedValue]:
     """The values that a paper prints of a task, in the order of its tables."""
     if benchmark not in papers():
         return []
     return [
-        PrintedValue(each.model.name, each.table, each.metric, each.subset, each.value)
+        each
         for each in published_values(benchmark)
         if (each.task, each.query) == (task, query) and each.model.role != "judge"
     ]

@@ -1,7 +1,13 @@
 """Statistics: confidence intervals, tests, correlation, and agreement of raters."""
 
 from keju.statistics.agreement import Alpha, Measure, krippendorff_alpha
-from keju.statistics.association import MEASURES, Association, AssociationMeasure, associate
+from keju.statistics.association import (
+    MEASURES,
+    Association,
+    AssociationMeasure,
+    Correlation,
+    associate,
+)
 from keju.statistics.bootstrap import (
     FEWEST_GROUPS,
     GroupSums,
@@ -45,6 +51,7 @@ __all__ = [
     "Alpha",
     "Association",
     "AssociationMeasure",
+    "Correlation",
     "Deviation",
     "Difference",
     "GroupSums",

@@ -39,6 +39,13 @@ _FLAT = 1e-24
 _Ints = npt.NDArray[np.intp]
 
 
+class Correlation(NamedTuple):
+    """A coefficient from -1 to 1 with its interval; None where one side does not vary."""
+
+    value: float | None
+    interval: Interval | None
+
+
 class Association(NamedTuple):
     """Measures of n pairs, and their values in each of R resamples of the groups.
 
@@ -55,6 +62,10 @@ class Association(NamedTuple):
         if self.values[measure] is None:
             return None
         return interval_of_values(self.resampled[measure], self.groups, level=level)
+
+    def correlation(self, measure: AssociationMeasure) -> Correlation:
+        """A coefficient with its interval."""
+        return Correlation(self.values[measure], self.interval(measure))
 
 
 def associate(
