@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
+import msgspec
 import typer
 from rich.console import Console
 from typer.exceptions import TyperException
@@ -20,6 +21,7 @@ from keju.cli.command_hints import command_hint
 from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help, word
 from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable
+from keju.files import encode_stored
 from keju.local_paths import check_local, shell_quoted
 from keju.messages import language, message
 from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging
@@ -132,6 +134,14 @@ def note(*lines: str) -> None:
     """Print plain lines on standard error."""
     for line in lines:
         err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
+
+
+def print_json(value: object) -> None:
+    """Print `value` as indented JSON on standard output, in UTF-8 on any terminal."""
+    sys.stdout.flush()
+    data = msgspec.json.encode(value, enc_hook=encode_stored)
+    sys.stdout.buffer.write(msgspec.json.format(data, indent=2) + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Typer's own class

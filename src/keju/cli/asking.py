@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import asdict, replace
 
-from keju.cli.app import WITH_FAILURES, app, err, out, program, say
+from keju.cli.app import WITH_FAILURES, app, err, out, print_json, program, say
 from keju.cli.asking_output import predict, show_failures, show_forecast, show_plan, show_run
 from keju.cli.forecast_options import ForecastOptions
 from keju.cli.grouped_options import with_groups
@@ -61,7 +61,6 @@ def plan(
     For a large collection, run the models on a sample first (keju run --sample 200), and give that
     run as --measured with the number of --pages and --machines.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.plan_tables import forms_notes, forms_table
     from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset

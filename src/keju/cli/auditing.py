@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import app, note, out, say
+from keju.cli.app import app, note, out, print_json, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson
 from keju.messages import message
@@ -58,7 +58,6 @@ def audit(
     move, then the difference, then the number of cells. The exit status is always 0.
     """
     from keju.cli.output.audit_findings import audit_report
-    from keju.cli.output.console import print_json
     from keju.cli.output.paper_models import rebuilt_table
     from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of, rebuild
     from keju.reporting.audit_cells import write_cells

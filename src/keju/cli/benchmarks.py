@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keju.cli.app import app, out, say
+from keju.cli.app import app, out, print_json, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson, out_option
 from keju.messages import message
@@ -82,7 +82,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what a known benchmark is, how to cite it, and its licence."""
-    from keju.cli.output.console import name_columns, print_json
+    from keju.cli.output.console import name_columns
     from keju.definitions import benchmark, register_all_installed
     from keju.definitions.registry import place_of
 
@@ -109,7 +109,7 @@ def show(
 @benchmark_app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the benchmarks that keju ships and those that installed packages provide."""
-    from keju.cli.output.console import name_columns, plain_table, print_json
+    from keju.cli.output.console import name_columns, plain_table
     from keju.definitions import definitions, register_all_installed
     from keju.definitions.registry import place_of
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, app, note, out, say
+from keju.cli.app import WITH_FAILURES, app, note, out, print_json, say
 from keju.cli.options import AsJson, dataset_path, out_option
 from keju.messages import message
 
@@ -42,7 +42,6 @@ def bundle(
     Example: keju bundle RUN -o results.keju.zip
     """
     from keju.bundles import write_bundle
-    from keju.cli.output.console import print_json
 
     written = write_bundle(run, file, include_data=include_data)
     manifest = written.manifest
@@ -121,7 +120,6 @@ def verify(
     Example: keju verify results.keju.zip --dataset mini --output statement.json
     """
     from keju.bundles import verify_bundle, write_statement
-    from keju.cli.output.console import print_json
     from keju.cli.output.verification_tables import (
         detail_lines,
         result_lines,

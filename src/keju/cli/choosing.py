@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import typer
+from msgspec.structs import asdict
 
-from keju.cli.app import WITH_FAILURES, out, say
+from keju.cli.app import WITH_FAILURES, out, print_json, say
 from keju.cli.building import build_app
 from keju.cli.options import AsJson, DatasetPath
+from keju.errors import DataError
 from keju.messages import message
 
 
@@ -19,12 +21,9 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """
     from math import isnan
 
-    from msgspec.structs import asdict
-
     from keju.building.choices import leaks
-    from keju.cli.output.console import name_columns, plain_table, print_json, translate
+    from keju.cli.output.console import name_columns, plain_table, translate
     from keju.datasets.store import Dataset
-    from keju.errors import DataError
 
     rows = leaks.check_choices(Dataset.open(dataset).items())
     if not rows:

@@ -9,7 +9,7 @@ import typer
 
 from keju import __version__
 from keju.cli.app import app, note, out
-from keju.errors import printable
+from keju.errors import UsageError, printable
 from keju.messages import listed, message
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ def _cited(what: str) -> tuple[list[Definition], str]:
         DataError: the run is damaged.
     """
     from keju.definitions import benchmark, definitions, paper_tasks, register_all_installed
-    from keju.errors import UsageError
     from keju.runs import RunFolder
 
     version = __version__

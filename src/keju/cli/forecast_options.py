@@ -9,6 +9,9 @@ from typing import Annotated
 
 import typer
 
+from keju.errors import UsageError
+from keju.messages import message
+
 _forecast_option = partial(typer.Option, rich_help_panel="Large collections")
 
 
@@ -50,8 +53,5 @@ class ForecastOptions:
         Raises:
             UsageError: it is missing.
         """
-        from keju.errors import UsageError
-        from keju.messages import message
-
         if self.measured is None and (self.pages or self.machine_price or self.machines != 1):
             raise UsageError(message("terminal.forecast-needs-sample"))

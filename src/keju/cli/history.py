@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, app, out, say
+from keju.cli.app import WITH_FAILURES, app, out, print_json, say
 from keju.cli.figures import FormatNames, Language, draw_all
 from keju.cli.options import AsJson, out_option
 from keju.messages import language as terminal_language
@@ -66,7 +66,7 @@ def history(
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.history import history_of
     from keju.analysis.score_sources import bundle_lines, open_scored
-    from keju.cli.output.console import print_json, translate
+    from keju.cli.output.console import translate
     from keju.cli.output.history_table import history_lines, history_table
 
     wanted = SideChoice(model=model, setting=setting, script=script, wording=wording)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import replace
 
-from keju.cli.app import err, note
+from keju.cli.app import err, note, print_json
 from keju.cli.asking_output import show_plan
 from keju.cli.options import KeyName, MaxTokens, PerMinute, PriceFile, RetryFailed, Timeout
 from keju.cli.permission import SendRestricted, permission
@@ -55,7 +55,6 @@ def show_judging_plan(
     as_json: bool,
 ) -> None:
     """Print the cost of judging without sending a request."""
-    from keju.cli.output.console import print_json
     from keju.judging import open_judges, plan_judging, sent_data
     from keju.running.restricted_data import SendingCheck
 

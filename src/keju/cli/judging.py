@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
-from keju.cli.app import WITH_FAILURES, app, out, say
+from keju.cli.app import WITH_FAILURES, app, out, print_json, say
 from keju.cli.figures import FormatNames, draw_all
 from keju.cli.grouped_options import with_groups
 from keju.cli.judges import JudgeOptions, ask_judging, show_judging_plan
@@ -100,7 +100,6 @@ def grade(
     benchmark grades in this way are graded; --task selects others. Without --model, the command
     shows the stored grades.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging import (
         AnswerSelection,
@@ -174,7 +173,6 @@ def probe(
     Each sampled answer is changed in twelve ways, and the grades are compared. Differences that a
     reliable judge does not show are flagged.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.judge_tables import probe_lines, probes_table
     from keju.judging import (
         AnswerSelection,
@@ -249,7 +247,6 @@ def align_(
     judge sample` (then give the RUN). Judges' grades are read from the RUN, or from columns named
     judge:NAME.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.judge_tables import alignment_lines, alignment_tables
     from keju.judging import align, code_of, graded_answers, mean_grades, read_ratings, read_rubrics
     from keju.runs import RunFolder

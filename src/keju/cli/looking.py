@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import app, out, say
+from keju.cli.app import app, out, print_json, say
 from keju.cli.options import AsJson, out_option
 from keju.messages import message
 
@@ -34,7 +34,6 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
-    from keju.cli.output.console import print_json
     from keju.cli.output.listings import tasks_tables
     from keju.definitions import register_all_installed, task_row
     from keju.definitions import tasks as all_tasks
@@ -58,7 +57,6 @@ def metrics(
     as_json: AsJson = False,
 ) -> None:
     """List all metrics of keju and of plug-ins, with what each measures."""
-    from keju.cli.output.console import print_json
     from keju.cli.output.listings import metrics_table
     from keju.scoring import metric_row
     from keju.scoring import metrics as all_metrics
@@ -78,7 +76,6 @@ def models(
     as_json: AsJson = False,
 ) -> None:
     """List the kinds of model, how each is written, and whether it can be used on this machine."""
-    from keju.cli.output.console import print_json
     from keju.cli.output.listings import models_table
     from keju.cli.output.paper_models import published_models_tables
     from keju.models import model_kinds

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, data_app, err, note, out, program, say
+from keju.cli.app import WITH_FAILURES, data_app, err, note, out, print_json, program, say
 from keju.cli.options import (
     LICENSE_TOO,
     AsJson,
@@ -49,7 +49,6 @@ def detect(
 
     SRC is not changed and no dataset is written.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.detected_formats import as_data, describe_findings
     from keju.datasets.examine import examine, write_mapping
     from keju.datasets.readers.words import detect_command
@@ -267,7 +266,6 @@ def validate_(dataset: DatasetPath) -> None:
 @data_app.command("stats")
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Count and measure a dataset, in the columns of the papers' tables of their data."""
-    from keju.cli.output.console import print_json
     from keju.cli.output.listings import stats_tables
     from keju.datasets.stats import stats
 

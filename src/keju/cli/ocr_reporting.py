@@ -15,6 +15,7 @@ from keju.cli.options import LICENSE_TOO, dataset_path, out_option
 from keju.cli.permission import permission
 from keju.cli.report_options import CollectionOptions, LanguageOptions, ScanOptions
 from keju.errors import PrerequisiteError, UsageError
+from keju.local_paths import check_local
 from keju.messages import language as terminal_language
 from keju.messages import message
 
@@ -70,7 +71,6 @@ def ocr_report(
     from keju.analysis.engine_times import Costs
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.datasets.scan_import import Origin, run_folder, take_scans
-    from keju.local_paths import check_local
     from keju.models import check_models
     from keju.reporting.conclusions import conclusion_lines
     from keju.reporting.page import check_report_place, write_report
@@ -130,7 +130,6 @@ def ocr_report(
 def refuse_scans(dataset: Path, models: list[str]) -> None:
     """End with the command that takes scans, where a folder of scans is given for a dataset."""
     from keju.datasets.scan_import import is_scans, ocr_report_command
-    from keju.local_paths import check_local
     from keju.object_stores import is_address
 
     if is_address(dataset):

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import asdict
 
-from keju.cli.app import WITH_FAILURES, note, out, say
+from keju.cli.app import WITH_FAILURES, note, out, print_json, say
 from keju.cli.building import build_app
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, PartitionItems, out_option
 from keju.messages import message
@@ -111,10 +112,9 @@ def leaks(
     and in one script.
     """
     import polars as pl
-    from msgspec.structs import asdict
 
     from keju.building.releasing.leaks import Leak, compare_datasets
-    from keju.cli.output.console import name_columns, plain_table, print_json, translate
+    from keju.cli.output.console import name_columns, plain_table, translate
     from keju.csv_files import write_frame
 
     found = compare_datasets(dataset, against or [], pictures=pictures)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from msgspec.structs import replace
 
-from keju.cli.app import WITH_FAILURES, app, err, note, out, program, say
+from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, program, say
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import AsJson, EngineOption, ProtocolName, RayAddress, TaskIds, out_option
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
@@ -181,7 +181,6 @@ def memorization(
     altered characters for which the model gives the original one, minus the share of the same
     mistakes on unaltered pages.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.memorization_table import memorization_table
     from keju.runs import RunFolder
     from keju.scoring.memorization import measure_memorization
@@ -214,7 +213,6 @@ def protocols(
     A difference is strict - official on one scale; an error counts as 1 - min(1, error).
     docs/protocols.md lists what the two protocols do on every task, on example answers.
     """
-    from keju.cli.output.console import print_json
     from keju.cli.output.protocol_tables import (
         list_protocol_differences,
         protocol_lines,
@@ -280,7 +278,7 @@ def compare(
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.score_sources import bundle_lines, open_scored
     from keju.cli.output.comparison_table import comparison_table
-    from keju.cli.output.console import print_json, translate
+    from keju.cli.output.console import translate
     from keju.reporting.comparison_text import comparison_lines
 
     wanted = SideChoice(

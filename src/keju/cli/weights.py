@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from msgspec.structs import asdict
 
-from keju.cli.app import WITH_FAILURES, app, say
+from keju.cli.app import WITH_FAILURES, app, print_json, say
 from keju.cli.options import AsJson
+from keju.errors import UsageError
 from keju.messages import message
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ def weights(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Print the list, unless a command follows."""
     if context.invoked_subcommand is not None:
         return
-    from keju.cli.output.console import print_json
     from keju.models.weights import known_weights
 
     used = _metrics_of_encoders()
@@ -66,8 +66,6 @@ def check(
 
     Example: keju weights check models/bert-base-chinese
     """
-    from keju.cli.output.console import print_json
-    from keju.errors import UsageError
     from keju.models.weights import check_weights, installed_folders
 
     if folder is not None and not folder.is_dir():

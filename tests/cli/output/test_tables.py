@@ -9,7 +9,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from keju.cli.output.console import plain_table, print_json
+from keju.cli.app import print_json
+from keju.cli.output.console import plain_table
 from keju.cli.output.listings import stats_tables, tasks_tables
 from keju.cli.output.score_tables import scores_tables, summary_lines, variants_table
 from keju.datasets import Dataset, mini

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-import msgspec
 from rich import box
 from rich.console import RenderableType
 from rich.style import StyleType
@@ -15,20 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from keju.errors import printable
-from keju.files import encode_stored
 from keju.formatting import NOTHING
 from keju.messages import language, message
 
 if TYPE_CHECKING:
     from keju.translations import Words
-
-
-def print_json(value: object) -> None:
-    """Print `value` as indented JSON on standard output, in UTF-8 on any terminal."""
-    sys.stdout.flush()
-    data = msgspec.json.encode(value, enc_hook=encode_stored)
-    sys.stdout.buffer.write(msgspec.json.format(data, indent=2) + b"\n")
-    sys.stdout.buffer.flush()
 
 
 class PlainTable(Table):
