@@ -51,6 +51,7 @@ MOST_LINES, MOST_NAMED = 20, 30
 """Maximum chains that `keju score` prints, and named pages of a chain."""
 
 _LONGEST = 20_000
+_CANDIDATES = 3
 
 
 class SwapChain(NamedTuple):
@@ -195,14 +196,14 @@ class _Index:
                 if len(pages) <= MOST_PAGES:
                     pages.append(key)
 
-    def candidates(self, text: str, most: int = 3) -> list[ItemName]:
+    def candidates(self, text: str) -> list[ItemName]:
         """The few texts that share most trigrams with a text."""
         counts: Counter[ItemName] = Counter()
         for gram in self._sample_trigrams(text):
             pages = self._pages_of_trigram.get(gram, [])
             if len(pages) <= MOST_PAGES:
                 counts.update(pages)
-        return [key for key, _ in counts.most_common(most)]
+        return [key for key, _ in counts.most_common(_CANDIDATES)]
 
     def _sample_trigrams(self, text: str) -> set[str]:
         grams = set(_trigrams(text))

@@ -156,10 +156,8 @@ class _Verifier:
         ]
         return self._audit() if self._rebuild() and self._score() else []
 
-    def _add_damage(self, check: str, error: DataError, member: str = "") -> None:
-        self._findings.add_difference(
-            check, member or error.item or BUNDLE_MANIFEST, "", error.message
-        )
+    def _add_damage(self, check: str, error: DataError) -> None:
+        self._findings.add_difference(check, error.item or BUNDLE_MANIFEST, "", error.message)
 
     def _compare_definitions(self) -> bool:
         """Compare the definitions with those of keju or of the dataset; register the others.

@@ -84,17 +84,17 @@ def data(rows: Iterable[Row]) -> alt.InlineData:
     return alt.InlineData(values=[dict(row) for row in rows])
 
 
-def of_source(filled: str = OWN, hollow: str = PAPERS) -> dict[str, Any]:
+def of_source() -> dict[str, Any]:
     """The marks of a run and of a paper: filled and dark, or hollow and grey."""
     own = alt.datum.source == OWN_SOURCE
     return {
-        "fill": alt.condition(own, alt.value(filled), alt.value(PAPER)),
-        "stroke": alt.condition(own, alt.value(filled), alt.value(hollow)),
+        "fill": alt.condition(own, alt.value(OWN), alt.value(PAPER)),
+        "stroke": alt.condition(own, alt.value(OWN), alt.value(PAPERS)),
     }
 
 
 def by_domain(
-    rows: Sequence[Row], part: Callable[[Sequence[Row], bool], AnyChart], spacing: int = 6
+    rows: Sequence[Row], part: Callable[[Sequence[Row], bool], AnyChart]
 ) -> alt.HConcatChart:
     """Charts of each domain side by side; only the first has labels at the left."""
     domains = distinct(rows, "domain")
@@ -102,7 +102,7 @@ def by_domain(
         part([row for row in rows if row["domain"] == domain], place == 0)
         for place, domain in enumerate(domains)
     ]
-    return alt.hconcat(*charts, spacing=spacing, bounds="flush")
+    return alt.hconcat(*charts, spacing=6, bounds="flush")
 
 
 def heading(text: str, width: float) -> alt.TitleParams:

@@ -39,22 +39,22 @@ def name_columns(*names: str) -> list[str]:
     return [message(f"columns.{name}") for name in names]
 
 
-def translate(text: str, *, own_pages: bool = False) -> str:
+def translate(text: str) -> str:
     """A text of a declaration or of the report in the current language, by its English.
 
-    A text without an entry stays as it is. With `own_pages` items are called pages.
+    A text without an entry stays as it is.
     """
     if language() == "en":
         return text
-    return _words(own_pages)(text)
+    return _words()(text)
 
 
 @cache
-def _words(own_pages: bool) -> Words:
+def _words() -> Words:
     # Imported only for Chinese: the table brings the metrics and the benchmarks.
     from keju.translations import Words
 
-    return Words("zh", own_pages=own_pages)
+    return Words("zh")
 
 
 def format_literal(text: str) -> Text:
