@@ -44,7 +44,8 @@ ROLES = {
 }
 """The roles in the order of the groups, with the ids of the groups' titles."""
 
-_RANKED = ("engine", "model", "answers")
+RANKED = ("engine", "model", "answers")
+"""The roles with ranks."""
 
 
 class Mean(NamedTuple):
@@ -234,9 +235,7 @@ def _notes(
 
 def _names_of_ranked(run_set: RunSet) -> list[str]:
     return [
-        name
-        for name, model_responses in run_set.by_model.items()
-        if model_responses.role in _RANKED
+        name for name, model_responses in run_set.by_model.items() if model_responses.role in RANKED
     ]
 
 

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from keju.bundles.verification import TOLERANCE, Findings
+from keju.errors import shortened
 from keju.items import Score
 from keju.messages import message
 
@@ -134,5 +135,4 @@ def _is_near(was: object, now: object) -> bool:
 
 
 def _format(value: object) -> str:
-    text = repr(value) if not isinstance(value, str) else value
-    return text if len(text) <= 60 else f"{text[:30]}…{text[-30:]}"
+    return shortened(value if isinstance(value, str) else repr(value), 60)

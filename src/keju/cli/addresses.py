@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from keju.cli.help_texts import parameter_name
 from keju.local_paths import check_local
 from keju.object_stores import is_address
 
@@ -49,12 +50,7 @@ def _checked(callback: Callable[..., Any] | None) -> Callable[..., Any]:
         for each in value if isinstance(value, list | tuple) else [value]:
             remote = isinstance(each, str | Path) and is_address(each)
             if isinstance(each, str | Path) and not (remote and may_be_remote(parameter)):
-                check_local(each, _name(parameter))
+                check_local(each, parameter_name(parameter))
         return value if callback is None else callback(context, parameter, value)
 
     return check
-
-
-def _name(parameter: Any) -> str:  # noqa: ANN401
-    option: str = max(parameter.opts, key=len)
-    return option if option.startswith("-") else parameter.metavar or parameter.name

@@ -6,20 +6,17 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
-    Union,
     get_args,
     get_origin,
-    get_type_hints,
 )
 
 import typer
-from msgspec import NODEFAULT, Meta
+from msgspec import NODEFAULT
 from msgspec.structs import FieldInfo, fields
 from rich.markup import escape
 from typer.core import TyperGroup
@@ -40,6 +37,7 @@ from keju.cli.permission import SendRestricted, permission
 from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
+from keju.settings import convert_settings, get_description, is_table, unwrap_type
 
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
@@ -246,7 +244,6 @@ def synth(
     from keju.building.sources import get_source_form
     from keju.building.sources.base import Site
     from keju.datasets.store import Dataset
-    from keju.settings import convert_settings
 
     place = "keju build synth"
     form = get_source_form("synth", place=place)
@@ -269,7 +266,6 @@ def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> 
 def _make_command(step: Step[Any]) -> Callable[..., None]:
     """A function with an option for each of the step's settings, as Typer reads functions."""
     infos = fields(step.settings)
-    hints = get_type_hints(step.settings, include_extras=True)
 
     def run(
         dataset: Path,
@@ -287,7 +283,6 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         from keju.datasets.item_writer import partitioning
         from keju.datasets.store import Dataset
         from keju.running.restricted_data import permitting
-        from keju.settings import convert_settings
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
         settings: Settings = convert_settings(
@@ -304,9 +299,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         "out": (NewDatasetOrAddress, inspect.Parameter.empty),
     }
     options = {
-        each.name: (_make_option(step.name, each, hints[each.name]), _get_default(each))
-        for each in infos
-        if get_origin(_strip_annotations(hints[each.name])) is not dict
+        each.name: (_make_option(step.name, each), None) for each in infos if not is_table(each)
     }
     last: dict[str, tuple[Any, Any]] = {
         "engine": (EngineOption, "native"),
@@ -328,14 +321,11 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
     return run
 
 
-def _make_option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
+def _make_option(step: str, info: FieldInfo) -> Any:  # noqa: ANN401 - annotations are of any type
     """The option of a setting; its value stays text, for recipes' own check to read."""
-    kind = _strip_annotations(hint)
-    said = [
-        each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, Meta)
-    ]
+    kind: Any = unwrap_type(info.type)
     shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
-    text = step_text(step, info.name, " ".join(part or "" for part in said))
+    text = step_text(step, info.name, get_description(info.type))
     default = word("setting_default", " (default: {})")
     if kind is bool:
         text += default.format(word("on", "on") if info.default is True else word("off", "off"))
@@ -350,17 +340,3 @@ def _make_option(step: str, info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 
         metavar = "|".join(map(str, get_args(kind)))
     option = typer.Option(metavar=metavar, help=text, show_default=False)
     return Annotated[list[str] | None if many else str | None, option]
-
-
-def _get_default(info: FieldInfo) -> Any:  # noqa: ANN401 - of any type
-    return bool(info.default) if info.type is bool else None
-
-
-def _strip_annotations(hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
-    """A type without annotations and without None."""
-    if get_origin(hint) is Annotated:
-        return _strip_annotations(get_args(hint)[0])
-    if get_origin(hint) in {Union, UnionType}:
-        some = [each for each in get_args(hint) if each is not NoneType]
-        return _strip_annotations(some[0]) if len(some) == 1 else hint
-    return hint

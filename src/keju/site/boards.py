@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.analysis.leaderboard import ROLES
+from keju.analysis.leaderboard import RANKED, ROLES
 from keju.analysis.resampling import ResampledMeans, resample_benchmark
 from keju.items import Protocol, Record
 from keju.messages import in_english, message
@@ -17,8 +17,6 @@ from keju.site.entry_numbers import bounds_of, rounded
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
-
-_RANKED = ("engine", "model", "answers")
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):
@@ -169,7 +167,7 @@ def board_numbers(
         results = {each.id: found for each in entries if (found := _result(each, protocol))}
         if not results:
             continue
-        ranked = [e.id for e in entries if e.role in _RANKED and e.id not in incomplete]
+        ranked = [e.id for e in entries if e.role in RANKED and e.id not in incomplete]
         scores = MainScores(files, board.id, protocol, places)
         drawn = resample_benchmark(scores, results, ranked=ranked)
         drawn.unranked.update(incomplete)
@@ -197,7 +195,7 @@ def _result(entry: Entry, protocol: Protocol) -> BenchmarkResult | None:
 
 def _incomplete(entry: Entry, entries: Iterable[Entry]) -> str | None:
     """The reason why an entry that has not answered all items gets no rank."""
-    most = max(each.items for each in entries if each.role in _RANKED or each is entry)
+    most = max(each.items for each in entries if each.role in RANKED or each is entry)
     if entry.items < most:
         return in_english(message("site.answered-fewer", count=entry.items, total=most))
     return None
