@@ -55,18 +55,14 @@ def options(source: OfRun) -> Iterator[Drawn]:
     real = [n for n, v in source.run_set.by_model.items() if v.role != "baseline"]
     for table in tables:
         of = str(table["task"]).lower().replace("/", "-")
-        rows = option_rows(table, source.run_set.models, real, official.get(table["task"]))
-        if not rows:
-            yield Undrawn("options", of, message("figures.only-baselines"))
-            continue
         yield Figure(
             kind="options",
             of=of,
             title=message("figures.which-options-are-missed", name=table["task"]),
             caption=message("figures.error-rate-where-option"),
-            rows=rows,
+            rows=option_rows(table, source.run_set.models, real, official.get(table["task"])),
             draw=_options_chart,
-        )
+        ).or_undrawn(message("figures.only-baselines"))
 
 
 def option_rows(

@@ -9,7 +9,7 @@ import altair as alt
 from keju.analysis.engine_times import speeds
 from keju.analysis.leaderboard import Leaderboard, money
 from keju.analysis.risk_coverage import RiskCoverageRow, risk_coverage_rows
-from keju.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.figures.figure import Drawn, Figure, Row
 from keju.figures.parts import (
     OfRun,
     apart,
@@ -34,23 +34,20 @@ def costs(source: OfRun) -> Iterator[Drawn]:
     """Overall mean against time and, with prices, money; one figure per benchmark and unit."""
     for board in source.boards:
         for unit in ("seconds", "money") if source.prices else ("seconds",):
-            of = f"{slug(board.benchmark)}-{unit}"
-            rows = cost_rows(source, board, unit)
-            if len(rows) < 2:
-                few = message("figures.too-few-costs")
-                why = few if unit == "money" else message("figures.too-few-times")
-                yield Undrawn("costs", of, why)
-                continue
+            few_costs, few_times = (
+                message("figures.too-few-costs"),
+                message("figures.too-few-times"),
+            )
             yield Figure(
                 kind="costs",
-                of=of,
+                of=f"{slug(board.benchmark)}-{unit}",
                 title=message("figures.cost-and-quality", title=recognised(board.title)),
                 caption=message("figures.cost-in-money", currency=board.currency)
                 if unit == "money"
                 else message("figures.cost-in-seconds"),
-                rows=rows,
+                rows=cost_rows(source, board, unit),
                 draw=_costs_chart,
-            )
+            ).or_undrawn(few_costs if unit == "money" else few_times, fewest=2)
 
 
 def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
@@ -111,9 +108,6 @@ def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
 def risks(source: OfRun) -> Iterator[Drawn]:
     """Error against coverage: the error when only the most confident answers are kept."""
     rows = risk_rows(risk_coverage_rows(source.run_set))
-    if not rows:
-        yield Undrawn("risks", "", message("figures.no-signals"))
-        return
     yield Figure(
         kind="risks",
         of="",
@@ -121,7 +115,7 @@ def risks(source: OfRun) -> Iterator[Drawn]:
         caption=message("figures.from-right-left-fewer"),
         rows=rows,
         draw=_risks_chart,
-    )
+    ).or_undrawn(message("figures.no-signals"))
 
 
 def risk_rows(found: Sequence[RiskCoverageRow]) -> list[Row]:

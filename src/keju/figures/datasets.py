@@ -11,7 +11,7 @@ import polars as pl
 from keju.analysis.labels import is_numbered
 from keju.datasets.stats import OVERALL, Stats
 from keju.definitions import has_task, task
-from keju.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.figures.figure import Drawn, Figure, Row
 from keju.figures.parts import data, distinct, heading
 from keju.figures.theme import FILL, INK, PAPERS, SOFT
 from keju.files import slug
@@ -82,8 +82,6 @@ def _question_row(name: str, values: Mapping[str, float | None]) -> Row:
 
 
 def _questions(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Drawn:
-    if not rows:
-        return Undrawn("questions", of, message("figures.no-items"))
     return Figure(
         kind="questions",
         of=of,
@@ -91,7 +89,7 @@ def _questions(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Dra
         caption=join_lines([message("figures.bars-how-many-there"), *notes]),
         rows=rows,
         draw=_questions_chart,
-    )
+    ).or_undrawn(message("figures.no-items"))
 
 
 def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
@@ -176,8 +174,6 @@ def _build_stratum_rows(kind: str, counts: Sequence[tuple[str, int]]) -> list[Ro
 
 
 def _strata(name: str, of: str, rows: list[Row], what: str, notes: Sequence[str]) -> Drawn:
-    if not rows:
-        return Undrawn("strata", of, message("figures.no-metadata"))
     counts = (
         message("figures.page-counts") if what == "pages" else message("figures.question-counts")
     )
@@ -188,7 +184,7 @@ def _strata(name: str, of: str, rows: list[Row], what: str, notes: Sequence[str]
         caption=join_lines([counts, *notes]),
         rows=rows,
         draw=_strata_chart,
-    )
+    ).or_undrawn(message("figures.no-metadata"))
 
 
 def _strata_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
@@ -217,9 +213,6 @@ def distributions(source: OfDataset) -> Iterator[Drawn]:
         for row in source.stats.distributions.iter_rows(named=True)
         if row["low"] is not None
     ]
-    if not rows:
-        yield Undrawn("distributions", "", message("figures.no-items"))
-        return
     yield Figure(
         kind="distributions",
         of="",
@@ -227,7 +220,7 @@ def distributions(source: OfDataset) -> Iterator[Drawn]:
         caption=message("figures.how-many-items-images"),
         rows=rows,
         draw=_distributions_chart,
-    )
+    ).or_undrawn(message("figures.no-items"))
 
 
 def _distributions_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
@@ -292,8 +285,6 @@ def _size_rows(domain: str, values: Mapping[str, float | None]) -> Iterator[Row]
 
 
 def _pictures(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Drawn:
-    if not rows:
-        return Undrawn("pictures", of, message("figures.no-image-sizes"))
     return Figure(
         kind="pictures",
         of=of,
@@ -301,7 +292,7 @@ def _pictures(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Draw
         caption=join_lines([message("figures.from-least-greatest-image"), *notes]),
         rows=rows,
         draw=_pictures_chart,
-    )
+    ).or_undrawn(message("figures.no-image-sizes"))
 
 
 def _pictures_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:

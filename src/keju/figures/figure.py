@@ -36,6 +36,10 @@ class Figure(NamedTuple):
         """The name of its files, without a suffix."""
         return "-".join(part for part in (self.kind, self.of) if part)
 
+    def or_undrawn(self, why: str, *, fewest: int = 1) -> Drawn:
+        """The figure; with fewer rows than `fewest`, the reason why it is not drawn."""
+        return self if len(self.rows) >= fewest else Undrawn(self.kind, self.of, why)
+
 
 class Undrawn(NamedTuple):
     """A figure that the data do not permit, and a short reason."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 import numpy as np
 
-from keju.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.figures.figure import Drawn, Figure, Row
 from keju.figures.parts import PAPER_SOURCE, cycled, data, distinct, format_number, heading, named
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.files import slug
@@ -34,8 +34,6 @@ def judges(found: Alignment) -> Iterator[Drawn]:
 
 def _scatter(task: str, rows: list[Row]) -> Drawn:
     of = slug(task) if task else ""
-    if not rows:
-        return Undrawn("judges", of, message("figures.no-judged-answers"))
     return Figure(
         kind="judges",
         of=of,
@@ -45,7 +43,7 @@ def _scatter(task: str, rows: list[Row]) -> Drawn:
         caption=message("figures.mark-answer-shaken-little"),
         rows=rows,
         draw=_scatter_chart,
-    )
+    ).or_undrawn(message("figures.no-judged-answers"))
 
 
 def judge_rows(found: Alignment, task: str) -> list[Row]:

@@ -47,9 +47,6 @@ def standings(source: OfRun) -> Iterator[Drawn]:
     """Overall means with their intervals, one figure per benchmark."""
     for board in source.boards:
         rows = standing_rows(board)
-        if not rows:
-            yield Undrawn("standings", slug(board.benchmark), message("figures.no-overall-mean"))
-            continue
         yield Figure(
             kind="standings",
             of=slug(board.benchmark),
@@ -57,7 +54,7 @@ def standings(source: OfRun) -> Iterator[Drawn]:
             caption=_build_caption(board, rows),
             rows=rows,
             draw=_standings_chart,
-        )
+        ).or_undrawn(message("figures.no-overall-mean"))
 
 
 def _build_caption(board: Leaderboard, rows: Sequence[Row]) -> str:
@@ -158,23 +155,18 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
     """Ranks with the other possible ranks, one figure per benchmark and protocol."""
     for board in source.boards:
         for protocol in board.protocols[::-1]:
-            of = f"{slug(board.benchmark)}-{protocol}"
-            rows = rank_rows(board, protocol)
-            if len(rows) < 2:
-                yield Undrawn("ranks", of, message("figures.too-few-ranked"))
-                continue
             yield Figure(
                 kind="ranks",
-                of=of,
+                of=f"{slug(board.benchmark)}-{protocol}",
                 title=message(
                     "figures.ranks-by-overall-mean",
                     title=recognised(board.title),
                     protocol=protocol,
                 ),
                 caption=message("figures.rank-value-ranks-remain"),
-                rows=rows,
+                rows=rank_rows(board, protocol),
                 draw=_ranks_chart,
-            )
+            ).or_undrawn(message("figures.too-few-ranked"), fewest=2)
 
 
 def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:

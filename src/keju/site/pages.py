@@ -17,7 +17,7 @@ from keju import __version__
 from keju.analysis.leaderboard import ROLES
 from keju.formatting import percent
 from keju.messages import LANGUAGES
-from keju.reporting.item_pages import inert
+from keju.reporting.item_pages import inert, page_templates
 from keju.scoring import PROTOCOLS, VERDICTS
 from keju.site.addresses import address
 from keju.site.boards import Board, BoardRow
@@ -143,11 +143,7 @@ def _asset(name: str) -> bytes:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        loader=jinja2.DictLoader({name: _asset(name).decode() for name in _TEMPLATES}),
-    )
+    environment = page_templates({name: _asset(name).decode() for name in _TEMPLATES})
     environment.filters["percent"] = percent
     return environment
 
