@@ -243,9 +243,7 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
             problem = message(
                 "datasets.image-name-unusable", shown=shown, reason=error.strerror or error
             )
-            raise DataError(
-                problem, file=file, item=item, hint=message("datasets.rename-image")
-            ) from None
+            raise DataError(problem, file=file, item=item) from None
         if not leads_out(path, root):
             return path
     raise DataError(

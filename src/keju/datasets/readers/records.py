@@ -121,11 +121,7 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise DataError(
-        message("datasets.record-not-a-text", key=key, type=type(value).__name__),
-        file=place.file,
-        item=place.item,
-    )
+    raise place.error(message("datasets.record-not-a-text", key=key, type=type(value).__name__))
 
 
 def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
@@ -138,9 +134,7 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return list(value)
     if isinstance(value, list):
-        raise DataError(
-            message("datasets.record-not-texts", key=key), file=place.file, item=place.item
-        )
+        raise place.error(message("datasets.record-not-texts", key=key))
     text = text_of(record, key, place)
     return [text] if text.strip() else []
 

@@ -210,7 +210,7 @@ def _check_heads(file: Path, heads: list[str]) -> None:
             if twice
             else message("datasets.no-column-names")
         )
-        raise DataError(wrong, file=file, hint=message("datasets.name-every-column"))
+        raise DataError(wrong, file=file)
 
 
 def workbook_rows(file: Path) -> Iterator[Row]:
@@ -347,11 +347,7 @@ def number_in(cells: JsonObject, key: str, place: Place) -> float:
     except ValueError:
         found = float("nan")
     if not abs(found) < _LARGEST:
-        raise DataError(
-            message("datasets.not-a-coordinate", value=str(value)[:40], key=key),
-            file=place.file,
-            item=place.item,
-        )
+        raise place.error(message("datasets.not-a-coordinate", value=str(value)[:40], key=key))
     return found
 
 

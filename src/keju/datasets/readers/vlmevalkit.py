@@ -190,11 +190,7 @@ class _Images:
         names = text_of(row.cells, "image_path", place).strip()
         if cell and len(cell) < _SHORTEST and not cell.startswith("["):
             if cell not in self._by_index:
-                raise _wrong(
-                    place,
-                    message("datasets.vlmevalkit-image-of-no-row", row=cell),
-                    message("datasets.give-the-image"),
-                )
+                raise place.error(message("datasets.vlmevalkit-image-of-no-row", row=cell))
             refs = self._by_index[cell]
         elif cell:
             refs = tuple(self._decoded(each, place) for each in _listed(cell))
@@ -203,9 +199,7 @@ class _Images:
         else:
             refs = ()
         if not refs:
-            raise _wrong(
-                place, message("datasets.vlmevalkit-no-image"), message("datasets.fill-image")
-            )
+            raise place.error(message("datasets.vlmevalkit-no-image"))
         self._by_index[index] = refs
         return refs
 
@@ -213,19 +207,13 @@ class _Images:
         try:
             data = base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
-            raise _wrong(
-                place, message("datasets.vlmevalkit-not-base64"), message("datasets.fetch-again")
-            ) from None
+            raise place.error(message("datasets.vlmevalkit-not-base64")) from None
         return self._writer.add_image(data, f"{place.file}: {place.item}")
 
     def _read(self, name: str, place: Place) -> ImageRef:
         path = image_below(self._roots, name, file=place.file, item=place.item)
         if path is None:
-            raise _wrong(
-                place,
-                message("datasets.vlmevalkit-image-missing", name=shortened(name)),
-                message("datasets.give-image-folder"),
-            )
+            raise place.error(message("datasets.vlmevalkit-image-missing", name=shortened(name)))
         return self._writer.add_image(source_bytes(path), str(path))
 
 
@@ -259,11 +247,7 @@ def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:
     visible = [head for head in (*HEADS, *ascii_uppercase) if head not in {"index", "image", *OURS}]
     apart = [head for head in visible if said.get(head, "") != expected.get(head, "")]
     if apart:
-        raise _wrong(
-            place,
-            message("datasets.vlmevalkit-item-differs", fields=", ".join(apart)),
-            message("datasets.vlmevalkit-change-both"),
-        )
+        raise place.error(message("datasets.vlmevalkit-item-differs", fields=", ".join(apart)))
 
 
 def _foreign(
@@ -271,15 +255,9 @@ def _foreign(
 ) -> Item:
     index, question = said["index"].strip(), said["question"].strip()
     if not index:
-        raise _wrong(
-            place, message("datasets.vlmevalkit-no-index"), message("datasets.number-the-rows")
-        )
+        raise place.error(message("datasets.vlmevalkit-no-index"))
     if not question:
-        raise _wrong(
-            place,
-            message("datasets.vlmevalkit-no-question"),
-            message("datasets.write-the-question"),
-        )
+        raise place.error(message("datasets.vlmevalkit-no-question"))
     pattern = Item(id=index, benchmark=kind.benchmark, task=kind.id, query=query)
     letters = query_of(pattern).form == "letter"
     choices = _choices(said, place) if letters else ()
@@ -306,17 +284,6 @@ def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
     choices = cells[: filled[-1] + 1] if filled else []
     if len(filled) < len(choices):
         gap = next(number for number, cell in enumerate(choices) if not cell.strip())
-        raise _wrong(
-            place,
-            message(
-                "datasets.vlmevalkit-option-empty",
-                letter=ascii_uppercase[gap],
-                last=ascii_uppercase[filled[-1]],
-            ),
-            message("datasets.fill-option", letter=ascii_uppercase[gap]),
-        )
+        letter, last = ascii_uppercase[gap], ascii_uppercase[filled[-1]]
+        raise place.error(message("datasets.vlmevalkit-option-empty", letter=letter, last=last))
     return tuple(choices)
-
-
-def _wrong(place: Place, problem: str, hint: str) -> DataError:
-    return DataError(problem, file=place.file, item=place.item, hint=hint)

@@ -78,10 +78,8 @@ class Collector:
         """
         boxes = self.of[path]
         if len(boxes) == MOST_BOXES:
-            raise DataError(
-                message("datasets.too-many-boxes", most=MOST_BOXES, name=path.name),
-                file=drawn.place.file,
-                item=drawn.place.item,
+            raise drawn.place.error(
+                message("datasets.too-many-boxes", most=MOST_BOXES, name=path.name)
             )
         boxes.append(drawn)
 

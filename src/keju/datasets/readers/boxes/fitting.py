@@ -144,9 +144,7 @@ def _turned(box: Box, canvas: Canvas) -> Box:
 
 
 def _wrong(drawn: Drawn, problem: str, hint: str = "") -> DataError:
-    return DataError(
+    return drawn.place.error(
         message("datasets.box-invalid", problem=problem),
-        file=drawn.place.file,
-        item=drawn.place.item,
         hint=hint or message("datasets.skip-faulty-boxes"),
     )

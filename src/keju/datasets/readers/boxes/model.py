@@ -112,7 +112,7 @@ def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
 def box_error(problem: str, place: Place, hint: str = "") -> DataError:
     """The error about one record of an annotation file."""
     hint = hint or hint_of(problem) or message("datasets.correct-or-export")
-    return DataError(problem, file=place.file, item=place.item, hint=hint)
+    return place.error(problem, hint=hint)
 
 
 def decode_json(file: Path, shape: type[T]) -> T:

@@ -16,7 +16,7 @@ import msgspec
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn, box_of_corners, decode_json
 from keju.datasets.readers.records import Place
-from keju.errors import DataError, number_of
+from keju.errors import number_of
 from keju.messages import message
 
 _Row = Annotated[list[object], msgspec.Meta(min_length=4)]
@@ -58,7 +58,7 @@ def read_yinqiwenyuan(source: Source, found: Collector) -> list[str]:
 
 def _read_listed(bone: _Bone, place: Place, found: Collector) -> int:
     if not bone.img_name:
-        raise DataError(message("datasets.img-name-missing"), file=place.file, item=place.item)
+        raise place.error(message("datasets.img-name-missing"))
     image = found.image(bone.img_name, place)
     return 0 if image is None else _add(bone, image, place, found)
 

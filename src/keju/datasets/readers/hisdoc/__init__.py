@@ -176,11 +176,7 @@ def _nothing(src: Path) -> DataError:
         return DataError(message("datasets.hisdoc1b-not-read"), file=src)
     if any(path.parent.name == _CHARACTERS for path in files_under(src, {"txt"})):
         problem = message("datasets.hisdoc-texts-missing", texts=_TEXTS, characters=_CHARACTERS)
-        return DataError(
-            problem,
-            file=src,
-            hint=message("datasets.hisdoc-put-texts", texts=_TEXTS, characters=_CHARACTERS),
-        )
+        return DataError(problem, file=src)
     return DataError(message("datasets.hisdoc-no-texts", texts=_TEXTS), file=src)
 
 
@@ -199,7 +195,7 @@ def _pages(src: Path) -> Iterator[_Found]:
         if path.parent.name in _IMAGES and key[0] in roots:
             if other := images.get(key):
                 problem = message("datasets.hisdoc-two-images", name=other.name, other=path.name)
-                raise DataError(problem, file=path.parent, hint=message("datasets.keep-one"))
+                raise DataError(problem, file=path.parent)
             images[key] = path
     for key in sorted({*texts, *images}):
         yield _Found(*key, images.get(key), texts.get(key))
@@ -245,8 +241,7 @@ def _add_all(
         names = join_names(path.relative_to(src).as_posix() for path in halves)
         problem = message("datasets.hisdoc-halves", count=len(halves), names=names)
         if not skip:
-            hint = message("datasets.hisdoc-add-or-skip")
-            raise DataError(problem, file=src, hint=hint)
+            raise DataError(problem, file=src)
         yield f"skipped {problem}"
     empty = [page for page in whole if not _add(src, writer, page, wish, splits)]
     if len(empty) == len(whole):

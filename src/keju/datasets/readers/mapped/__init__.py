@@ -152,10 +152,8 @@ def _name(row: Row, number: int, mapping: Mapping) -> str:
 
 
 def _repeated(name: str, place: Place, first: Place) -> DataError:
-    return DataError(
-        message("datasets.mapped-id-repeated", name=shortened(name), item=first.item),
-        file=place.file,
-        item=place.item,
+    return place.error(
+        message("datasets.mapped-id-repeated", name=shortened(name), item=first.item)
     )
 
 

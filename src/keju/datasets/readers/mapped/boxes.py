@@ -52,5 +52,4 @@ def _is_number(value: object) -> bool:
 
 
 def _wrong(problem: str, place: Place) -> DataError:
-    hint = message("datasets.write-boxes-so")
-    return DataError(problem, file=place.file, item=place.item, hint=hint)
+    return place.error(problem, message("datasets.write-boxes-so"))

@@ -17,7 +17,7 @@ from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import UsageError, shortened
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
 from keju.messages import message
@@ -116,15 +116,13 @@ class MappedFiles:
         found = [path for path in found if path.suffix.casefold().lstrip(".") in suffixes]
         if len(found) > 1:
             names = " and ".join(path.relative_to(self._root).as_posix() for path in found[:2])
-            raise DataError(
+            raise place.error(
                 message(
                     "datasets.mapped-several-files-fit",
                     count=len(found),
                     name=shortened(name),
                     names=names,
-                ),
-                file=place.file,
-                item=place.item,
+                )
             )
         return found[0] if found else None
 
@@ -166,15 +164,13 @@ def filled(pattern: str, cells: JsonObject, place: Place) -> str:
 
     def value(blank: re.Match[str]) -> str:
         if blank[1] not in cells:
-            raise DataError(
+            raise place.error(
                 message(
                     "datasets.mapped-pattern-column",
                     column=blank[1],
                     pattern=pattern,
                     columns=", ".join(list(cells)[:30]),
-                ),
-                file=place.file,
-                item=place.item,
+                )
             )
         found = cells[blank[1]]
         return str(int(found) if isinstance(found, float) and found.is_integer() else found)

@@ -284,4 +284,4 @@ def _decoded(text: str) -> object:
 
 def _wrong(problem: str, place: Place, hint: str = "") -> DataError:
     hint = hint or hint_of(problem) or message("datasets.correct-the-mapping")
-    return DataError(problem, file=place.file, item=place.item, hint=hint)
+    return place.error(problem, hint=hint)

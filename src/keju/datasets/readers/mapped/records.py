@@ -216,11 +216,7 @@ def _each(row: Row, column: str) -> Iterator[Row]:
         return
     inner = row.cells.get(column)
     if not _is_records(inner) or not isinstance(inner, list):
-        raise DataError(
-            message("datasets.mapped-no-list", column=column),
-            file=row.place.file,
-            item=row.place.item,
-        )
+        raise row.place.error(message("datasets.mapped-no-list", column=column))
     others = {key: value for key, value in row.cells.items() if key != column}
     for number, record in enumerate(inner, start=1):
         place = Place(row.place.file, f"{row.place.item}, {column} {number}")
