@@ -15,13 +15,8 @@ from keju.building.reviewing.exported_images import (
 )
 from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
 from keju.datasets.readers.base import files_under
-from keju.datasets.readers.boxes import (
-    BoxSettings,
-    ImageNames,
-    Source,
-    collect_boxes,
-    keep_valid,
-)
+from keju.datasets.readers.boxes import BoxSettings, Canvas, collect_boxes, fit_boxes
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import write_atomic, write_json
@@ -152,15 +147,16 @@ def read_boxes(form: str, src: Path, items: Mapping[str, Item], person: str) -> 
     for item in items.values():
         if item.boxes and item.images:
             by_hash.setdefault(item.images[0].sha256[:16], []).append(item)
-    source = Source(src, _list_files(form, src), _ExportedImages(by_hash), BoxSettings())
-    found = collect_boxes(form, source)
+    files, images = _list_files(form, src), _ExportedImages(by_hash)
+    found = collect_boxes(form, files, images, BoxSettings())
     if found.notes:
         # If such annotations were ignored, their boxes would count as removed.
         raise DataError(message("building.not-only-boxes", notes="; ".join(found.notes)), file=src)
     verdicts = []
     for path, drawn in found.of.items():
         shown = by_hash[path.name]
-        boxes = keep_valid(drawn, shown[0].images[0])
+        ref = shown[0].images[0]
+        boxes = fit_boxes(drawn, Canvas(ref.width, ref.height)).boxes
         for item in shown:
             changed = find_box_changes(item, boxes, within=_WITHIN)
             verdicts.append(

@@ -6,16 +6,20 @@ image to its size. Each format has a module of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, join_names, plain_file
-from keju.datasets.readers.boxes.coco import read_coco
-from keju.datasets.readers.boxes.collecting import Collector, Source
-from keju.datasets.readers.boxes.createml import read_createml
-from keju.datasets.readers.boxes.fitting import Canvas, Fitted, fit_boxes, keep_valid, read_canvas
-from keju.datasets.readers.boxes.labelme import read_labelme
+from keju.datasets.readers.boxes.collecting import Collector
+from keju.datasets.readers.boxes.fitting import Canvas, Fitted, fit_boxes, read_canvas
+from keju.datasets.readers.boxes.json_forms import (
+    read_coco,
+    read_createml,
+    read_labelme,
+    read_via,
+    read_yinqiwenyuan,
+)
 from keju.datasets.readers.boxes.model import Annotations, Drawn
 from keju.datasets.readers.boxes.recognising import (
     HEAD,
@@ -24,10 +28,8 @@ from keju.datasets.readers.boxes.recognising import (
     recognise_boxes,
 )
 from keju.datasets.readers.boxes.settings import NAMES, BoxSettings
-from keju.datasets.readers.boxes.table import read_tables
-from keju.datasets.readers.boxes.via import read_via
+from keju.datasets.readers.boxes.table import read_box_table
 from keju.datasets.readers.boxes.voc import read_voc
-from keju.datasets.readers.boxes.yinqiwenyuan import read_yinqiwenyuan
 from keju.datasets.readers.boxes.yolo import read_yolo
 from keju.datasets.readers.image_names import ImageNames
 from keju.errors import DataError
@@ -40,17 +42,14 @@ __all__ = [
     "Canvas",
     "Drawn",
     "Fitted",
-    "ImageNames",
-    "Source",
     "annotations_in",
     "collect_boxes",
     "fit_boxes",
-    "keep_valid",
     "read_canvas",
     "recognise_boxes",
 ]  # fmt: skip
 
-_READERS: Mapping[str, Callable[[Source, Collector], Sequence[str] | None]] = {
+_READERS: Mapping[str, Callable[[Path, Collector], None]] = {
     "voc": read_voc,
     "yinqiwenyuan": read_yinqiwenyuan,
     "coco": read_coco,
@@ -58,7 +57,7 @@ _READERS: Mapping[str, Callable[[Source, Collector], Sequence[str] | None]] = {
     "createml": read_createml,
     "via": read_via,
     "yolo": read_yolo,
-    "table": read_tables,
+    "table": read_box_table,
 }
 
 
@@ -81,19 +80,22 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
     if not chosen:
         raise _no_boxes(recognised, folder, NAMES[form])
     unread = _unread(recognised, form, index, folder)
-    found = collect_boxes(form, Source(folder, chosen, index, settings))
+    found = collect_boxes(form, chosen, index, settings)
     return found._replace(notes=(*found.notes, *unread))
 
 
-def collect_boxes(form: str, source: Source) -> Annotations:
+def collect_boxes(
+    form: str, files: Iterable[Path], images: ImageNames, settings: BoxSettings
+) -> Annotations:
     """The boxes in files of one format, on the images of a source.
 
     Raises:
         DataError: a file does not have the format, or an image is missing.
     """
-    found = Collector(source, skip_missing=source.settings.skip_missing)
-    more = _READERS[form](source, found) or ()
-    return Annotations(form, found.of, found.files, (*found.notes(), *more))
+    found = Collector(images, settings)
+    for file in files:
+        _READERS[form](file, found)
+    return Annotations(form, found.of, found.files, found.notes())
 
 
 def _head(folder: Path, path: PurePosixPath) -> str:

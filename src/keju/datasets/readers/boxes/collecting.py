@@ -5,39 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
 from keju.datasets.readers.boxes.settings import BoxSettings
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 from keju.messages import message
-
-
-class Source(NamedTuple):
-    """The input of a format's reader: its files, the images, and the user's settings."""
-
-    folder: Path
-    files: list[Path]
-    images: ImageNames
-    settings: BoxSettings
 
 
 class Collector:
     """Collects the boxes of each image.
 
-    Args:
-        source: the source.
-        skip_missing: whether boxes of missing images are skipped.
+    Attributes:
+        of: the boxes on each image that has an annotation, even an empty one.
+        files: the annotation file of each such image.
+        odd: the number of boxes with a fifth value other than 1 (YinQiWenYuan).
     """
 
-    def __init__(self, source: Source, *, skip_missing: bool = False) -> None:
-        self._images = source.images
-        self._skip_missing = skip_missing
+    def __init__(self, images: ImageNames, settings: BoxSettings) -> None:
+        self.settings = settings
+        self._images = images
         self._missing: dict[str, Place] = {}
         self._skipped: Counter[str] = Counter()
+        self.odd = 0
         self.of: dict[Path, list[Drawn]] = {}
         self.files: dict[Path, Path] = {}
 
@@ -53,15 +45,20 @@ class Collector:
         if path is None:
             self._missing.setdefault(name, place)
         else:
-            self.annotated(path, place.file)
+            self._annotate(path, place.file)
         return path
 
-    def annotated(self, path: Path, file: Path) -> None:
-        """Record that a file has the boxes of an image, even if there are none.
+    def image_beside(self, file: Path, *names: str) -> Path:
+        """The image of an annotation file (`ImageNames.beside`), recorded as annotated.
 
         Raises:
-            DataError: another file has boxes for it.
+            DataError: there is none, several fit, or another file has boxes for it.
         """
+        path = self._images.beside(file, *names)
+        self._annotate(path, file)
+        return path
+
+    def _annotate(self, path: Path, file: Path) -> None:
         first = self.files.setdefault(path, file)
         if first != file:
             raise DataError(
@@ -96,12 +93,15 @@ class Collector:
         found = [f"skipped {count} {what}" for what, count in self._skipped.items()]
         if self._missing:
             names = _named(self._missing)
-            if not self._skip_missing:
+            if not self.settings.skip_missing:
                 raise DataError(
                     message("datasets.box-images-missing", count=len(self._missing), names=names),
                     file=next(iter(self._missing.values())).file,
                 )
             found.append(f"skipped the boxes of {len(self._missing)} missing images: {names}")
+        if self.odd:
+            boxes = number_of(self.odd, "box has", "boxes have")
+            found.append(f"{boxes} a fifth value other than 1, imported too")
         return tuple(found)
 
 

@@ -10,7 +10,7 @@ from keju.datasets.boxes import box_fault
 from keju.datasets.readers.boxes.model import Drawn
 from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of
-from keju.items import Box, ImageRef
+from keju.items import Box
 from keju.messages import message
 
 _DECIMALS = 2
@@ -81,15 +81,6 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
             raise _wrong(each, fault)
     once = tuple(dict.fromkeys(found))
     return Fitted(once, clipped, skipped, len(found) - len(once))
-
-
-def keep_valid(drawn: Sequence[Drawn], ref: ImageRef) -> tuple[Box, ...]:
-    """The boxes of a stored image, converted by `fit_boxes`.
-
-    Raises:
-        DataError: as `fit_boxes`.
-    """
-    return fit_boxes(drawn, Canvas(ref.width, ref.height)).boxes
 
 
 def _is_inside(box: Box, canvas: Canvas) -> bool:

@@ -109,10 +109,9 @@ def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
     return found
 
 
-def box_error(problem: str, place: Place, hint: str = "") -> DataError:
+def box_error(problem: str, place: Place) -> DataError:
     """The error about one record of an annotation file."""
-    hint = hint or hint_of(problem) or message("datasets.correct-or-export")
-    return place.error(problem, hint=hint)
+    return place.error(problem, hint_of(problem) or message("datasets.correct-or-export"))
 
 
 def decode_json(file: Path, shape: type[T]) -> T:

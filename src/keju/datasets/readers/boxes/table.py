@@ -15,9 +15,9 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.readers.base import source_text
-from keju.datasets.readers.boxes.collecting import Collector, Source
+from keju.datasets.readers.boxes.collecting import Collector
+from keju.datasets.readers.boxes.json_forms import ViaShape, add_via_shape
 from keju.datasets.readers.boxes.model import Drawn, box_error
-from keju.datasets.readers.boxes.via import Shape, box_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import (
     Field,
@@ -47,23 +47,21 @@ _VIA = "region_shape_attributes"
 _SIZE = ("width", "height")
 
 
-def read_tables(source: Source, found: Collector) -> None:
-    """Collect the boxes of tables.
+def read_box_table(file: Path, found: Collector) -> None:
+    """Collect the boxes of a table.
 
     Raises:
         UsageError: a name is given for a column that a table of boxes does not have.
-        DataError: a column, a number or an image is missing, or a table is not readable.
+        DataError: a column, a number or an image is missing, or the table is not readable.
     """
-    form = source.settings.boxes
-    for file in source.files:
-        if is_headless(source_text(file)[:10_000], file.suffix):
-            _read_headless(file, found, wide=form == "xywh")
-            continue
-        rows = read_table(file)
-        if _VIA in rows[0].cells:
-            _read_via(rows, found)
-        else:
-            _read_headed(file, rows, form, source.settings.field, found)
+    if is_headless(source_text(file)[:10_000], file.suffix):
+        _read_headless(file, found)
+        return
+    rows = read_table(file)
+    if _VIA in rows[0].cells:
+        _read_via(rows, found)
+    else:
+        _read_headed(file, rows, found)
 
 
 def is_table(text: str, suffix: str) -> bool:
@@ -115,7 +113,8 @@ def _mark(suffix: str) -> str:
     return "\t" if suffix.casefold() == ".tsv" else ","
 
 
-def _read_headless(file: Path, found: Collector, *, wide: bool) -> None:
+def _read_headless(file: Path, found: Collector) -> None:
+    wide = found.settings.boxes == "xywh"
     lines = csv.reader(io.StringIO(source_text(file), newline=""), delimiter=_mark(file.suffix))
     for cells in _lines(lines, file):
         place = Place(file, f"line {lines.line_num}")
@@ -135,11 +134,9 @@ def _lines(lines: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
         raise DataError(message("datasets.box-table-unreadable", error=error), file=file) from None
 
 
-def _read_headed(
-    file: Path, rows: Sequence[Row], form: str, given: Mapping[str, str], found: Collector
-) -> None:
-    records = [cells for _, cells in rows]
-    form = form or _form_of(records, given)
+def _read_headed(file: Path, rows: Sequence[Row], found: Collector) -> None:
+    records, given = [cells for _, cells in rows], found.settings.field
+    form = found.settings.boxes or _form_of(records, given)
     fields = map_fields(file, records, _PLACED | _FORMS[form], given)
     sizes = _SIZE if form == "xyxy" else ()
     import_log().columns(fields, [key for key in records[0] if key not in sizes])
@@ -198,16 +195,12 @@ def _read_via(rows: Sequence[Row], found: Collector) -> None:
         if image is None or text in {"", "{}"}:
             continue
         try:
-            shape = msgspec.json.decode(text, type=Shape)
+            shape = msgspec.json.decode(text, type=ViaShape)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise box_error(
                 message("datasets.via-unreadable", via=_VIA, error=error), place
             ) from None
-        box = box_of(shape, place)
-        if box is None:
-            found.skip(f"regions of the kind {shape.name[:20]!r}")
-        else:
-            found.add(image, Drawn(box, place))
+        add_via_shape(shape, image, place, found)
 
 
 _ROLES = ("left", "top", "right", "bottom")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from keju.datasets.readers.boxes.collecting import Collector, Source
+from keju.datasets.readers.boxes.collecting import Collector
 from keju.datasets.readers.boxes.model import Drawn
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import children, first, name_of, number, parse_xml
@@ -21,21 +21,19 @@ from keju.messages import message
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 
-def read_voc(source: Source, found: Collector) -> None:
-    """Collect the boxes of VOC files.
+def read_voc(file: Path, found: Collector) -> None:
+    """Collect the boxes of a VOC file.
 
     Raises:
-        DataError: a file is not LabelImg's, its image is missing, or two files share an image.
+        DataError: the file is not LabelImg's, its image is missing, or two files share an image.
     """
-    for file in source.files:
-        root = parse_xml(file)
-        if name_of(root) != "annotation":
-            raise DataError(message("datasets.not-labelimg", root=name_of(root)), file=file)
-        written = first(root, "filename")
-        image = source.images.beside(file, (written.text or "") if written is not None else "")
-        found.annotated(image, file)
-        for drawn in _boxes(file, root):
-            found.add(image, drawn)
+    root = parse_xml(file)
+    if name_of(root) != "annotation":
+        raise DataError(message("datasets.not-labelimg", root=name_of(root)), file=file)
+    written = first(root, "filename")
+    image = found.image_beside(file, (written.text or "") if written is not None else "")
+    for drawn in _boxes(file, root):
+        found.add(image, drawn)
 
 
 def _boxes(file: Path, root: etree._Element) -> Iterator[Drawn]:
@@ -44,11 +42,7 @@ def _boxes(file: Path, root: etree._Element) -> Iterator[Drawn]:
         place = Place(file, f"object {count}")
         bounds = first(element, "bndbox")
         if bounds is None or any(first(bounds, side) is None for side in _SIDES):
-            raise DataError(
-                message("datasets.bndbox-missing", sides=", ".join(_SIDES)),
-                file=file,
-                item=place.item,
-            )
+            raise place.error(message("datasets.bndbox-missing", sides=", ".join(_SIDES)))
         left, top, right, bottom = (
             _value(first(bounds, side), file, place.item) for side in _SIDES
         )

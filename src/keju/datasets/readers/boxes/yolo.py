@@ -7,9 +7,10 @@ of more values are outlines (segmentation, oriented boxes), of which the boundin
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 from keju.datasets.readers.base import source_text
-from keju.datasets.readers.boxes.collecting import Collector, Source
+from keju.datasets.readers.boxes.collecting import Collector
 from keju.datasets.readers.boxes.model import Drawn, bounding_box, box_error
 from keju.datasets.readers.records import Place
 from keju.items import Box
@@ -19,19 +20,17 @@ _OUTSIDE = 2.0
 """Largest share that is accepted; 1 is the edge of the image."""
 
 
-def read_yolo(source: Source, found: Collector) -> None:
-    """Collect the boxes of YOLO label files.
+def read_yolo(file: Path, found: Collector) -> None:
+    """Collect the boxes of a YOLO label file.
 
     Raises:
-        DataError: a line is not of the form above, or the image of a file is missing.
+        DataError: a line is not of the form above, or the image of the file is missing.
     """
-    for file in source.files:
-        image = source.images.beside(file)
-        found.annotated(image, file)
-        for number, line in enumerate(source_text(file).split("\n"), start=1):
-            if line.strip():
-                place = Place(file, f"line {number}")
-                found.add(image, Drawn(_box(line, place), place, relative=True))
+    image = found.image_beside(file)
+    for number, line in enumerate(source_text(file).split("\n"), start=1):
+        if line.strip():
+            place = Place(file, f"line {number}")
+            found.add(image, Drawn(_box(line, place), place, relative=True))
 
 
 def read_fractions(line: str) -> list[float] | None:
