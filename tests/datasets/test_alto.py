@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.pages import page_in_reading_order
-from keju.datasets.readers.pages.alto import READER, import_alto, read_alto
+from keju.datasets.readers.pages.alto import READER, read_alto
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -71,7 +71,7 @@ def texts(path: Path) -> list[str]:
 
 def imported(src: Path, out: Path, **options: str) -> tuple[dict[str, Item], list[str]]:
     with DatasetWriter(out, name="x", version="1", licence="CC0-1.0", source="test") as writer:
-        notes = import_alto(src, writer, READER.parse(options))
+        notes = list(READER.read(src, writer, READER.parse(options)))
     return {item.id: item for item in Dataset.open(out).items()}, notes
 
 

@@ -17,7 +17,7 @@ from keju.cli.app import app
 from keju.datasets.mini import path as mini
 from keju.datasets.readers.pages.alto import read_alto
 from keju.datasets.readers.pages.page_items import PageSettings
-from keju.datasets.readers.pages.page_xml import import_page_xml, read_page
+from keju.datasets.readers.pages.page_xml import READER, read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.interop.page_exports import LARGEST, export_pages
@@ -102,7 +102,7 @@ def test_an_import_of_the_files_has_the_lines_as_its_reference(read, tmp_path):
     rows = exported(read, "page-xml", tmp_path / "out", images=True)
     about = {"name": "back", "version": "1", "licence": "CC0-1.0", "source": "made in the test"}
     with DatasetWriter(tmp_path / "back", **about) as writer:
-        import_page_xml(tmp_path / "out", writer, PageSettings())
+        READER.read(tmp_path / "out", writer, PageSettings())
     items = {each.id: each for each in Dataset.open(tmp_path / "back").items()}
     read_lines = [each for each in pages(read, rows) if each.lines]
     assert len(items) == len(read_lines)

@@ -42,27 +42,12 @@ class AltoSettings(PageSettings, frozen=True, kw_only=True):
     ] = None
 
 
-def import_alto(
-    src: Path,
-    writer: DatasetWriter,
-    settings: AltoSettings,
-) -> list[str]:
-    """Import ALTO files as items of a transcription task, one item per page.
-
-    The arguments are those of `import_page_xml`, with the resolution of the scans in addition.
-
-    Returns:
-        Notes for the user, one line each.
-
-    Raises:
-        DataError: a file is not ALTO, or there is nothing to import.
-        UsageError: a setting names an unknown task, kind or folder.
-    """
-    return import_pages(src, writer, partial(read_alto, dpi=settings.dpi), settings)
+def _import(src: Path, writer: DatasetWriter, settings: AltoSettings) -> list[str]:
+    return import_pages(src, writer, settings, read=partial(read_alto, dpi=settings.dpi))
 
 
 def read_alto(
-    path: Path, *, kinds: Mapping[str, LineKind] | None = None, dpi: float | None = None
+    path: Path, kinds: Mapping[str, LineKind] | None = None, *, dpi: float | None = None
 ) -> Page:
     """Read one ALTO file of one page.
 
@@ -184,7 +169,7 @@ READER = Reader(
     "alto",
     "ALTO 2 to 4, with or without the page images",
     page_layout("ALTO"),
-    import_alto,
+    _import,
     AltoSettings,
     detect_pages("alto", "ALTO"),
     texts=False,  # XML declares its own encoding.

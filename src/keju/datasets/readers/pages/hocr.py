@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from lxml import etree, html
@@ -19,7 +20,6 @@ from keju.datasets.readers.pages.page_items import (
 )
 from keju.datasets.readers.pages.page_lines import Around
 from keju.datasets.readers.xml_parsing import MAX_BYTES, join_words, number, points
-from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 from keju.messages import message
@@ -35,27 +35,12 @@ _WORD = "ocrx_word"
 _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
 
 
-def import_hocr(src: Path, writer: DatasetWriter, settings: PageSettings) -> list[str]:
-    """Import hOCR files as items of a transcription task, one item per page.
-
-    The arguments are those of `import_page_xml`.
-
-    Returns:
-        Notes for the user, one line each.
-
-    Raises:
-        DataError: a file is not hOCR, or there is nothing to import.
-        UsageError: a setting names an unknown task, kind or folder.
-    """
-    return import_pages(src, writer, read_hocr, settings, suffixes=HOCR_SUFFIXES)
-
-
 def is_hocr(data: bytes) -> bool:
     """Whether an HTML file is hOCR, that is, contains a page."""
     return b"ocr_page" in data
 
 
-def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
+def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     """Read one hOCR file of one page.
 
     Lines are in document order, which is hOCR's reading order. The text of a line is that of its
@@ -171,7 +156,7 @@ READER = Reader(
     "hocr",
     "pages in hOCR 1.2, with or without their images",
     page_layout("hOCR").replace(".xml ", ".hocr"),
-    import_hocr,
+    partial(import_pages, read=read_hocr, suffixes=HOCR_SUFFIXES),
     PageSettings,
     _detect,
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -32,7 +32,7 @@ from keju.definitions import OWN_PAGE, Task, mark_blank
 from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
-from keju.items import ImageRef, Item, Line, LineKind, Record
+from keju.items import ImageRef, Item, Line, LineKind
 from keju.messages import message
 from keju.settings import Settings
 
@@ -40,6 +40,13 @@ EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
 """Directories that exporters create in that of an edition, one per format."""
 
 _ASPECT = 0.02
+
+_NOTES = {
+    "no image": "imported without image, since none was found",
+    "no text": "imported with empty lines alone, so nothing can be scored",
+    "no line": "skipped, since no line of the wanted kind",
+    "blank": "imported as blank",
+}
 
 
 def page_layout(form: str) -> str:
@@ -90,41 +97,8 @@ class PageSettings(Settings, frozen=True, kw_only=True):
     ] = ""
 
 
-class ReadPage(Protocol):
-    """A function that reads one file."""
-
-    def __call__(self, path: Path, *, kinds: Mapping[str, LineKind] | None) -> Page:
-        """The page in the file; `kinds` are the user's meanings of types."""
-
-
-class _Wish(Record, frozen=True, kw_only=True):
-    """The user's selection: task, lines and order."""
-
-    task: Task
-    text: TextChoice
-    order: OrderChoice
-    images: str
-    blank_pages: bool
-    kinds: dict[str, LineKind]
-
-
-def _wish(settings: PageSettings) -> _Wish:
-    """The user's settings with the task and the meanings of line types.
-
-    Raises:
-        UsageError: the task is unknown or is not a transcription task, or a value is unknown.
-    """
-    declared = transcription_task(settings.task)
-    if settings.images and not settings.images.is_dir():
-        raise UsageError(message("datasets.no-image-folder", images=settings.images))
-    return _Wish(
-        task=declared,
-        text=settings.text,
-        order=settings.order,
-        images=str(settings.images or ""),
-        blank_pages=settings.blank_pages,
-        kinds=parse_kinds(settings.kinds),
-    )
+ReadPage = Callable[[Path, Mapping[str, LineKind]], Page]
+"""Reads the page in a file, with the user's meanings of line types."""
 
 
 def transcription_task(name: str) -> Task:
@@ -142,103 +116,92 @@ def transcription_task(name: str) -> Task:
 def import_pages(
     src: Path,
     writer: DatasetWriter,
-    read: ReadPage,
     settings: PageSettings,
     *,
+    read: ReadPage,
     suffixes: Collection[str] = ("xml",),
 ) -> list[str]:
     """Add one item for every page file under `src`; returns notes for the user.
 
-    `suffixes` are those of page files, in lower case, without the point.
+    The answer is the text, one line per column, including empty lines. The metadata of an item
+    without image name the missing one. Pages without a selected line are skipped.
+
+    Args:
+        src: a file, or a directory with all files under it.
+        writer: the dataset to write.
+        settings: see `PageSettings`.
+        read: reads a file of the format.
+        suffixes: those of page files, in lower case, without the point.
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
         UsageError: a setting names an unknown task, kind or folder.
     """
-    wish = _wish(settings)
-    pictures = _Pictures(Path(wish.images) if wish.images else None)
-    without_line: list[str] = []
-    without_text: list[str] = []
-    without_image: list[str] = []
-    blank: list[str] = []
+    kind, kinds = transcription_task(settings.task), parse_kinds(settings.kinds)
+    if settings.images and not settings.images.is_dir():
+        raise UsageError(message("datasets.no-image-folder", images=settings.images))
+    pictures = _Pictures(settings.images)
+    noted: dict[str, list[str]] = {what: [] for what in _NOTES}
     added = 0
-    for file, page in _pages(src, read, wish.kinds, suffixes):
+    for file, page in _pages(src, read, kinds, suffixes):
         inside = file.relative_to(src) if file != src else Path(file.name)
-        if wish.text != "all":
-            _must_be_told_apart(page, wish.kinds)
-        lines = page_in_reading_order(page, order=wish.order)
-        wanted = select_lines(lines, wish.text)
-        is_blank = wish.blank_pages and not lines
+        if settings.text != "all":
+            _must_be_told_apart(page, kinds)
+        lines = page_in_reading_order(page, order=settings.order)
+        wanted = select_lines(lines, settings.text)
+        is_blank = settings.blank_pages and not lines
         if not wanted and not is_blank:
-            without_line.append(inside.as_posix())
+            noted["no line"].append(inside.as_posix())
             continue
         if is_blank:
-            blank.append(inside.as_posix())
+            noted["blank"].append(inside.as_posix())
         elif not any(line.text.strip() for line in wanted):
-            without_text.append(inside.as_posix())
+            noted["no text"].append(inside.as_posix())
         picture = pictures.find(file, inside, page.image_name)
         ref = writer.add_image(source_bytes(picture), str(picture)) if picture else None
         if ref is None:
-            without_image.append(inside.as_posix())
-        image = _inside(picture, src, wish.images) if picture else ""
-        item = _item(page, wish, lines, ref, image, inside, _edition(src, inside))
+            noted["no image"].append(inside.as_posix())
+        answer = "\n".join(line.text for line in wanted)
+        item = Item(
+            id=inside.with_suffix("").as_posix(),
+            benchmark=kind.benchmark,
+            task=kind.id,
+            images=(ref,) if ref else (),
+            answer=answer,
+            transcription=answer,
+            lines=_lines_on(ref, lines, page),
+            group=_edition(src, inside),
+            metadata={"order": effective_order(page, settings.order)}
+            | (_about_image(picture, src, settings.images) if picture else _about_missing(page)),
+        )
         writer.add(mark_blank(item) if is_blank else item)
         added += 1
     if not added:
         raise DataError(message("datasets.no-page-of-kind"), file=src)
     return [
-        f"{what}: {len(names)} page{'s'[: len(names) > 1]}, {join_names(names)}"
-        for what, names in (
-            ("imported without image, since none was found", without_image),
-            ("imported with empty lines alone, so nothing can be scored", without_text),
-            ("skipped, since no line of the wanted kind", without_line),
-            ("imported as blank", blank),
-        )
+        f"{_NOTES[what]}: {len(names)} page{'s'[: len(names) > 1]}, {join_names(names)}"
+        for what, names in noted.items()
         if names
     ]
 
 
-def _inside(picture: Path, src: Path, images: str) -> str:
+def _about_image(picture: Path, src: Path, images: Path | None) -> dict[str, str]:
     """The path of an image in the source, or in the directory of images."""
-    folders = [src if src.is_dir() else src.parent, *([Path(images)] if images else [])]
+    folders = [src if src.is_dir() else src.parent, *([images] if images else [])]
     found = [picture.relative_to(each) for each in folders if picture.is_relative_to(each)]
-    return found[0].as_posix() if found else picture.name
+    return {"file": found[0].as_posix() if found else picture.name}
 
 
-def _item(
-    page: Page,
-    wish: _Wish,
-    lines: tuple[Line, ...],
-    ref: ImageRef | None,
-    image: str,
-    inside: Path,
-    group: str,
-) -> Item:
-    answer = "\n".join(line.text for line in select_lines(lines, wish.text))
-    metadata: dict[str, str] = {"order": effective_order(page, wish.order)}
-    if image:
-        metadata["file"] = image
-    if ref is None:
-        metadata["image"] = f"missing:{_base_name(page.image_name)}"
-        metadata["page_size"] = f"{page.width:g}x{page.height:g}"
-    return Item(
-        id=inside.with_suffix("").as_posix(),
-        benchmark=wish.task.benchmark,
-        task=wish.task.id,
-        images=(ref,) if ref else (),
-        answer=answer,
-        transcription=answer,
-        lines=_lines_on(ref, lines, page),
-        group=group,
-        metadata=metadata,
-    )
+def _about_missing(page: Page) -> dict[str, str]:
+    size = f"{page.width:g}x{page.height:g}"
+    return {"image": f"missing:{_base_name(page.image_name)}", "page_size": size}
 
 
 def _pages(
     src: Path, read: ReadPage, kinds: Mapping[str, LineKind], suffixes: Collection[str]
 ) -> Iterator[tuple[Path, Page]]:
     if not src.is_dir():
-        yield src, read(src, kinds=kinds)
+        yield src, read(src, kinds)
         return
     found = list(files_under(src, suffixes))
     if not found:
@@ -246,7 +209,7 @@ def _pages(
         raise DataError(message("datasets.no-file-of-kind", endings=endings), file=src)
     for path in found:
         try:
-            page = read(path, kinds=kinds)
+            page = read(path, kinds)
         except DataError:
             if root_of_bytes(source_bytes(path)) in COMPANIONS:
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from lxml import etree
@@ -22,7 +23,6 @@ from keju.datasets.readers.pages.page_items import (
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
 from keju.datasets.readers.pages.xml_roots import detect_pages
 from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
-from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import LineKind, Point
 from keju.messages import message
@@ -30,28 +30,7 @@ from keju.messages import message
 _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
-def import_page_xml(src: Path, writer: DatasetWriter, settings: PageSettings) -> list[str]:
-    """Import PAGE-XML files as items of a transcription task, one item per page.
-
-    Args:
-        src: a file, or a directory with all files under it.
-        writer: the dataset to write.
-        settings: see `PageSettings`.
-
-    The answer is the text, one line per column, including empty lines. The metadata of an item
-    without image name the missing one. Pages without a selected line are skipped.
-
-    Returns:
-        Notes for the user, one line each.
-
-    Raises:
-        DataError: a file is not PAGE-XML, or there is nothing to import.
-        UsageError: a setting names an unknown task, kind or folder.
-    """
-    return import_pages(src, writer, read_page, settings)
-
-
-def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
+def read_page(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     """Read one PAGE-XML file.
 
     Lines are in the file's reading order: its ReadingOrder, or Transkribus's indices of regions and
@@ -189,7 +168,7 @@ READER = Reader(
     "page-xml",
     "PAGE-XML, with or without the page images",
     page_layout("PAGE-XML"),
-    import_page_xml,
+    partial(import_pages, read=read_page),
     PageSettings,
     detect_pages("PcGts", "PAGE-XML"),
     texts=False,  # XML declares its own encoding.
