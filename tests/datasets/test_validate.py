@@ -14,8 +14,9 @@ from PIL import Image
 
 from keju.datasets import validate as room
 from keju.datasets.checks import check_item
+from keju.datasets.findings import Finding
 from keju.datasets.store import Dataset, DatasetWriter, items_hash, read_items, write_items
-from keju.datasets.validate import Finding, validate
+from keju.datasets.validate import validate
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Box, ImageRef, Item, Line

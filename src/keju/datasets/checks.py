@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from keju.datasets.boxes import box_fault
-from keju.datasets.finding_texts import hint_sentence
+from keju.datasets.findings import Finding, Severity, as_sentence
 from keju.definitions import (
     Query,
     Task,
@@ -26,18 +26,6 @@ from keju.items import Item
 from keju.messages import Message, message
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-
-
-class ItemDefect(NamedTuple):
-    """An error or warning about an item; a grave one makes runs fail or scores wrong."""
-
-    problem: str
-    hint: str
-    grave: bool = True
-
-
-def _defect(problem: Message, *, grave: bool = True) -> ItemDefect:
-    return ItemDefect(problem, hint_sentence(problem), grave)
 
 
 class _Asked(NamedTuple):
@@ -95,122 +83,119 @@ def unscored_reason(item: Item) -> str:
     return missing_reference(item)
 
 
-def check_item(item: Item) -> Iterator[ItemDefect]:
+def check_item(item: Item) -> Iterator[Finding]:
     """Yield the errors of an item: task, prompt, images, answer, options, boxes."""
     try:
         kind = task(item.task)
     except UsageError as error:
-        hint = message("datasets.hint-sentence", hint=message("datasets.use-task-id"))
-        yield ItemDefect(str(error), hint)
+        hint = as_sentence(message("datasets.use-task-id"))
+        yield Finding("error", item.id, str(error), hint)
         return
     if item.benchmark != kind.benchmark:
-        yield _defect(
-            message(
-                "datasets.item-other-benchmark", name=item.benchmark, task=kind.id,
-                benchmark=kind.benchmark,
-            )
+        problem = message(
+            "datasets.item-other-benchmark", name=item.benchmark, task=kind.id,
+            benchmark=kind.benchmark,
         )  # fmt: skip
+        yield Finding.of("error", item.id, problem)
     if item.split == "reference" and kind.of_pairs:
-        yield from _labelled(item)
+        yield from (Finding.of("error", item.id, problem) for problem in _labelled(item))
         return
     try:
         asked = _Asked(item, kind, query_of(item))
         prompt_of(item)
     except DataError as error:
         correct = error.hint or message("datasets.correct-item")
-        yield ItemDefect(error.problem, message("datasets.hint-sentence", hint=correct))
+        yield Finding("error", item.id, error.problem, as_sentence(correct))
         return
-    for check in _CHECKS:
-        yield from check(asked)
+    for severity, check in _CHECKS:
+        yield from (Finding.of(severity, item.id, problem) for problem in check(asked))
 
 
-def _labelled(item: Item) -> Iterator[ItemDefect]:
+def _labelled(item: Item) -> Iterator[Message]:
     """Check the reference split of a pair task: single labelled images without a question."""
     if len(item.images) != 1:
-        yield _defect(message("datasets.labelled-images", count=len(item.images)))
+        yield message("datasets.labelled-images", count=len(item.images))
     if not item.answer.strip():
-        yield _defect(message("datasets.labelled-without-label"))
+        yield message("datasets.labelled-without-label")
 
 
-def _images(asked: _Asked) -> Iterator[ItemDefect]:
+def _images(asked: _Asked) -> Iterator[Message]:
     item = asked.item
     if asked.task.of_pairs:
         yield from _gallery(item)
     elif not asked.query.image:
         if item.images:
-            yield _defect(message("datasets.item-image-not-declared"))
+            yield message("datasets.item-image-not-declared")
     elif not item.images and item.transcription is None:
-        yield _defect(message("datasets.item-shows-nothing"))
+        yield message("datasets.item-shows-nothing")
 
 
-def _gallery(item: Item) -> Iterator[ItemDefect]:
+def _gallery(item: Item) -> Iterator[Message]:
     candidates = len(item.images) - 1
     if candidates < 1:
-        yield _defect(message("datasets.gallery-without-candidates", count=len(item.images)))
+        yield message("datasets.gallery-without-candidates", count=len(item.images))
     elif not all(1 <= place <= candidates for place in item.relevant):
         relevant = list(item.relevant)[:5]
-        yield _defect(message("datasets.relevant-outside", relevant=relevant, count=candidates))
+        yield message("datasets.relevant-outside", relevant=relevant, count=candidates)
     elif len(set(item.relevant)) < len(item.relevant):
-        yield _defect(message("datasets.relevant-twice"))
+        yield message("datasets.relevant-twice")
 
 
-def _blank(asked: _Asked) -> Iterator[ItemDefect]:
+def _blank(asked: _Asked) -> Iterator[Message]:
     """Check that a blank page has no text, and is a page to transcribe."""
     if asked.item.metadata.get(BLANK) != "yes":
         return
     if not is_blank(asked.item) or asked.query.form != "transcription":
-        yield _defect(message("datasets.blank-with-text", mark=BLANK), grave=False)
+        yield message("datasets.blank-with-text", mark=BLANK)
 
 
-def _answer(asked: _Asked) -> Iterator[ItemDefect]:
+def _answer(asked: _Asked) -> Iterator[Message]:
     item, form = asked.item, asked.query.form
     if asked.task.of_pairs or missing_part(item):
         return
     if not item.answer.strip():
         return
     if form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
-        yield _defect(message("datasets.answer-not-number", answer=item.answer[:20]))
+        yield message("datasets.answer-not-number", answer=item.answer[:20])
     elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
-        yield _defect(message("datasets.answer-not-yes-no", answer=item.answer[:20]))
+        yield message("datasets.answer-not-yes-no", answer=item.answer[:20])
 
 
-def _options(asked: _Asked) -> Iterator[ItemDefect]:
+def _options(asked: _Asked) -> Iterator[Message]:
     item = asked.item
     if asked.query.form != "letter":
         return
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
         if item.verbatim:
-            yield _defect(message("datasets.options-too-few-in-question", count=len(options)))
+            yield message("datasets.options-too-few-in-question", count=len(options))
         else:
-            yield _defect(message("datasets.options-too-few", count=len(options)))
+            yield message("datasets.options-too-few", count=len(options))
         return
     if item.answer.strip() and item.answer not in choices:
         letters, given = "".join(choices), item.answer[:20]
-        yield _defect(message("datasets.answer-not-a-letter", answer=given, letters=letters))
+        yield message("datasets.answer-not-a-letter", answer=given, letters=letters)
     first: dict[str, str] = {}
     for letter, option in zip(choices, options, strict=True):
         text = "".join(option.split())
         if not text:
-            yield _defect(message("datasets.option-empty", letter=letter))
+            yield message("datasets.option-empty", letter=letter)
         elif text in first:
-            yield _defect(
-                message(
-                    "datasets.options-same", first=first[text], letter=letter, option=option[:20]
-                )
+            yield message(
+                "datasets.options-same", first=first[text], letter=letter, option=option[:20]
             )
         first.setdefault(text, letter)
 
 
-def _boxes(asked: _Asked) -> Iterator[ItemDefect]:
+def _boxes(asked: _Asked) -> Iterator[Message]:
     item = asked.item
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
-            yield _defect(message("datasets.box-faulty", number=number, fault=fault))
+            yield message("datasets.box-faulty", number=number, fault=fault)
 
 
-def _lines(asked: _Asked) -> Iterator[ItemDefect]:
+def _lines(asked: _Asked) -> Iterator[Message]:
     item = asked.item
     if not item.images:
         return
@@ -222,13 +207,12 @@ def _lines(asked: _Asked) -> Iterator[ItemDefect]:
         and not any(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
     ]
     if away:
-        problem = message(
+        yield message(
             "datasets.lines-outside-image", count=len(away), total=len(item.lines), first=away[0]
         )
-        yield _defect(problem, grave=False)
 
 
-def _one_text(asked: _Asked) -> Iterator[ItemDefect]:
+def _one_text(asked: _Asked) -> Iterator[Message]:
     """Check that answer, transcription and lines of a page to transcribe are the same text.
 
     Punctuation and the order of lines may differ. Lines are compared with the answer only where it
@@ -239,14 +223,14 @@ def _one_text(asked: _Asked) -> Iterator[ItemDefect]:
         return
     answer = _letters(item.answer)
     if (other := _letters(item.transcription or "")) and other != answer:
-        yield _defect(_apart(answer, other), grave=False)
+        yield _apart(answer, other)
     texts = [_letters(line.text) for line in item.lines]
     if (
         all(texts)
         and len(texts) == len(item.answer.strip().splitlines())
         and (sorted("".join(texts)) != sorted(answer))
     ):
-        yield _defect(message("datasets.lines-unlike-answer"), grave=False)
+        yield message("datasets.lines-unlike-answer")
 
 
 def _letters(text: str) -> str:
@@ -264,12 +248,12 @@ def _apart(one: str, other: str) -> Message:
     )  # fmt: skip
 
 
-_CHECKS: tuple[Callable[[_Asked], Iterator[ItemDefect]], ...] = (
-    _images,
-    _blank,
-    _answer,
-    _options,
-    _boxes,
-    _lines,
-    _one_text,
+_CHECKS: tuple[tuple[Severity, Callable[[_Asked], Iterator[Message]]], ...] = (
+    ("error", _images),
+    ("warning", _blank),
+    ("error", _answer),
+    ("error", _options),
+    ("error", _boxes),
+    ("warning", _lines),
+    ("warning", _one_text),
 )

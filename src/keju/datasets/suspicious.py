@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.datasets.finding_texts import NameCount, hint_sentence
+from keju.datasets.findings import Finding, NameCount
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.ink import Parts
@@ -52,14 +52,6 @@ LEAST_LENGTH = 100
 
 FEWEST_PARTS = 5
 """An image with fewer parts cannot show a text of `LEAST_LENGTH` characters."""
-
-
-class Suspicion(NamedTuple):
-    """A doubt about a reference: the item or items, the problem, and a hint."""
-
-    item: str
-    problem: str
-    hint: str
 
 
 class _Owner(NamedTuple):
@@ -120,7 +112,7 @@ def _name_markup(kind: str) -> str:
     return message("datasets.markup-entities") if kind == "entities" else kind
 
 
-def suspicious_texts(items: Iterable[Item]) -> Iterator[Suspicion]:
+def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
     """Yield the problems of transcriptions, each text once.
 
     Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
@@ -159,10 +151,10 @@ class SuspiciousTexts:
                 self._owners.append(_owner(item, name, text, len(self._texts)))
             self._texts.append(int.from_bytes(_digest(text)[:8], "big"))
 
-    def list_all(self) -> Iterator[Suspicion]:
+    def list_all(self) -> Iterator[Finding]:
         """Yield the problems of the items that were added."""
         for fault, names in self._faults.values():
-            yield _suspicion(str(names), fault)
+            yield Finding.of("warning", str(names), fault)
         same: dict[bytes, list[_Owner]] = {}
         for owner in self._ordered_owners():
             same.setdefault(owner.counted, []).append(owner)
@@ -179,7 +171,7 @@ class SuspiciousTexts:
         return sorted(self._owners, key=lambda each: (int(first[text[each.place]]), each.place))
 
 
-def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterator[Suspicion]:
+def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterator[Finding]:
     """The finding on one text of several images, if there is one."""
     one_each = list({each.pictures: each for each in owners}.values())
     first = one_each[0]
@@ -190,17 +182,13 @@ def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterat
         if len(one_each) > 4:
             names = message("datasets.names-and-more", names=names, count=len(one_each) - 4)
         problem = message("datasets.text-of-two-images", length=length, names=names)
-        yield _suspicion(first.name, problem)
+        yield Finding.of("warning", first.name, problem)
     elif 0 < length < LEAST_COPIED and short and len(one_each) >= LEAST_COPIES:
         problem = message("datasets.short-text-of-images", count=len(one_each), shown=first.shown)
         every = NameCount()
         for each in one_each:
             every.add(each.name)
-        yield _suspicion(str(every), problem)
-
-
-def _suspicion(item: str, problem: Message) -> Suspicion:
-    return Suspicion(item, problem, hint_sentence(problem))
+        yield Finding.of("warning", str(every), problem)
 
 
 def extent_fault(length: int, parts: Parts) -> Message | None:

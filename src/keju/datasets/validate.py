@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from keju.datasets.checks import check_item, missing_part, text_only_notice, unscored_reason
-from keju.datasets.finding_texts import NameCount, hint_sentence
+from keju.datasets.findings import Finding, NameCount, as_sentence
 from keju.datasets.manifest import ItemsDigest
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
@@ -21,37 +21,15 @@ from keju.datasets.unseen import unseen_characters
 from keju.definitions import NO_REFERENCE, is_blank, query_of
 from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.definitions.undeciphered import MARK
-from keju.errors import DataError, printable
+from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import probe_image, probe_pixels
 from keju.ink import find_parts
 from keju.items import UNKNOWN, ImageRef, Item
 from keju.messages import Message, message
 
-Severity = Literal["error", "warning", "notice"]
-
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
-
-
-class Finding(NamedTuple):
-    """One finding. As text it is one line."""
-
-    severity: Severity
-    item: str
-    """The item's id, or the file if no item is affected."""
-    problem: str
-    hint: str
-
-    def __str__(self) -> str:
-        _, item, problem, hint = self
-        if self.severity == "error":
-            line = message("datasets.finding-error", item=item, problem=problem, hint=hint)
-        elif self.severity == "warning":
-            line = message("datasets.finding-warning", item=item, problem=problem, hint=hint)
-        else:
-            line = message("datasets.finding-notice", item=item, problem=problem, hint=hint)
-        return printable(" ".join(line.split()))
 
 
 class _Picture(NamedTuple):
@@ -69,12 +47,8 @@ class _Picture(NamedTuple):
         return f"{self.items}: {self.ref.path}"
 
 
-def _found(severity: Severity, item: str, problem: Message) -> Finding:
-    return Finding(severity, item, problem, hint_sentence(problem))
-
-
 def _import_again() -> str:
-    return message("datasets.hint-sentence", hint=message("datasets.import-again"))
+    return as_sentence(message("datasets.import-again"))
 
 
 def validate(path: Path) -> Iterator[Finding]:
@@ -139,19 +113,18 @@ class _Summary:
         """Yield the findings: one for all items with the same one."""
         for follows, names in self._alone.items():
             problem = message("datasets.item-text-only", consequence=follows)
-            yield _found("notice", str(names), problem)
+            yield Finding.of("notice", str(names), problem)
         for (name, what), names in self._waiting.items():
             if what == "boxes":
                 problem = message("datasets.draft-without-boxes", task=name)
             else:
                 problem = message("datasets.draft-without-answer", task=name)
-            yield _found("notice", str(names), problem)
+            yield Finding.of("notice", str(names), problem)
         for reason, names in self._unscored.items():
-            yield _found("notice", str(names), self._describe_unscored(reason, names.count))
+            yield Finding.of("notice", str(names), self._describe_unscored(reason, names.count))
         for names in self._newlines.values():
-            yield _found("warning", str(names), message("datasets.item-literal-newline"))
-        for item, problem_text, hint in self._texts.list_all():
-            yield Finding("warning", item, problem_text, hint)
+            yield Finding.of("warning", str(names), message("datasets.item-literal-newline"))
+        yield from self._texts.list_all()
 
     def _describe_unscored(self, reason: str, count: int) -> Message:
         """Why items are unscored: undeciphered characters, blank pages or no reference."""
@@ -180,20 +153,20 @@ def _manifest(dataset: Dataset, found: _Summary) -> Iterator[Finding]:
     manifest = dataset.manifest
     file = "dataset.json"
     if not manifest.licence.strip():
-        yield _found("error", file, message("datasets.dataset-without-licence"))
+        yield Finding.of("error", file, message("datasets.dataset-without-licence"))
     elif manifest.licence.strip().casefold() == UNKNOWN:
         problem = message("datasets.licence-unknown")
         yield Finding("notice", file, problem, problem.hint)
     if not manifest.source.strip():
-        yield _found("error", file, message("datasets.dataset-without-source"))
+        yield Finding.of("error", file, message("datasets.dataset-without-source"))
     elif manifest.source.strip().casefold() == UNKNOWN:
         problem = message("datasets.source-unknown")
         yield Finding("notice", file, problem, problem.hint)
     if found.digest.hash != manifest.hash:
-        yield _found("error", file, message("datasets.hash-differs"))
+        yield Finding.of("error", file, message("datasets.hash-differs"))
     items, images = found.tasks.total(), len(found.pictures)
     if (manifest.items, manifest.images, manifest.tasks) != (items, images, dict(found.tasks)):
-        yield _found(
+        yield Finding.of(
             "error",
             file,
             message(
@@ -208,15 +181,15 @@ def _items(items: Iterable[Item]) -> Iterator[Finding]:
     for number, item in enumerate(items, start=1):
         name = item.id or message("datasets.item-number", number=number)
         if not item.id:
-            yield _found("error", name, message("datasets.found-item-without-id"))
+            yield Finding.of("error", name, message("datasets.found-item-without-id"))
         elif item.id in taken:
-            yield _found("error", name, message("datasets.item-id-taken"))
+            yield Finding.of("error", name, message("datasets.item-id-taken"))
         taken.add(item.id)
         for field, codes in unseen_characters(item):
             problem = message("datasets.item-invisible-characters", field=field, codes=codes)
-            yield _found("warning", name, problem)
+            yield Finding.of("warning", name, problem)
         for flaw in check_item(item):
-            yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.hint)
+            yield flaw._replace(item=name)
 
 
 def _images(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding]:
@@ -236,7 +209,7 @@ def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
             return list(_check_picture(dataset.image_bytes(ref), picture))
         path = dataset.image_path(ref)
         if path.exists() and not path.is_file():
-            return [_found("error", picture.place, message("datasets.image-not-file"))]
+            return [Finding.of("error", picture.place, message("datasets.image-not-file"))]
         size = path.stat().st_size
         data = path.read_bytes() if size == ref.size else b""
     except DataError as error:
@@ -245,9 +218,9 @@ def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
         problem = message("datasets.finding-image-unreadable", error=error)
         if isinstance(error, FileNotFoundError):
             problem = message("datasets.image-gone")
-        return [_found("error", picture.place, problem)]
+        return [Finding.of("error", picture.place, problem)]
     if altered := _find_change(ref, size, data):
-        return [_found("error", picture.place, altered)]
+        return [Finding.of("error", picture.place, altered)]
     return list(_check_picture(data, picture))
 
 
@@ -268,7 +241,7 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
         else:
             facts = probe_image(data, name=ref.path)
     except DataError as error:
-        hint = message("datasets.hint-sentence", hint=message("datasets.replace-at-source"))
+        hint = as_sentence(message("datasets.replace-at-source"))
         yield Finding("error", picture.place, error.problem, hint)
         return
     if (facts.width, facts.height) != (ref.width, ref.height):
@@ -276,23 +249,23 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
             "datasets.image-other-pixels", width=facts.width, height=facts.height,
             item_width=ref.width, item_height=ref.height,
         )  # fmt: skip
-        yield _found("error", picture.place, problem)
+        yield Finding.of("error", picture.place, problem)
     if facts.frames > 1:
         problem = message("datasets.image-of-several-pages", count=facts.frames)
-        yield _found("warning", picture.place, problem)
+        yield Finding.of("warning", picture.place, problem)
     if facts.turned:
-        yield _found("warning", picture.place, message("datasets.image-rotated"))
+        yield Finding.of("warning", picture.place, message("datasets.image-rotated"))
     if image and (fault := extent_fault(picture.length, find_parts(image))):
-        yield _found("warning", picture.place, fault)
+        yield Finding.of("warning", picture.place, fault)
 
 
 def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:
     for name in packed:
         if name not in pictures:
-            yield _found("warning", name, message("datasets.row-unused"))
+            yield Finding.of("warning", name, message("datasets.row-unused"))
     if not dataset.images_dir.is_dir():
         return
     for path in sorted(dataset.images_dir.rglob("*")):
         inside = path.relative_to(dataset.path).as_posix()
         if inside not in pictures and not path.is_dir():
-            yield _found("warning", inside, message("datasets.file-unused"))
+            yield Finding.of("warning", inside, message("datasets.file-unused"))

@@ -1,0 +1,58 @@
+"""`Finding`: an error, warning or notice about an item of a dataset, with a hint."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from keju.errors import printable
+from keju.messages import Message, message
+
+Severity = Literal["error", "warning", "notice"]
+
+
+class Finding(NamedTuple):
+    """One finding. As text it is one line."""
+
+    severity: Severity
+    item: str
+    """The item's id, or the file if no item is affected."""
+    problem: str
+    hint: str
+
+    @classmethod
+    def of(cls, severity: Severity, item: str, problem: Message) -> Finding:
+        """The finding with the hint of a message."""
+        return cls(severity, item, problem, as_sentence(problem.hint))
+
+    def __str__(self) -> str:
+        _, item, problem, hint = self
+        if self.severity == "error":
+            line = message("datasets.finding-error", item=item, problem=problem, hint=hint)
+        elif self.severity == "warning":
+            line = message("datasets.finding-warning", item=item, problem=problem, hint=hint)
+        else:
+            line = message("datasets.finding-notice", item=item, problem=problem, hint=hint)
+        return printable(" ".join(line.split()))
+
+
+def as_sentence(hint: str) -> str:
+    """A hint with a full stop."""
+    return message("datasets.hint-sentence", hint=hint)
+
+
+class NameCount:
+    """The first of several names, and their number."""
+
+    def __init__(self) -> None:
+        self.first = ""
+        self.count = 0
+
+    def add(self, name: str) -> None:
+        """Add the next name."""
+        self.first = self.first if self.count else name
+        self.count += 1
+
+    def __str__(self) -> str:
+        if self.count < 2:
+            return self.first
+        return message("datasets.first-and-more", first=self.first, count=self.count - 1)
