@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from keju.definitions import benchmark as benchmark_named
 from keju.definitions import (
     official_number,
-    printed_metrics,
     prompt_of,
     task,
     task_row,
@@ -40,7 +40,7 @@ def results(shared: Path, name: str) -> list[dict[str, str]]:
 
 def meant(benchmark: str, printed: list[str]) -> list[str]:
     """Our metrics for names as printed; every name must be declared in the data file."""
-    mapping = printed_metrics(benchmark)
+    mapping = benchmark_named(benchmark).printed_metrics
     return [ours for name in printed for ours in mapping[name]]
 
 
@@ -141,7 +141,7 @@ def test_own_pages_have_the_strict_metrics_of_ancientdoc_and_no_official_protoco
     assert "FlexCharAcc" in query.strict
     assert query.official == ()
     assert query.requirement.startswith("要求：请只输出转录的文字")
-    assert printed_metrics("pages") == {}
+    assert benchmark_named("pages").printed_metrics == {}
 
 
 def test_ancientdoc_tables_print_only_names_that_are_declared(shared: Path) -> None:
@@ -173,7 +173,7 @@ def test_obi_facts_and_prompts_are_the_registrys(shared: Path) -> None:
 
 
 def test_obi_official_metrics_are_the_registrys(shared: Path) -> None:
-    mapping = printed_metrics("OBI-Bench")
+    mapping = benchmark_named("OBI-Bench").printed_metrics
     held = set()
     for row in registry(shared, "obi_registry.json")["tasks"]:
         for query, given in zip(task(row["id"]).queries, row["queries"], strict=True):
@@ -301,4 +301,4 @@ def test_a_row_lists_what_the_contract_names() -> None:
 
 def test_metric_names_of_an_unknown_benchmark_are_refused() -> None:
     with pytest.raises(UsageError, match="MCS-Bench, AncientDoc, OBI-Bench"):
-        printed_metrics("MMMU")
+        benchmark_named("MMMU")

@@ -13,7 +13,7 @@ from keju.analysis.run_set import load_runs
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.definitions import NO_REFERENCE, is_undeciphered, missing_reference
-from keju.definitions.undeciphered import MARK, REASON
+from keju.definitions.references import DECIPHERED, UNDECIPHERED
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores, score_run
 from tests.support.commanding import keju
@@ -45,7 +45,7 @@ def test_they_are_imported_marked_and_valid(dataset: Path):
     items = Dataset.open(dataset).items()
     marked = [item for item in items if is_undeciphered(item)]
     assert len(marked) == 4
-    assert {(item.answer, item.metadata[MARK]) for item in marked} == {("", "no")}
+    assert {(item.answer, item.metadata[DECIPHERED]) for item in marked} == {("", "no")}
     (finding,) = validate(dataset)
     assert (finding.severity, "undeciphered" in finding.problem) == ("notice", True)
 
@@ -56,13 +56,13 @@ def test_an_unmarked_item_has_no_reference_and_the_notice_names_the_mark(
     items = Dataset.open(dataset).items()
     marked = next(item for item in items if is_undeciphered(item) and item.query == "What")
     bare = replace(marked, metadata={})
-    assert (missing_reference(marked), missing_reference(bare)) == (REASON, NO_REFERENCE)
+    assert (missing_reference(marked), missing_reference(bare)) == (UNDECIPHERED, NO_REFERENCE)
     copy = tmp_path / "copy"
     with DatasetWriter(copy, name="n", version="1", licence="CC0-1.0", source="s") as writer:
         image = Dataset.open(dataset).image_bytes(bare.images[0])
         writer.add(replace(bare, images=(writer.add_image(image, "x1.png"),)))
     (finding,) = validate(copy)
-    assert (finding.severity, MARK in finding.hint) == ("notice", True)
+    assert (finding.severity, DECIPHERED in finding.hint) == ("notice", True)
 
 
 def test_they_are_asked_unscored_with_the_reason_and_shown(
@@ -84,13 +84,13 @@ def test_they_are_asked_unscored_with_the_reason_and_shown(
     scores = score_run(RunFolder.open(out))
     unknown = {item.id for item in Dataset.open(dataset).items() if is_undeciphered(item)}
     assert {score.value for score in scores if score.item in unknown} == {None}
-    assert {score.reason for score in scores if score.item in unknown} == {REASON}
+    assert {score.reason for score in scores if score.item in unknown} == {UNDECIPHERED}
     (chrf,) = [s for s in scores if s.metric == "chrF" and s.item not in unknown]
     assert chrf.value is not None
     strict = next(each for each in aggregate(scores) if each.protocol == "strict")
     metric = next(each for each in strict.tasks[0].metrics if each.metric == "chrF")
     assert (metric.items, metric.scored, metric.value) == (3, 1, chrf.value)
-    assert metric.unscored == {REASON: 2}
+    assert metric.unscored == {UNDECIPHERED: 2}
 
 
 def test_the_readings_are_in_the_report_and_its_tables(chat: Chat, dataset: Path, tmp_path: Path):
@@ -109,4 +109,4 @@ def test_the_readings_are_in_the_report_and_its_tables(chat: Chat, dataset: Path
     run_set = load_runs([out])
     shown = [each for each in run_set.asked if is_undeciphered(each.item)]
     assert {answer.response.text for each in shown for answer in each.answers} == {SAID}
-    assert REASON in page.read_text("utf-8")
+    assert UNDECIPHERED in page.read_text("utf-8")

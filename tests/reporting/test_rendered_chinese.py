@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.analysis.engine_times import Collection, Costs
 from keju.analysis.run_set import load_runs
-from keju.definitions.blank import REASON
+from keju.definitions.references import BLANK_PAGE
 from keju.reporting.glossary import terms
 from keju.reporting.item_browser import Browser
 from keju.reporting.page import render, write_report
@@ -128,7 +128,7 @@ def test_words_of_the_item_browser_have_no_exam_words_on_own_pages():
     shown = words.sources(f"reporting.{name}" for name in names)
     assert [name for name, text in shown.items() if "题" in text] == []
     assert "题" in Words("zh").text("reporting.every-item")
-    assert words(REASON) != REASON
+    assert words(BLANK_PAGE) != BLANK_PAGE
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from keju.definitions import has_reference, is_blank, mark_blank, missing_reference
-from keju.definitions.blank import REASON
+from keju.definitions.references import BLANK_PAGE
 from keju.items import Item, Response
 from keju.scoring import aggregate, score_answer
 from keju.scoring.blank_pages import InventedText, count_invented_characters, measure_invented_text
@@ -27,7 +27,7 @@ def said(text: str, *, item: str = "b", model: str = "openai:m", status: str = "
 def test_only_a_marked_item_without_a_text_is_a_blank_page() -> None:
     assert is_blank(BLANK)
     assert not has_reference(BLANK)
-    assert missing_reference(BLANK) == REASON
+    assert missing_reference(BLANK) == BLANK_PAGE
     assert not is_blank(replace(BLANK, metadata={}))
     assert missing_reference(replace(BLANK, metadata={})) == "no reference"
     assert not is_blank(replace(BLANK, answer="天"))
@@ -79,11 +79,11 @@ def test_no_metric_is_defined_on_a_blank_page_and_pooled_values_stay_as_they_are
     with_blank = [*alone, *score_answer(BLANK, said("劍號巨闕"))]
     blank = [score for score in with_blank if score.item == "b"]
     assert {score.protocol for score in blank} == {"official", "strict"}
-    assert {(score.value, score.reason) for score in blank} == {(None, REASON)}
+    assert {(score.value, score.reason) for score in blank} == {(None, BLANK_PAGE)}
     for one, two in zip(aggregate(alone), aggregate(with_blank), strict=True):
         values = {each.metric: each.value for each in one.tasks[0].metrics}
         assert values == {each.metric: each.value for each in two.tasks[0].metrics}
-        assert all(each.unscored == {REASON: 1} for each in two.tasks[0].metrics if each.value)
+        assert all(each.unscored == {BLANK_PAGE: 1} for each in two.tasks[0].metrics if each.value)
 
 
 def test_blank_pages_alone_have_no_value() -> None:

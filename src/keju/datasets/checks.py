@@ -20,7 +20,7 @@ from keju.definitions import (
     query_of,
     task,
 )
-from keju.definitions.blank import MARK as BLANK
+from keju.definitions.references import BLANK
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.messages import Message, message

@@ -19,8 +19,7 @@ from keju.datasets.suspicious import SuspiciousTexts, extent_fault, length_on_im
 from keju.datasets.table import iter_items
 from keju.datasets.unseen import unseen_characters
 from keju.definitions import NO_REFERENCE, is_blank, query_of
-from keju.definitions.blank import REASON as BLANK_PAGE
-from keju.definitions.undeciphered import MARK
+from keju.definitions.references import BLANK_PAGE, DECIPHERED
 from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import probe_image, probe_pixels
@@ -134,7 +133,9 @@ class _Summary:
         if reason != NO_REFERENCE:
             return message("datasets.item-undeciphered")
         if self._unscored_text:
-            return message("datasets.item-no-reference-text", count=count, total=total, mark=MARK)
+            return message(
+                "datasets.item-no-reference-text", count=count, total=total, mark=DECIPHERED
+            )
         return message("datasets.item-no-reference", count=count, total=total)
 
     def _add_pictures(self, item: Item) -> None:

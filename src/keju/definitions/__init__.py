@@ -1,17 +1,14 @@
 """Definitions of benchmarks and their tasks, as data."""
 
-from keju.definitions.blank import counted_status, is_blank, mark_blank, says_blank
 from keju.definitions.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
     TaskRow,
     benchmark_title,
     is_task_word,
-    means_of,
     name_in_chinese,
     official_number,
     paper_tasks,
-    printed_metrics,
     reading_task,
     task_row,
     tasks_named,
@@ -27,7 +24,16 @@ from keju.definitions.official import without_official
 from keju.definitions.options import options_in
 from keju.definitions.prompt_files import read_prompts
 from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
-from keju.definitions.references import NO_REFERENCE, has_reference, missing_reference
+from keju.definitions.references import (
+    NO_REFERENCE,
+    counted_status,
+    has_reference,
+    is_blank,
+    is_undeciphered,
+    mark_blank,
+    missing_reference,
+    says_blank,
+)
 from keju.definitions.registry import (
     benchmark,
     definition_texts,
@@ -44,7 +50,6 @@ from keju.definitions.registry import (
     tasks,
 )
 from keju.definitions.tasks import Candidates, CountKind, Query, Task
-from keju.definitions.undeciphered import is_undeciphered
 
 __all__ = [
     "NO_REFERENCE",
@@ -75,7 +80,6 @@ __all__ = [
     "is_undeciphered",
     "load_benchmark",
     "mark_blank",
-    "means_of",
     "missing_reference",
     "name_in_chinese",
     "official_number",
@@ -84,7 +88,6 @@ __all__ = [
     "options_of",
     "paper_tasks",
     "parse_definition",
-    "printed_metrics",
     "prompt_of",
     "query_of",
     "question_form",

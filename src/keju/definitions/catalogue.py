@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, TypedDict
 
-from keju.definitions.definition import Mean
 from keju.definitions.registry import (
     benchmark,
     definition,
@@ -114,27 +111,6 @@ def reading_task(name: str) -> Task:
     own = definition(name)
     every = (each.reading_task for each in (*([own] if own else ()), *definitions()))
     return task(next(filter(None, every), ""))
-
-
-def printed_metrics(name: str) -> Mapping[str, tuple[str, ...]]:
-    """The metric names in a benchmark's paper, mapped to our `official` metrics.
-
-    An empty tuple means that the printed measure is not a metric of these protocols (a judge's
-    score, or a judgement by eye).
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
-    return MappingProxyType(benchmark(name).printed_metrics)
-
-
-def means_of(name: str) -> Mapping[str, Mean]:
-    """The means of a benchmark in addition to its overall mean, by name.
-
-    Raises:
-        UsageError: no benchmark has that name.
-    """
-    return MappingProxyType(benchmark(name).means)
 
 
 def benchmark_title(name: str) -> str:

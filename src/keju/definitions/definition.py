@@ -102,15 +102,20 @@ class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     image: bool = True
 
 
-class _QueryRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    family: str
-    ask: str
+class _Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    family: str = ""
+    ask: str = ""
     requirement: str = ""
     box_convention: str = ""
     rubric: str = ""
 
 
-class _TaskRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _QueryRow(_Question, frozen=True, kw_only=True):
+    family: str
+    ask: str
+
+
+class _TaskRow(_Question, frozen=True, kw_only=True):
     name_zh: str
     name_en: str
     domain: str
@@ -120,11 +125,6 @@ class _TaskRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     candidates: Candidates = ""
     transcription_from: str = ""
     queries: dict[str, _Table] = field(default_factory=dict)
-    family: str = ""
-    ask: str = ""
-    requirement: str = ""
-    box_convention: str = ""
-    rubric: str = ""
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -167,6 +167,12 @@ def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definit
     return _Parser(text, place).definition(bundled=bundled)
 
 
+def _filled(shape: type[_Shape], row: msgspec.Struct, parsed: _Table) -> _Shape:
+    """A record of the parsed values, and of those that a table states under the same names."""
+    known = msgspec.structs.asdict(row) | parsed
+    return shape(**{name: known[name] for name in shape.__struct_fields__ if name in known})
+
+
 class _Parser:
     def __init__(self, text: str, place: str) -> None:
         self._place = place
@@ -192,26 +198,15 @@ class _Parser:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
         paper = self._paper(file.paper) if file.paper else None
         self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
-        return Definition(
-            name=file.name,
-            version=file.version,
-            title=file.title,
-            title_zh=file.title_zh,
-            url=file.url,
-            citation=file.citation or (paper.line if paper else ""),
-            licence=file.licence,
-            plugins=file.plugins,
-            official_as=file.official_as,
-            official_with_reasoning=file.official_with_reasoning,
-            number_prefix=file.number_prefix,
-            means={name: self._mean(name, row, tasks) for name, row in file.means.items()},
-            printed_metrics=file.printed_metrics,
-            tasks=tasks,
-            reading_task=self._transcribing("reading_task", file.reading_task, tasks),
-            drafts={name: self._drafts(name, row) for name, row in file.drafts.items()},
-            paper=paper,
-            data=file.data,
-        )
+        parsed: _Table = {
+            "citation": file.citation or (paper.line if paper else ""),
+            "means": {name: self._mean(name, row, tasks) for name, row in file.means.items()},
+            "tasks": tasks,
+            "reading_task": self._transcribing("reading_task", file.reading_task, tasks),
+            "drafts": {name: self._drafts(name, row) for name, row in file.drafts.items()},
+            "paper": paper,
+        }
+        return _filled(Definition, file, parsed)
 
     def _paper(self, row: _Table) -> Paper:
         paper = self._shaped(row, Paper, "paper")
@@ -270,33 +265,19 @@ class _Parser:
             self._fail(message("definitions.queries-or-family"), item=item)
         if row.candidates and row.format != "pairs":
             self._fail(message("definitions.candidates-not-pairs"), item=item)
-        return Task(
-            id=task_id,
-            benchmark=file.name,
-            name_zh=row.name_zh,
-            name_en=row.name_en,
-            domain=row.domain,
-            domain_zh=file.domains_zh.get(row.domain, ""),
-            format=row.format,
-            queries=tuple(self._queries(item, row)),
-            count=row.count,
-            count_kind=file.count_kind,
-            note=row.note,
-            from_paper=from_paper,
-            candidates=row.candidates,
-            transcription_from=row.transcription_from,
-        )
+        parsed: _Table = {
+            "id": task_id,
+            "benchmark": file.name,
+            "domain_zh": file.domains_zh.get(row.domain, ""),
+            "queries": tuple(self._queries(item, row)),
+            "count_kind": file.count_kind,
+            "from_paper": from_paper,
+        }
+        return _filled(Task, row, parsed)
 
     def _queries(self, item: str, row: _TaskRow) -> Iterator[Query]:
         if not row.queries:
-            only = _QueryRow(
-                family=row.family,
-                ask=row.ask,
-                requirement=row.requirement,
-                box_convention=row.box_convention,
-                rubric=row.rubric,
-            )
-            yield self._query(item, "", only, row.format)
+            yield self._query(item, "", row, row.format)
             return
         if row.family or row.ask or row.requirement or row.box_convention or row.rubric:
             self._fail(message("definitions.belongs-to-queries"), item=item)
@@ -305,7 +286,7 @@ class _Parser:
             self._check_id(name, place)
             yield self._query(place, name, self._shaped(table, _QueryRow, place), row.format)
 
-    def _query(self, item: str, name: str, row: _QueryRow, format_: str) -> Query:
+    def _query(self, item: str, name: str, row: _Question, format_: str) -> Query:
         self._known(item, [row.family], self._families, "family")
         family = self._families[row.family]
         form = cast("AnswerForm", family.form)
@@ -319,20 +300,15 @@ class _Parser:
                 item=item,
             )
         self._check_boxes(item, row.box_convention, form, template)
-        return Query(
-            name=name,
-            form=form,
-            template=template,
-            requirement=row.requirement,
-            official=family.official,
-            official_note=family.official_note,
-            strict=family.strict,
-            rubric=row.rubric or family.rubric,
-            translation=family.translation,
-            answer_language=self._file.answer_language,
-            image=family.image,
-            box_convention=row.box_convention,
-        )
+        parsed: _Table = {
+            "name": name,
+            "template": template,
+            "requirement": row.requirement,
+            "rubric": row.rubric or family.rubric,
+            "answer_language": self._file.answer_language,
+            "box_convention": row.box_convention,
+        }
+        return _filled(Query, family, parsed)
 
     def _check_id(self, name: str, item: str) -> None:
         if not _ID.fullmatch(name):

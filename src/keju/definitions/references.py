@@ -1,12 +1,13 @@
-"""References: whether an item has a true answer to score responses against."""
+"""References: whether an item has a true answer to score responses against, and if not, why."""
 
 from __future__ import annotations
 
-from keju.definitions.blank import REASON as BLANK_PAGE
-from keju.definitions.blank import is_blank
+import re
+
+from msgspec.structs import replace
+
 from keju.definitions.prompts import query_of
 from keju.definitions.registry import task
-from keju.definitions.undeciphered import REASON, is_undeciphered
 from keju.items import Item
 
 NO_REFERENCE = "no reference"
@@ -14,6 +15,23 @@ NO_REFERENCE = "no reference"
 
 NO_BOXES = "[]"
 """The answer of an item that asks for boxes and whose image has none: an empty list."""
+
+BLANK = "blank"
+"""The metadata key of a blank page; its value is ``yes``."""
+
+BLANK_PAGE = "blank page: no character to divide by, so invented text is counted apart"
+"""The reason why responses to a blank page have no score: rates are per character of the reference.
+"""
+
+DECIPHERED = "deciphered"
+"""The metadata key of an undeciphered character; its value is ``no``."""
+
+UNDECIPHERED = "undeciphered: no reference"
+"""The reason why responses to such an item have no score: there is no reading to compare with."""
+
+_BLANK_TEXT = re.compile(
+    r"[\[［【〔(（]?\s*(?:blank(?: page)?|空白[頁页]?)\s*[\]］】〕)）]?", re.IGNORECASE
+)
 
 
 def has_reference(item: Item) -> bool:
@@ -45,4 +63,43 @@ def missing_reference(item: Item) -> str:
         return ""
     if is_blank(item):
         return BLANK_PAGE
-    return REASON if is_undeciphered(item) else NO_REFERENCE
+    return UNDECIPHERED if is_undeciphered(item) else NO_REFERENCE
+
+
+def says_blank(text: str) -> bool:
+    """Whether a reference declares a blank page: its whole text is ``blank`` or ``空白``.
+
+    ``blank page``, ``空白頁`` and ``空白页`` are also accepted, and brackets around the words.
+    Other statements, such as ``no text``, may be the placeholder of a page that has text.
+    """
+    return _BLANK_TEXT.fullmatch(text.strip()) is not None
+
+
+def mark_blank(item: Item) -> Item:
+    """The item as a blank page: marked, and without a text."""
+    metadata = item.metadata | {BLANK: "yes"}
+    return replace(item, answer="", transcription=None, lines=(), metadata=metadata)
+
+
+def is_blank(item: Item) -> bool:
+    """Whether an item is a blank page: declared so by its metadata (`BLANK`), and without a text.
+
+    An item without text that is not marked lacks its reference.
+    """
+    texts = (item.answer, item.answer_simplified, item.transcription or "")
+    return item.metadata.get(BLANK) == "yes" and not any(text.strip() for text in texts)
+
+
+def counted_status(item: Item, status: str) -> str:
+    """The status of a response for counting: an empty text is the right answer to a blank page."""
+    return "answered" if status == "empty" and is_blank(item) else status
+
+
+def is_undeciphered(item: Item) -> bool:
+    """Whether an item asks about a character of which no reading is established.
+
+    Such an item is marked in its metadata (`DECIPHERED`). The readers of released benchmarks write
+    the mark if a description is empty. An item that has neither an answer nor the mark is an error
+    in the dataset.
+    """
+    return not item.answer.strip() and item.metadata.get(DECIPHERED) == "no"

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.definitions import Mean, Task, means_of, tasks
+from keju.definitions import Mean, Task, tasks
+from keju.definitions import benchmark as benchmark_named
 from keju.errors import DataError
 from keju.messages import message
 from keju.published import Column, PrintedTable, paper
@@ -137,10 +138,10 @@ def _declared(benchmark: str, table: PrintedTable, column: Column) -> list[Task]
 
 def _mean_of_column(benchmark: str, column: Column) -> Mean | None:
     """The benchmark's mean that a column prints; None where it is over all tasks or a domain."""
-    name = paper(benchmark).tables.means.get(column.task)
-    if name and name not in means_of(benchmark):
+    name, means = paper(benchmark).tables.means.get(column.task), benchmark_named(benchmark).means
+    if name and name not in means:
         raise DataError(message("reporting.no-mean", name=name), file=f"the paper of {benchmark}")
-    return means_of(benchmark)[name] if name else None
+    return means[name] if name else None
 
 
 def _mean_of(percents: Values) -> float | None:

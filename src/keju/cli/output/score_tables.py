@@ -11,7 +11,7 @@ from keju.analysis.labels import metric_label
 from keju.analysis.reasoning import reasoning_rows
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.definitions import NO_REFERENCE, Query, Task, tasks
-from keju.definitions.blank import REASON as BLANK_PAGE
+from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
 from keju.items import PromptVariant, Protocol

@@ -25,7 +25,7 @@ from keju.benchmarks.obi_bench.readers.tree import read_released_tree
 from keju.datasets.readers.base import Reader, Tables, join_names, plain_file, source_bytes
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
-from keju.definitions.undeciphered import MARK
+from keju.definitions.references import DECIPHERED
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 from keju.messages import message
@@ -109,7 +109,7 @@ def _table(found: Found, given: Path | None) -> Path | None:
 
 def _add(writer: DatasetWriter, one: Character) -> None:
     ref = writer.add_image(source_bytes(one.path), str(one.path))
-    more = {} if one.description or one.is_deciphered else {MARK: "no"}
+    more = {} if one.description or one.is_deciphered else {DECIPHERED: "no"}
     pattern = Item(
         id=one.id,
         benchmark=BENCHMARK,
