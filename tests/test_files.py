@@ -10,7 +10,6 @@ import pytest
 
 from keju.errors import DataError
 from keju.files import (
-    MOST_TOML,
     bounded_bytes,
     read_json,
     read_jsonl,
@@ -18,6 +17,7 @@ from keju.files import (
     write_atomic,
     write_json,
 )
+from keju.files.toml_files import MOST_TOML
 from keju.messages import in_english, message, using
 from keju.running.item_list import read_item_ids
 

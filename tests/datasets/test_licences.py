@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from keju.datasets.licences import (
+    LicenceCounts,
     describe_unusual,
     explain_conflict,
-    find_conflicts,
     format_demands,
     list_restricted,
 )
@@ -65,8 +65,10 @@ def test_misfits_are_counted_by_item_with_the_first() -> None:
         return Item(id=name, benchmark="MCS-Bench", task="T1", provenance=steps)
 
     items = [of("a"), of("b", "research-only"), of("c", "CC-BY-SA-4.0"), of("d", "CC-BY-SA-4.0")]
-    found = find_conflicts(items, "CC-BY-4.0")
-    assert [(each.licence, each.items, each.first) for each in found] == [
+    counts = LicenceCounts("CC-BY-4.0")
+    for item in items:
+        counts.add(item)
+    assert [(each.licence, each.items, each.first) for each in counts.find_conflicts()] == [
         ("CC-BY-SA-4.0", 2, "c"), ("research-only", 1, "b"),
     ]  # fmt: skip
 

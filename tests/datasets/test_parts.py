@@ -21,7 +21,7 @@ from keju.datasets.manifest import items_hash
 from keju.datasets.parts import BATCH_ROWS, SMALL_BYTES, iter_frames, part_name, table_files
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
-from keju.datasets.table import copy_items, read_ids, read_items
+from keju.datasets.table import copy_items, iter_ids, read_items
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -57,7 +57,7 @@ def test_the_hash_and_all_readings_are_the_same_in_both_forms(both: tuple[Datase
     assert parted.to_frame().equals(one.to_frame())
     assert parted.item("i0007") == one.item("i0007")
     assert parted.image_bytes(parted.item("i0007").images[0])
-    assert read_ids(parted.items_path) == read_ids(one.items_path)
+    assert list(iter_ids(parted.items_path)) == list(iter_ids(one.items_path))
     assert list(validate(parted.path)) == list(validate(one.path))
 
 
@@ -108,7 +108,8 @@ def test_row_groups_have_statistics_of_ids_and_tasks(tmp_path: Path):
 
 @pytest.mark.parametrize("count", [2, 3, 4, 6])
 def test_no_part_has_more_items_than_allowed_or_none(tmp_path: Path, count: int):
-    writer = ItemWriter(tmp_path, partition_items=2)
+    with partitioning(2):
+        writer = ItemWriter(tmp_path)
     for item in text_items(count):
         writer.add(item)
     writer.close()
@@ -117,7 +118,8 @@ def test_no_part_has_more_items_than_allowed_or_none(tmp_path: Path, count: int)
 
 
 def test_a_part_that_is_not_finished_is_absent(tmp_path: Path):
-    writer = ItemWriter(tmp_path, partition_items=2000)
+    with partitioning(2000):
+        writer = ItemWriter(tmp_path)
     for item in text_items(3500):
         writer.add(item)
     assert [path.name for path in table_files(tmp_path / "items")] == [part_name(0)]
@@ -192,7 +194,7 @@ def test_a_run_copies_the_items_of_parts_into_one_table(
     run.copy_items_from(parted, [item.id for item in parted])
     assert read_items(run.items_path) == parted.items()
     copy_items(parted.items_path, tmp_path / "some.parquet", ["i0001", "i0006"])
-    assert read_ids(tmp_path / "some.parquet") == ["i0001", "i0006"]
+    assert list(iter_ids(tmp_path / "some.parquet")) == ["i0001", "i0006"]
 
 
 def test_a_partitioned_dataset_is_imported_and_detected(both: tuple[Dataset, Dataset], tmp_path):

@@ -13,9 +13,8 @@ from keju.object_stores import is_address
 AnyPath = str | os.PathLike[str]
 
 
-def texts_of(name: str, values: object) -> list[str]:
+def texts_of(name: str, values: object, wanted: str = "a str or a list of str") -> list[str]:
     """A list of texts, checked."""
-    wanted = "a str or a list of str"
     return [
         text_of(f"{name} {place}", value)
         for place, value in enumerate(listed(name, values, wanted))

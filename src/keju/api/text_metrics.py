@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from keju.api.inputs import listed, text_of
+from keju.api.inputs import text_of, texts_of
 from keju.errors import number_of
 from keju.items import AnswerForm, Protocol, Record
 from keju.messages import message
@@ -20,6 +20,9 @@ _FORMS: tuple[AnswerForm, ...] = (
     "transcription", "text", "punctuated", "short", "entities", "letter",
 )  # fmt: skip
 """Answer forms whose reference and answer are texts; a metric of several forms uses the first."""
+
+
+_LIST = "a list of str, or use sentence_score for one text"
 
 
 class MetricScore(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -84,7 +87,8 @@ class TextMetric:
             TypeError: one of the two is not a list of texts.
             ValueError: the lists are empty or of unequal length, or a text has no value.
         """
-        found, wanted = _texts("hypotheses", hypotheses), _texts("references", references)
+        found = texts_of("hypotheses", hypotheses, _LIST)
+        wanted = texts_of("references", references, _LIST)
         if len(found) != len(wanted):
             raise ValueError(
                 f"there are {number_of(len(found), 'hypothesis', 'hypotheses')}, but "
@@ -110,11 +114,6 @@ class TextMetric:
             stats.append(measured.stats)
         value = pooled_value(self._metric, stats)
         return MetricScore(value=value, signature=self.signature, items=len(stats))
-
-
-def _texts(name: str, values: object) -> list[str]:
-    texts = listed(name, values, "a list of str, or use sentence_score for one text")
-    return [text_of(f"{name} {place}", value) for place, value in enumerate(texts)]
 
 
 def text_metric(

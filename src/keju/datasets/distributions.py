@@ -20,20 +20,20 @@ _FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def _prompt_lengths(item: Item) -> list[float]:
-    return [] if _unasked(item) else [_length(prompt_of(item))]
+    return [] if is_unasked(item) else [text_length(prompt_of(item))]
 
 
 def _letter(item: Item) -> list[str]:
-    letter = has_reference(item) and not _unasked(item) and query_of(item).form == "letter"
+    letter = has_reference(item) and not is_unasked(item) and query_of(item).form == "letter"
     return [item.answer] * letter
 
 
-def _unasked(item: Item) -> bool:
+def is_unasked(item: Item) -> bool:
     """Whether an item is a labelled image of a pair task, which has no question."""
     return item.split == "reference" and task(item.task).of_pairs
 
 
-def _length(text: str | None) -> int:
+def text_length(text: str | None) -> int:
     """Characters without white space."""
     return sum(not character.isspace() for character in text or "")
 
@@ -56,9 +56,9 @@ class _Quantity(NamedTuple):
 _MEASURES: Mapping[str, _Quantity] = {
     "question": _Quantity("characters", _LENGTHS, _prompt_lengths),
     "answer": _Quantity("characters", _LENGTHS, lambda item: (
-        [_length(item.answer)] * has_reference(item))),
+        [text_length(item.answer)] * has_reference(item))),
     "transcription": _Quantity(
-        "characters", _LENGTHS, lambda item: [_length(item.transcription)] * (
+        "characters", _LENGTHS, lambda item: [text_length(item.transcription)] * (
             item.transcription is not None)
     ),
     "pixels": _Quantity("pixels an image", _PIXELS, lambda item: (

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
-from keju.datasets.frame_files import FrameWriter
+from keju.datasets.frame_files import FrameWriter, write_frame
 from keju.datasets.manifest import ITEMS, PARTITIONED, ItemsDigest
 from keju.datasets.parts import BATCH_ROWS, part_name
-from keju.datasets.table import as_stored, stored_frame, write_stored
+from keju.datasets.table import as_stored, stored_frame
 from keju.errors import UsageError
 from keju.items import Item
 from keju.messages import message
@@ -41,25 +41,22 @@ def partitioning(items: int) -> Iterator[None]:
 
 
 class ItemWriter:
-    """Writes the items of a dataset; only a batch of them is in memory.
+    """Writes the items of a dataset, in parts as `partitioning` says; only a batch is in memory.
 
     A table, or each of its parts, has its name only when it is complete.
 
     Args:
         folder: the directory of the dataset.
-        partition_items: maximum items of a part, 0 for one table; by default as `partitioning`.
         rows: maximum rows of a row group; a batch by default.
 
     Attributes:
         count: the number of items added.
     """
 
-    def __init__(
-        self, folder: Path, *, partition_items: int | None = None, rows: int | None = None
-    ) -> None:
+    def __init__(self, folder: Path, *, rows: int | None = None) -> None:
         self.count = 0
         self._folder = folder
-        self._of_part = _PARTITION_ITEMS.get() if partition_items is None else partition_items
+        self._of_part = _PARTITION_ITEMS.get()
         self._rows = rows
         self._digest = ItemsDigest()
         self._waiting: list[Item] = []
@@ -99,7 +96,7 @@ class ItemWriter:
             if self._file:
                 self._end_file()
         else:
-            write_stored(self._folder / ITEMS, self._waiting, rows=self._rows)
+            write_frame(self._folder / ITEMS, self._frame(), self._rows)
         if self._of_part:
             (self._folder / ITEMS).unlink(missing_ok=True)
         else:

@@ -96,14 +96,6 @@ class LicenceCounts:
         return sorted(found, key=lambda each: (-each.items, each.licence))
 
 
-def find_conflicts(items: Iterable[Item], release: str) -> list[LicenceConflict]:
-    """Find the licences that the release's licence does not cover, the most frequent first."""
-    counts = LicenceCounts(release)
-    for item in items:
-        counts.add(item)
-    return counts.find_conflicts()
-
-
 def explain_conflict(source: str, release: str) -> str:
     """Explain why material under one licence may not be released under another; empty if it may.
 

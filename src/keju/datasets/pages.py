@@ -58,10 +58,8 @@ class Page(Record, frozen=True, kw_only=True):
         )
 
 
-def page_in_reading_order(
-    page: Page, kinds: TextChoice = "all", *, order: OrderChoice = "auto"
-) -> tuple[Line, ...]:
-    """The lines of a page in reading order, only those of the selected kinds.
+def page_in_reading_order(page: Page, *, order: OrderChoice = "auto") -> tuple[Line, ...]:
+    """The lines of a page in reading order.
 
     By geometry the running text comes first and marginal text (head and foot notes, centre column,
     page numbers, seals) after it. There the kind that the file states is kept; a line without a
@@ -69,17 +67,13 @@ def page_in_reading_order(
 
     Args:
         page: the page.
-        kinds: the selected kinds of lines.
         order: the source of the order. A line without an outline follows the one before it in the
             file; with ``auto``, a page without any outline keeps the file's order.
 
     Raises:
         DataError: geometry is requested, but no line has an outline.
     """
-    lines = page.lines
-    if effective_order(page, order) == "geometry":
-        lines = _by_geometry(page)
-    return select_lines(lines, kinds)
+    return _by_geometry(page) if effective_order(page, order) == "geometry" else page.lines
 
 
 def select_lines(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.datasets.distributions import distributions
+from keju.datasets.distributions import distributions, is_unasked, text_length
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
 from keju.definitions import missing_reference, prompt_of, task
@@ -128,21 +128,12 @@ def _item_row(item: Item) -> dict[str, object]:
         "name_zh": kind.name_zh,
         "name_en": kind.name_en,
         "format": kind.format,
-        "q": None if _unasked(item) else _length(prompt_of(item)),
-        "a": None if missing_reference(item) else _length(item.answer),
+        "q": None if is_unasked(item) else text_length(prompt_of(item)),
+        "a": None if missing_reference(item) else text_length(item.answer),
         "reference": item.split == "reference",
         "pv": [ref.width * ref.height for ref in item.images],
         "ar": [ref.width / max(1, ref.height) for ref in item.images],
     }
-
-
-def _unasked(item: Item) -> bool:
-    return item.split == "reference" and task(item.task).of_pairs
-
-
-def _length(text: str) -> int:
-    """Characters without white space."""
-    return sum(not character.isspace() for character in text)
 
 
 def _measures() -> list[pl.Expr]:

@@ -36,13 +36,9 @@ from keju.datasets.packed import Packed
 from keju.datasets.parts import BATCH_ROWS, iter_frames
 from keju.datasets.table import (
     ItemTable,
-    copy_items,
-    copy_ordered_items,
-    items_frame,
-    iter_ids,
     iter_items,
-    read_ids,
     read_items,
+    stored_frame,
     write_items,
 )
 from keju.datasets.writing import DatasetWriter
@@ -58,15 +54,10 @@ if TYPE_CHECKING:
     from keju.datasets.remote import RemoteDataset
 
 __all__ = [
-    "FORMAT",
     "Dataset",
     "DatasetManifest",
     "DatasetWriter",
-    "copy_items",
-    "copy_ordered_items",
     "items_hash",
-    "iter_ids",
-    "read_ids",
     "read_items",
     "write_items",
 ]
@@ -223,7 +214,7 @@ class Dataset:
         Raises:
             DataError: as `items`.
         """
-        return items_frame(self.items())
+        return stored_frame(self.items_path, self.items())
 
     def item(self, name: str) -> Item:
         """One item, without reading the others; its hash is not checked.

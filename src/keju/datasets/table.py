@@ -34,31 +34,17 @@ _KNOWN_IMAGES = 1 << 16
 """The number of images whose references are shared by the items that follow."""
 
 
-def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> None:
-    """Write items as parquet, atomically.
-
-    Args:
-        path: the file.
-        items: the items, in this order.
-        rows: maximum rows of a group, so that one item can be read by itself.
+def write_items(path: Path, items: list[Item]) -> None:
+    """Write items as parquet, in their order, atomically.
 
     Raises:
         DataError: an item contains something that cannot be stored (see `as_stored`).
     """
-    write_stored(path, [as_stored(item) for item in items], rows=rows)
-
-
-def write_stored(path: Path, items: Sequence[Item], *, rows: int | None = None) -> None:
-    """Write items that are `as_stored` as parquet, atomically.
-
-    Raises:
-        DataError: an item contains something that cannot be stored.
-    """
-    write_frame(path, stored_frame(path, items), rows)
+    write_frame(path, stored_frame(path, [as_stored(item) for item in items]))
 
 
 def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
-    """Items that are `as_stored` as a table.
+    """Items that are `as_stored` as a table with the columns of `SCHEMA`, in their order.
 
     Args:
         path: the table's file, for the error.
@@ -71,15 +57,6 @@ def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
         return pl.concat(_frame_of(few) for few in _few_at_a_time(items))
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(message("datasets.items-not-storable", error=error), file=path) from None
-
-
-def items_frame(items: Iterable[Item]) -> pl.DataFrame:
-    """Items as a table with the columns of `SCHEMA`, one row per item, in their order.
-
-    Raises:
-        DataError: an item cannot be stored (see `as_stored`).
-    """
-    return stored_frame(Path("items"), [as_stored(item) for item in items])
 
 
 def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
@@ -130,17 +107,12 @@ def _copy_rows(source: Path, target: Path, takes: Callable[[object], bool]) -> N
     write_frames(target, frames)
 
 
-def read_ids(path: Path) -> list[str]:
+def iter_ids(path: Path) -> Iterator[str]:
     """The ids of a table's items, in their order.
 
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    return list(iter_ids(path))
-
-
-def iter_ids(path: Path) -> Iterator[str]:
-    """The ids that `read_ids` returns, one after the other."""
     return (str(name) for frame in iter_frames(path, ["id"]) for name in frame["id"])
 
 

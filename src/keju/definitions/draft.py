@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.definitions.definition import Definition, parse_definition
-from keju.definitions.prompts import fill
+from keju.definitions.prompts import BLANK, fill
 from keju.definitions.tasks import Query, Task
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item
 from keju.messages import message
 
-_BLANK = re.compile(r"\{([a-z_]+)\}")
 _OPTIONS = ("唐代", "宋代", "元代", "明代")
 
 
@@ -63,6 +62,6 @@ def _sample(task: Task, query: Query) -> Item:
         task=task.id,
         query=query.name,
         question="（问题）",
-        fields={blank: f"（{blank}）" for blank in _BLANK.findall(query.template)},
+        fields={blank: f"（{blank}）" for blank in BLANK.findall(query.template)},
         options=_OPTIONS if query.form == "letter" else (),
     )

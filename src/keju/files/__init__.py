@@ -5,7 +5,6 @@ from __future__ import annotations
 from keju.files.atomic import copy_atomic, replace_file, write_atomic
 from keju.files.hashes import sha256_bytes, sha256_file
 from keju.files.json_files import (
-    MOST_JSON,
     bounded_bytes,
     encode_stored,
     read_json,
@@ -18,8 +17,6 @@ from keju.files.locks import locked_file
 from keju.files.names import FORMULA, cell_text, is_reserved, relative_path, slug
 from keju.files.positions import create_private, open_append, read_at
 from keju.files.toml_files import (
-    MOST_KEY_PARTS,
-    MOST_TOML,
     parse_toml,
     read_toml,
     shipped_file,
@@ -29,9 +26,6 @@ from keju.files.toml_files import (
 
 __all__ = [
     "FORMULA",
-    "MOST_JSON",
-    "MOST_KEY_PARTS",
-    "MOST_TOML",
     "bounded_bytes",
     "cell_text",
     "copy_atomic",

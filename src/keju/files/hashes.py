@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-_CHUNK = 1 << 20
-
 
 def sha256_bytes(data: bytes) -> str:
     """SHA-256 of `data`, as 64 hexadecimal digits."""
@@ -15,8 +13,5 @@ def sha256_bytes(data: bytes) -> str:
 
 def sha256_file(path: Path) -> str:
     """SHA-256 of a file's bytes, read in pieces."""
-    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -35,21 +35,7 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
         UsageError: the path is an address.
     """
     check_local(path)
-    if path.exists() and not path.is_file():
-        # A pipe would block.
-        raise DataError(message("files.not-a-regular-file"), file=path)
-    try:
-        if (size := path.stat().st_size) > most:
-            raise DataError(
-                message("files.too-large-in-mb", size=size >> 20, most=most >> 20), file=path
-            )
-        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    except FileNotFoundError:
-        raise DataError(message("files.missing"), file=path) from None
-    except OSError as error:
-        raise DataError(
-            message("files.not-readable", reason=error.strerror or error), file=path
-        ) from None
+    data = bounded_bytes(path, most).removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(data, type=shape)
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
@@ -159,8 +145,8 @@ def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
     if path.exists() and not path.is_file():
         raise DataError(message("files.not-a-file"), file=path)
     try:
-        if path.stat().st_size > most:
-            raise DataError(message("files.too-large", most=most), file=path)
+        if (size := path.stat().st_size) > most:
+            raise DataError(message("files.too-large", size=size, most=most), file=path)
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError(message("files.missing"), file=path) from None

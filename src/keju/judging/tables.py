@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.datasets.readers.tables import SheetLine, sheet_lines
+from keju.datasets.readers.tables import sheet_lines
+from keju.datasets.readers.workbooks import SheetRow
 from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
 from keju.messages import message
@@ -46,7 +47,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     if not path.is_file():
         raise UsageError(message("judging.table-missing", path=path))
     lines = iter(sheet_lines(path, COLUMNS))
-    names = [name.strip() for _, heads in [next(lines, SheetLine(1, []))] for name in heads]
+    names = [name.strip() for _, heads in [next(lines, SheetRow(1, []))] for name in heads]
     names = [name if name.startswith("judge:") else name.lower() for name in names]
     if twice := {name for name in names if name and names.count(name) > 1}:
         raise DataError(message("judging.column-twice", name=min(twice)), file=path)

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import Row
-from keju.datasets.readers.workbooks import workbook_sheets
+from keju.datasets.readers.workbooks import Workbook
 from keju.errors import DataError
 from keju.items import Failure, Line, Response, Status, Usage
 from keju.messages import message
@@ -236,7 +236,7 @@ def row_of(row: dict[str, Any], place: Place, columns: Columns | None = None) ->
 
 def _workbook_answers(path: Path, data: bytes) -> Iterator[ReplayedAnswer]:
     """The rows of the first sheet of a workbook."""
-    sheets = workbook_sheets(path, data, formulas=True)
+    sheets = Workbook(path, data, formulas=True).sheets()
     lines = sheets[0].rows if sheets else []
     heads = [head.strip() for head in lines[0].cells] if lines else []
     rows = [

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from keju.datasets.readers.base import join_names
-from keju.datasets.readers.workbooks import workbook_sheets
+from keju.datasets.readers.workbooks import Workbook
 from keju.errors import number_of, shortened
 from keju.files import bounded_bytes
 from keju.models.other_harnesses import columns_of
@@ -91,7 +91,7 @@ def response_files(path: Path) -> ResponseFiles:
 def _heads(path: Path) -> list[str]:
     """The column names of a table."""
     if path.suffix == ".xlsx":
-        sheets = workbook_sheets(path, bounded_bytes(path), 1)
+        sheets = Workbook(path, bounded_bytes(path)).sheets(1)
         return sheets[0].rows[0].cells if sheets else []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         line = lines.readline(1 << 20)

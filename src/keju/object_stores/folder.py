@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,7 +58,10 @@ class ObjectFolder:
             self._store = getattr(store, address.store.name)(
                 address.bucket,
                 client_options={"allow_http": insecure, "timeout": "120s"},
-                retry_config=_retries(),
+                retry_config={
+                    "max_retries": MAX_RETRIES,
+                    "retry_timeout": timedelta(seconds=60),
+                },
             )
         except Exception as error:  # noqa: BLE001 - obstore's own classes
             raise _not_configured(address, _reason(error)) from None
@@ -283,9 +287,3 @@ def _reason(error: Exception) -> str:
         return f"HTTP {found[1]}"
     found = _WORDS.search(text)
     return found[0].strip() if found else type(error).__name__.removesuffix("Error")
-
-
-def _retries() -> Any:  # noqa: ANN401 - a type of obstore
-    from datetime import timedelta  # noqa: PLC0415
-
-    return {"max_retries": MAX_RETRIES, "retry_timeout": timedelta(seconds=60)}

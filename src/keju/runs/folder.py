@@ -22,15 +22,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.datasets.store import (
-    Dataset,
-    copy_ordered_items,
-    iter_ids,
-    read_ids,
-    read_items,
-    write_items,
-)
-from keju.datasets.table import iter_items
+from keju.datasets.store import Dataset
+from keju.datasets.table import copy_ordered_items, iter_ids, iter_items, read_items, write_items
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
@@ -273,7 +266,7 @@ class RunFolder:
 
     def item_ids(self) -> list[str]:
         """The ids of the items of this run, in their order."""
-        return read_ids(self.items_path)
+        return list(iter_ids(self.items_path))
 
     def iter_item_ids(self) -> Iterator[str]:
         """The ids of the items of this run, one after the other."""

@@ -17,7 +17,7 @@ import polars as pl
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
-from keju.datasets.readers.workbooks import MOST_BYTES, workbook_sheets
+from keju.datasets.readers.workbooks import MOST_BYTES, Workbook
 from keju.errors import DataError, KejuError
 from keju.images import EXTENSIONS
 
@@ -138,7 +138,7 @@ class Listing:
     def _workbook(self, path: PurePosixPath, most: int) -> list[Record]:
         data = self.head(path, MOST_BYTES)
         try:
-            sheets = workbook_sheets(self.root / path, data, most + 1)
+            sheets = Workbook(self.root / path, data).sheets(most + 1)
         except DataError:
             return []
         rows = [row.cells for row in sheets[0].rows] if sheets else []

@@ -24,7 +24,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.time_limit import check_time
-from keju.datasets.readers.workbooks import Sheet, Workbook, workbook_sheets
+from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
 from keju.errors import DataError
 from keju.messages import message
 
@@ -53,13 +53,6 @@ class Row(NamedTuple):
 
     place: Place
     cells: JsonObject
-
-
-class SheetLine(NamedTuple):
-    """The cells of a line of a table, and the line's number, from 1."""
-
-    number: int
-    cells: list[str]
 
 
 def find_table(folder: Path, name: str) -> Path | None:
@@ -103,7 +96,7 @@ def read_table(file: Path) -> list[Row]:
     return rows
 
 
-def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetLine]:
+def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
     """The lines of a table written by a person or a spreadsheet, the header line first.
 
     It is a workbook (``.xlsx``, its first sheet), or a text in any encoding that keju reads, with
@@ -119,11 +112,11 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetLine]:
         DataError: it is not readable, or its quotes are never closed.
     """
     if file.suffix.casefold() == ".xlsx":
-        sheets = workbook_sheets(file, source_bytes(file))
+        sheets = Workbook(file, source_bytes(file)).sheets()
         rows = sheets[0].rows if sheets else []
         # Empty cells at the end of a line are not stored in a workbook.
         return [
-            SheetLine(number, cells + [""] * (len(rows[0].cells) - len(cells)))
+            SheetRow(number, cells + [""] * (len(rows[0].cells) - len(cells)))
             for number, cells in rows
         ]
     text = source_text(file)
@@ -131,7 +124,7 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetLine]:
         io.StringIO(text, newline=""), delimiter=separator_of(file, text, known), strict=True
     )
     try:
-        return [SheetLine(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+        return [SheetRow(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
     except csv.Error as error:
         raise _unclosed(file, error, reader.line_num) from None
 
@@ -162,19 +155,13 @@ def _numbered(file: Path, word: str, records: Iterable[JsonObject]) -> list[Row]
     return [Row(Place(file, f"{word} {n}"), cells) for n, cells in enumerate(records, start=1)]
 
 
-def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator[Row]:
-    """The rows of a CSV, or of a TSV if the file has that suffix.
-
-    Args:
-        file: the file.
-        lines: its lines.
-        separator: the separator, where the file's name does not determine it.
+def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]:
+    """The rows of a CSV or TSV, from its lines.
 
     Raises:
         DataError: quotes that are never closed, no header, a column name that occurs twice, a line
             with more or fewer cells than the header.
     """
-    separator = separator or ("\t" if file.suffix == ".tsv" else ",")
     reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         heads = [head.strip() for head in next(reader, [])]
@@ -257,7 +244,9 @@ def _parquet(file: Path) -> list[JsonObject]:
         DataError: it is damaged, or larger than `MOST_CELLS` or `MOST_BYTES`.
     """
     try:
-        scan = pl.scan_parquet(io.BytesIO(_parquet_bytes(file)))
+        # Empty if it is not parquet, so that a large file is not read.
+        data = source_bytes(file, MOST_BYTES) if is_parquet(plain_file(file)) else b""
+        scan = pl.scan_parquet(io.BytesIO(data))
         columns = scan.collect_schema()
         cells = int(scan.select(pl.len()).collect().item()) * len(columns)
         if cells > MOST_CELLS:
@@ -304,16 +293,6 @@ def parquet_rows(file: Path, most: int) -> Iterator[Row]:
 def _check_bytes(file: Path, frame: pl.DataFrame) -> None:
     if sum(map(_bytes_in, frame)) > MOST_BYTES:
         raise _too_large(file, message("datasets.table-bytes", most=MOST_BYTES >> 20))
-
-
-def _parquet_bytes(file: Path) -> bytes:
-    """The bytes of a parquet file; empty if it is not parquet, so that a large one is not read.
-
-    Raises:
-        DataError: it is not readable, or larger than `MOST_BYTES`.
-        OSError: it is not readable.
-    """
-    return source_bytes(file, MOST_BYTES) if is_parquet(plain_file(file)) else b""
 
 
 def _bytes_in(column: pl.Series) -> int:

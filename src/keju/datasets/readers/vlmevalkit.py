@@ -119,7 +119,8 @@ def _rows(file: Path) -> Iterator[Row]:
         raise DataError(message("datasets.not-a-regular-file"), file=file)
     try:
         with file.open(encoding=_encoding(file), newline="") as lines:
-            for row in delimited(file, _bounded(file, lines)):
+            separator = "\t" if file.suffix == ".tsv" else ","
+            for row in delimited(file, _bounded(file, lines), separator):
                 _check_columns(row)
                 yield row
     except UnicodeDecodeError as error:

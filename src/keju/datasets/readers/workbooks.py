@@ -120,23 +120,6 @@ class Workbook:
             yield from several
 
 
-def workbook_sheets(
-    file: Path, data: bytes, most: int | None = None, *, formulas: bool = False
-) -> list[Sheet]:
-    """The visible sheets of a workbook that have filled cells; the arguments as of `Workbook`.
-
-    Args:
-        file: the workbook's name, for errors.
-        data: its bytes.
-        most: read only this many rows of each sheet.
-        formulas: return the text of formulas, not their values.
-
-    Raises:
-        DataError: it is damaged, or larger than the limits of this module.
-    """
-    return Workbook(file, data, formulas=formulas).sheets(most)
-
-
 @contextmanager
 def _reporting(file: Path) -> Iterator[None]:
     """Report any error of the library as damage, without its warnings."""
