@@ -48,12 +48,7 @@ def write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
 
 
 def write_frame(path: Path, frame: pl.DataFrame, rows: int | None = None) -> None:
-    """Write one table that is in memory, atomically.
-
-    Args:
-        path: the file.
-        frame: the table.
-        rows: maximum rows of a group.
+    """Write one table that is in memory, atomically, in groups of at most `rows` rows.
 
     Raises:
         DataError: the file cannot be written.

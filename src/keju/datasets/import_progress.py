@@ -12,10 +12,7 @@ EVERY = 0.25
 
 
 class ImportProgress:
-    """Files read, and images and items written, by one import.
-
-    Args:
-        show: called with this object at most every `EVERY` seconds.
+    """Files read, and images and items written, by one import; `show` is called from time to time.
 
     Attributes:
         files: source files read; a file that is read twice counts twice.

@@ -22,11 +22,7 @@ _CLEAR = re.compile(r"\\n(?![A-Za-z])")
 
 
 class Newlines:
-    """Converts literal line breaks by one rule, and counts them.
-
-    Args:
-        choice: the rule.
-    """
+    """Converts literal line breaks by one rule, and counts them."""
 
     def __init__(self, choice: NewlineChoice = "auto") -> None:
         self._choice = choice

@@ -48,12 +48,7 @@ def write_packed(
 ) -> list[Path]:
     """Write images into tables: ``path``, and ``image`` as the hub keeps it (bytes, path).
 
-    One group of rows is in memory at a time.
-
-    Args:
-        refs: the images, each once.
-        read: returns the bytes of one.
-        out: the directory of the tables.
+    Each image must be given once. One group of rows is in memory at a time.
 
     Raises:
         DataError: an image is missing or altered.

@@ -43,15 +43,7 @@ class Preview(NamedTuple):
 def preview(
     reader: Reader[Any], src: Path, options: Options, *, most: int = ITEMS, seconds: float = SECONDS
 ) -> Preview:
-    """Read a source until its first items are known.
-
-    Args:
-        reader: the reader.
-        src: the file or folder.
-        options: its options.
-        most: the maximum number of items.
-        seconds: time limit.
-    """
+    """Read a source until its first `most` items are known, or `seconds` have passed."""
     writer = PreviewWriter(most)
     error: KejuError | None = None
     timed_out = False
@@ -75,11 +67,7 @@ class PreviewEndError(Exception):
 
 
 class PreviewWriter(DatasetWriter):
-    """A `DatasetWriter` that stores nothing, and stops the reader after some items.
-
-    Args:
-        most: items after which `add` raises `PreviewEndError`.
-    """
+    """A `DatasetWriter` that stores nothing, and stops the reader after `most` items."""
 
     def __init__(self, most: int = ITEMS) -> None:
         self.items: list[Item] = []

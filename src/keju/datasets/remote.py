@@ -24,10 +24,7 @@ _DEFINITIONS = "benchmarks"
 
 
 class RemoteDataset:
-    """The files of a dataset at an address.
-
-    Args:
-        address: such as ``s3://BUCKET/PREFIX``.
+    """The files of a dataset at an address such as ``s3://BUCKET/PREFIX``.
 
     Attributes:
         folder: the objects at the address.

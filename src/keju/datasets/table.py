@@ -46,10 +46,6 @@ def write_items(path: Path, items: list[Item]) -> None:
 def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
     """Items that are `as_stored` as a table with the columns of `SCHEMA`, in their order.
 
-    Args:
-        path: the table's file, for the error.
-        items: the items.
-
     Raises:
         DataError: an item contains something that cannot be stored.
     """

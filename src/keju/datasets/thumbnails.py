@@ -56,12 +56,7 @@ class Thumbnails:
 
 
 def thumbnails_of(datasets: Mapping[Path, Path | None], *, budget: int) -> dict[Path, Thumbnails]:
-    """The small copies for each run: of the dataset at its path; none where that is missing.
-
-    Args:
-        datasets: the dataset of each run.
-        budget: the maximum total size, which the runs share equally.
-    """
+    """The small copies of the datasets of runs, by run; the runs share the budget equally."""
     return {
         run: Thumbnails(_opened(path), budget=budget // len(datasets))
         for run, path in datasets.items()

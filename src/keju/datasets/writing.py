@@ -116,11 +116,7 @@ class DatasetWriter:
             self.abandon()
 
     def add_image(self, data: bytes, name: str) -> ImageRef:
-        """Store an image byte for byte; the same bytes are stored once.
-
-        Args:
-            data: the bytes of the file.
-            name: its name in errors.
+        """Store an image byte for byte; the same bytes are stored once. `name` is for errors.
 
         Raises:
             DataError: it is not a valid image.

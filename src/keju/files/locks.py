@@ -18,11 +18,7 @@ _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
 
 
 def locked_file(path: Path, *, busy: str) -> FileLock:
-    """Lock a file, so that one process at a time writes to its directory; the caller releases it.
-
-    Args:
-        path: the file, which is created.
-        busy: the error message if another process has locked it.
+    """Lock a file until the caller releases it; `busy` is the error if another process has it.
 
     Raises:
         UsageError: another process has locked it, its folder cannot be written to, or the file

@@ -31,11 +31,6 @@ def score_of(scores: Sequence[Score], item: Item, text: str) -> InspectScore:
     """All metrics of one response under one protocol.
 
     Without an extracted answer, the text is shown.
-
-    Args:
-        scores: of that response under that protocol.
-        item: the item.
-        text: the text of the response.
     """
     from inspect_ai.scorer import Score as InspectScore  # noqa: PLC0415
 

@@ -55,11 +55,6 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
     The object ``.unfinished`` is created on the condition that it does not exist: of two writers,
     one is refused. `last` is created on the same condition, after all other files.
 
-    Args:
-        local: the folder.
-        folder: the address.
-        last: the file without which the folder is not complete.
-
     Raises:
         UsageError: objects exist there, or another process uploads to the address.
         DataError: the store answers with an error.

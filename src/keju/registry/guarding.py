@@ -28,13 +28,7 @@ def is_debugging() -> bool:
 
 
 def make_plugin_error(plugin: Plugin, function: str, error: BaseException) -> PluginError:
-    """Make the error about an unexpected exception of a plug-in.
-
-    Args:
-        plugin: the plug-in.
-        function: the name of its function and what it belongs to.
-        error: the exception.
-    """
+    """Make the error about an unexpected exception of a plug-in's function."""
     hint = message("registry.set-debug", debug=DEBUG)
     reason = shortened(describe_exception(error), _LONGEST).rstrip(".")
     return PluginError(
@@ -49,10 +43,6 @@ def guard_call(plugin: Plugin, function: str) -> Iterator[None]:
     """Raise a `PluginError` in place of an unexpected exception.
 
     Errors of keju itself, which have a text for the user, and system errors pass unchanged.
-
-    Args:
-        plugin: whose code is executed.
-        function: its name and what it belongs to.
     """
     try:
         yield

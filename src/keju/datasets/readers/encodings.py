@@ -59,12 +59,7 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes, file: Path, encoding: str = "") -> Decoded:
-    """The text of a file, without byte-order mark.
-
-    Args:
-        data: its bytes.
-        file: its name, for errors.
-        encoding: its encoding; empty: detected.
+    """The text of a file in a given or, if it is empty, detected encoding, without byte-order mark.
 
     Raises:
         UsageError: there is no encoding of that name.

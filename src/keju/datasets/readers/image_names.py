@@ -12,12 +12,7 @@ from keju.messages import message
 
 
 class ImageNames:
-    """The images of one source; a name from data is only ever compared, never used as a path.
-
-    Args:
-        folder: the folder of the source.
-        images: its images, each under `folder`.
-    """
+    """The images of one source; a name from data is only ever compared, never used as a path."""
 
     def __init__(self, folder: Path, images: Iterable[Path]) -> None:
         self._folder = folder

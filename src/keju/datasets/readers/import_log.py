@@ -30,13 +30,7 @@ class ImportLog:
         self._encodings.setdefault(encoding, {})[file] = None
 
     def matched(self, way: str, name: str, found: str) -> None:
-        """Record that an image was found by other means than the path in its record.
-
-        Args:
-            way: how, as the end of a sentence: ``by their file name``.
-            name: the name in the record.
-            found: the file.
-        """
+        """Record that an image was found by other means than its path: ``by their file name``."""
         self._matched.setdefault(way, {})[name] = found
         first = self._first.setdefault(found, name)
         if not _are_alike(first, name):

@@ -96,10 +96,7 @@ def _lines(file: Path, text: str) -> list[JsonObject]:
 
 
 def iter_list(pieces: Iterable[str]) -> Iterator[JsonObject]:
-    """Yield the objects of a JSON list, one of which is in memory.
-
-    Args:
-        pieces: the text of the list, in pieces.
+    """Yield the objects of a JSON list, from pieces of its text; one object is in memory.
 
     Raises:
         ValueError: it is not a list of objects, or one has more than `MOST_TEXT` characters.
@@ -140,10 +137,6 @@ def _decoded(text: str) -> JsonObject:
 
 def iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
     """Yield the objects of JSON lines; blank lines are skipped.
-
-    Args:
-        file: the file, for errors.
-        lines: its lines.
 
     Raises:
         DataError: a line is not an object.

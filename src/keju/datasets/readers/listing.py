@@ -38,9 +38,6 @@ _LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
 class Listing:
     """The files of a source, without system files; links to directories are not followed.
 
-    Args:
-        src: the file or directory.
-
     Attributes:
         root: the directory that `files` are relative to.
         files: their paths, sorted, at most `MOST_FILES`.

@@ -167,11 +167,7 @@ def _describe_limits(low: float | None, high: float | None) -> str:
 
 
 def declare_texts(options: Mapping[str, str]) -> type[Settings]:
-    """Settings with a text for each option, or a table of texts for each family ``field.NAME``.
-
-    Args:
-        options: the name of each option and its help.
-    """
+    """Settings with a text for each option, or a table of texts for each family ``field.NAME``."""
     fields: list[tuple[str, Any, Any]] = []
     for number, (name, help_text) in enumerate(options.items()):
         about = Meta(description=help_text)

@@ -260,11 +260,7 @@ def _parquet(file: Path) -> list[JsonObject]:
 
 
 def parquet_rows(file: Path, most: int) -> Iterator[Row]:
-    """Yield the records that `read_table` returns, a few of which are in memory.
-
-    Args:
-        file: a parquet file.
-        most: the number of records in memory; they may have `MOST_BYTES` bytes in all.
+    """Yield the records that `read_table` returns, at most `most` and `MOST_BYTES` bytes in memory.
 
     Raises:
         DataError: as `read_table`, but there is no limit to the size of the file.

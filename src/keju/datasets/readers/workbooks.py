@@ -86,10 +86,7 @@ class Workbook:
             self._sheets = [each for each in book.worksheets if each.sheet_state == "visible"]
 
     def sheets(self, most: int | None = None) -> list[Sheet]:
-        """The sheets that have filled cells, with their rows.
-
-        Args:
-            most: read only this many rows of each sheet.
+        """The sheets that have filled cells, with their rows or the first `most` of them.
 
         Raises:
             DataError: a sheet is damaged, or the rows exceed the limits.

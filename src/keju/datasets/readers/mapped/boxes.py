@@ -14,12 +14,7 @@ from keju.messages import message
 
 
 def boxes_in(value: object, images: tuple[ImageRef, ...], place: Place) -> tuple[Box, ...]:
-    """The boxes of a cell: a list of four numbers for each box, or the JSON of that list.
-
-    Args:
-        value: the cell.
-        images: the item's images; the boxes must lie on the first.
-        place: the record, for errors.
+    """The boxes of a cell, on the first image: a list of lists of four numbers, or its JSON.
 
     Raises:
         DataError: the cell is something else, or a box is not on the image.

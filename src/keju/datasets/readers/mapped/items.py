@@ -40,24 +40,14 @@ PLACE_COLUMNS = frozenset({"file", "folder", "name", "stem", "text"})
 
 
 class ItemMaker:
-    """Makes an item from a record.
-
-    Args:
-        mapping: the mapping file's content.
-        columns: all columns of all records, to log their use.
-    """
+    """Makes an item from a record."""
 
     def __init__(self, mapping: Mapping, columns: tuple[str, ...]) -> None:
         self._mapping = mapping
         self._rest = self._others(columns)
 
     def item(self, row: Row, name: str, images: tuple[ImageRef, ...]) -> Item:
-        """The item of a record.
-
-        Args:
-            row: the record.
-            name: its id, unless the mapping gives one.
-            images: its images.
+        """The item of a record; `name` is its id, unless the mapping gives one.
 
         Raises:
             DataError: the task is missing or unknown, the prompt cannot be filled, an answer names

@@ -35,11 +35,6 @@ def named_groups(
 
     The expression must match the whole name.
 
-    Args:
-        pattern: a regular expression of Python.
-        names: what it is matched with.
-        seconds: time limit.
-
     Raises:
         UsageError: it is not a regular expression, has no named group, or takes too long.
     """

@@ -118,12 +118,7 @@ def table_records(src: Path, mapping: Mapping) -> Iterable[Row]:
 
 
 def with_groups(rows: Sequence[Row], names: Sequence[str], pattern: str) -> list[Row]:
-    """The records with the named groups of their images' paths; those without a match are None.
-
-    Args:
-        rows: the records.
-        names: the path of the image of each.
-        pattern: the regular expression; empty: the records are returned unchanged.
+    """The records with the named groups of their images' paths; those without a match are dropped.
 
     Raises:
         UsageError: the expression cannot be used, or a group has the name of a column.

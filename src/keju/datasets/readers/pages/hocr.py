@@ -41,15 +41,11 @@ def is_hocr(data: bytes) -> bool:
 
 
 def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
-    """Read one hOCR file of one page.
+    """Read an hOCR file of one page; `kinds` are the user's meanings of types, before keju's table.
 
     Lines are in document order, which is hOCR's reading order. The text of a line is that of its
     words, else all text in it; its outline is ``poly``, else ``bbox``; its confidence is the mean
     of all ``x_wconf`` in it. A kind is in ``data-kind`` (keju) or in the class (``ocr_header``).
-
-    Args:
-        path: the file.
-        kinds: the user's meanings of types, with priority over keju's table.
 
     Raises:
         DataError: the file has no ocr_page or several, or a position in it is not a list of

@@ -31,10 +31,6 @@ def near_names(
     Names match that differ in upper and lower case, in separators, in leading zeros, in a second
     suffix (``p1.txt.txt``), in the form of characters (NFC, NFD, full width), in a word such as
     ``page`` before the number, or in the folder. Ambiguous names match nothing.
-
-    Args:
-        images: the images without a text.
-        texts: the texts without an image.
     """
     left = list(texts)
     for image in images:

@@ -24,13 +24,7 @@ _CONVERTERS = (
 
 
 def other_kinds(root: Path, files: Sequence[PurePosixPath], read: frozenset[str]) -> Iterator[str]:
-    """One line for each kind of file that is not imported, with the command to convert it.
-
-    Args:
-        root: the directory.
-        files: all files of it.
-        read: suffixes that are imported, in lower case, without the point.
-    """
+    """One line for each kind of file whose suffix is not read, with the command to convert it."""
     kinds: dict[str, list[PurePosixPath]] = {}
     for path in files:
         if _suffix(path) not in read:

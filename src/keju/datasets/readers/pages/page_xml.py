@@ -31,16 +31,12 @@ _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
 def read_page(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
-    """Read one PAGE-XML file.
+    """Read a PAGE-XML file; `kinds` are the user's meanings of types, before keju's table.
 
     Lines are in the file's reading order: its ReadingOrder, or Transkribus's indices of regions and
     lines; else in document order, with `explicit_order` false. The text of a line is its TextEquiv
     of lowest index, unchanged; for a line without one, its words are joined. Types come from
     ``type=`` and ``custom="structure {type:…;}"``.
-
-    Args:
-        path: the file.
-        kinds: the user's meanings of types, with priority over keju's table.
 
     Raises:
         DataError: the file is not PAGE-XML, or something in it is not valid.

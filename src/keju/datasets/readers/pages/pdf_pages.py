@@ -64,12 +64,7 @@ class PdfReader:
     def images(
         self, file: Path, wanted: Collection[int], dpi: int | None
     ) -> Iterator[tuple[int, PageImage]]:
-        """The images of some pages, numbered from 1.
-
-        Args:
-            file: the PDF.
-            wanted: the numbers of the pages.
-            dpi: render every page at this resolution.
+        """The images of some pages, numbered from 1; with `dpi`, all are rendered at it.
 
         Raises:
             DataError: as `length`, or a page is damaged, too large or takes too long.

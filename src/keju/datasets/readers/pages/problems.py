@@ -15,11 +15,7 @@ MOST = 1_000
 
 
 class Problems:
-    """The problems of a source, by kind.
-
-    Args:
-        src: the source.
-    """
+    """The problems of a source, by kind."""
 
     def __init__(self, src: Path) -> None:
         self._src = src
@@ -30,10 +26,7 @@ class Problems:
 
     @contextmanager
     def collecting(self, noun: str) -> Iterator[None]:
-        """Collect an error about one file instead of raising it.
-
-        Args:
-            noun: the kind of faulty file, in the singular: ``unusable text``.
+        """Collect an error about one file, such as an ``unusable text``, instead of raising it.
 
         Raises:
             DataError: there are `MOST` faulty files.

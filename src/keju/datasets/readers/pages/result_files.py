@@ -109,15 +109,11 @@ def form_of(path: Path) -> ResultForm:
 
 
 def read_result(path: Path, form: str) -> PageResult:
-    """Read one file.
+    """Read one file, whose form is that of `form_of`.
 
     The text of PAGE-XML and ALTO is in the order that the file states, else in document order;
     geometry is never used, since the order is part of the program's result. Encodings of text files
     are detected as by an import.
-
-    Args:
-        path: the file.
-        form: the result of `form_of`.
 
     Raises:
         DataError: the file is damaged, has several pages, is too large, or is in no known encoding.

@@ -105,9 +105,6 @@ class Texts:
     A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
     one file per page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
     Numbers count from 1, or from 0 if each page then has a text.
-
-    Args:
-        files: all text files.
     """
 
     def __init__(self, files: Collection[Path]) -> None:

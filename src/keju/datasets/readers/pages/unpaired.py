@@ -28,13 +28,7 @@ class Unpaired(NamedTuple):
 
     @classmethod
     def of(cls, root: Path, found: Mapping[Scan, Pages], texts: Sequence[Path]) -> Unpaired:
-        """Find the pages without a text.
-
-        Args:
-            root: the directory.
-            found: the texts of each scan.
-            texts: the texts that belong to no scan.
-        """
+        """Find the pages without a text; `texts` are those that belong to no scan."""
         bare = [
             (PurePosixPath(scan.file.relative_to(root)), scan.pages is not None, number)
             for scan, pages in found.items()

@@ -27,12 +27,7 @@ def xml_roots(listing: Listing) -> Counter[str]:
 
 
 def detect_pages(root: str, name: str) -> Callable[[Listing], Detection | None]:
-    """The detection of a format that has one page per XML file.
-
-    Args:
-        root: the root element of its files.
-        name: the name of the format for users.
-    """
+    """The detection of a format with one page per XML file, by the root element of its files."""
 
     def detect(listing: Listing) -> Detection | None:
         roots = xml_roots(listing)
