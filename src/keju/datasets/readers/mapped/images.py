@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -11,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from keju.datasets.readers.base import files_under, inside, source_bytes, source_text
-from keju.datasets.readers.image_lookup import image_below
+from keju.datasets.readers.image_lookup import decoded_image, image_below
 from keju.datasets.readers.mapped.mapping import Mapping
 from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.records import JsonObject, Place
@@ -25,8 +23,6 @@ from keju.messages import message
 _BLANK = re.compile(r"\{([^{}]+)\}")
 _IMAGES = "[source] images"
 _ANY_FOLDER, _ANY_SUFFIX = "**/", ".*"
-_SHORTEST = 200
-"""Minimum length of an image in base64; a shorter text is a name."""
 
 
 class MappedFiles:
@@ -55,7 +51,7 @@ class MappedFiles:
             return [filled(source.image_path, row.cells, place)]
         columns = as_tuple(self._mapping.fields.get("image", ()))
         if columns:
-            return [each for column in columns for each in _images_in(row.cells.get(column))]
+            return [each for column in columns for each in _images_in(row.cells.get(column), place)]
         return [] if source.tables else [str(row.cells["file"])]
 
     def store(self, writer: DatasetWriter, image: str | bytes, place: Place) -> ImageRef | None:
@@ -179,26 +175,18 @@ def filled(pattern: str, cells: JsonObject, place: Place) -> str:
     return name.removeprefix("/") if pattern.startswith("{folder}/") else name
 
 
-def _images_in(value: object) -> list[str | bytes]:
+def _images_in(value: object, place: Place) -> list[str | bytes]:
     """The images in a cell: a name, base64, bytes, or a list of these."""
     if isinstance(value, list):
-        return [each for one in value for each in _images_in(one)]
+        return [each for one in value for each in _images_in(one, place)]
     if isinstance(value, dict):
-        return _images_in(value.get("bytes") or value.get("path"))
+        return _images_in(value.get("bytes") or value.get("path"), place)
     if isinstance(value, bytes):
         return [value]
-    return _named_in(str(value).strip()) if value is not None else []
-
-
-def _named_in(text: str) -> list[str | bytes]:
+    text = "" if value is None else str(value).strip()
     if text.startswith("["):
         try:
             return list(msgspec.json.decode(text, type=list[str]))
         except msgspec.MsgspecError:
             return [text]
-    if len(text) >= _SHORTEST:
-        try:
-            return [base64.b64decode(text.rpartition("base64,")[2], validate=True)]
-        except (binascii.Error, ValueError):
-            return [text]
-    return [text] if text else []
+    return [decoded_image(text, file=place.file, item=place.item) or text] if text else []

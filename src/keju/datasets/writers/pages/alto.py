@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from lxml import etree
 
 from keju.datasets.writers.pages.page import (
     LANGUAGE,
     WORDS,
     PageContent,
-    PageForm,
     PageLine,
-    Pixel,
     Rectangle,
     Region,
 )
-from keju.datasets.writers.pages.xml_elements import add_element, new_root, serialise
+from keju.datasets.writers.pages.xml_elements import add_element, format_points, new_root, serialise
 
 NAMESPACE = "http://www.loc.gov/standards/alto/ns-v4#"
 VERSION = "4.4"
@@ -100,8 +96,8 @@ def _line(block: etree._Element, name: str, line: PageLine, region: Region) -> N
         element.set("TAGREFS", f"kind-{word}")
     if line.outline:
         _placed(element, line.box)
-        element.set("BASELINE", _points(line.baseline))
-        add_element(add_element(element, "Shape"), "Polygon", POINTS=_points(line.outline))
+        element.set("BASELINE", format_points(line.baseline))
+        add_element(add_element(element, "Shape"), "Polygon", POINTS=format_points(line.outline))
     string = add_element(element, "String", CONTENT=line.text)
     if line.outline:
         _placed(string, line.box)
@@ -118,11 +114,3 @@ def _placed(element: etree._Element, box: Rectangle) -> etree._Element:
     for key, value in (("HPOS", x0), ("VPOS", y0), ("WIDTH", x1 - x0), ("HEIGHT", y1 - y0)):
         element.set(key, str(value))
     return element
-
-
-def _points(points: Iterable[Pixel]) -> str:
-    return " ".join(f"{x},{y}" for x, y in points)
-
-
-FORM = PageForm("alto", "ALTO 4.4", ".xml", write_alto)
-"""The format of ``keju export alto``."""

@@ -8,7 +8,6 @@ from keju.datasets.writers.pages.page import (
     LANGUAGE,
     WORDS,
     PageContent,
-    PageForm,
     PageLine,
     Rectangle,
     Region,
@@ -95,7 +94,3 @@ def _broken_into_rows(root: etree._Element) -> None:
                 element.text = "\n"
         elif element.get("class") == "ocr_line":
             element.tail = "\n"
-
-
-FORM = PageForm("hocr", "hOCR 1.2", ".hocr", write_hocr)
-"""The format of ``keju export hocr``."""

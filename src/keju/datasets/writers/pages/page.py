@@ -127,7 +127,6 @@ class PageForm(NamedTuple):
     `of_text` means that it contains the page's running text instead of its lines.
     """
 
-    name: str
     title: str
     suffix: str
     write: Callable[[PageContent], bytes]

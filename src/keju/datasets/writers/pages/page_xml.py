@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from lxml import etree
 
 from keju.datasets.writers.pages.page import (
     WORDS,
     PageContent,
-    PageForm,
     PageLine,
-    Pixel,
     Region,
 )
-from keju.datasets.writers.pages.xml_elements import add_element, new_root, serialise
+from keju.datasets.writers.pages.xml_elements import add_element, format_points, new_root, serialise
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 
@@ -69,7 +65,7 @@ def _region(sheet: etree._Element, name: str, region: Region, page: PageContent)
         element.set("readingDirection", _DIRECTION[region.vertical])
         element.set("textLineOrder", _ORDER[region.vertical])
     x0, y0, x1, y1 = box
-    add_element(element, "Coords", points=_points([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
+    add_element(element, "Coords", points=format_points([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
     if region.box is not None:
         for place, line in enumerate(region.lines, start=1):
             _line(element, f"{name}l{place}", line, region)
@@ -82,8 +78,8 @@ def _line(parent: etree._Element, name: str, line: PageLine, region: Region) -> 
         element.set("readingDirection", _DIRECTION[line.vertical])
     if word := WORDS.get(line.kind):
         element.set("custom", f"structure {{type:{word};}}")
-    add_element(element, "Coords", points=_points(line.outline))
-    add_element(element, "Baseline", points=_points(line.baseline))
+    add_element(element, "Coords", points=format_points(line.outline))
+    add_element(element, "Baseline", points=format_points(line.baseline))
     equivalent = _text(element, line.text)
     if line.confidence is not None:
         equivalent.set("conf", f"{line.confidence:.4f}")
@@ -93,11 +89,3 @@ def _text(element: etree._Element, text: str) -> etree._Element:
     equivalent = add_element(element, "TextEquiv")
     add_element(equivalent, "Unicode", text)
     return equivalent
-
-
-def _points(points: Iterable[Pixel]) -> str:
-    return " ".join(f"{x},{y}" for x, y in points)
-
-
-FORM = PageForm("page-xml", "PAGE-XML (2019-07-15)", ".xml", write_page_xml)
-"""The format of ``keju export page-xml``."""

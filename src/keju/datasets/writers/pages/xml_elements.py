@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lxml import etree
 
 
@@ -20,6 +22,11 @@ def add_element(
         element.set(key, str(value))
     element.text = text
     return element
+
+
+def format_points(points: Iterable[tuple[int, int]]) -> str:
+    """Points as PAGE-XML and ALTO write them."""
+    return " ".join(f"{x},{y}" for x, y in points)
 
 
 def serialise(root: etree._Element) -> bytes:

@@ -20,7 +20,6 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.hisdoc.lines import lines_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import transcription_task
@@ -28,7 +27,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task
 from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
-from keju.items import Item
+from keju.items import Item, Line, Point
 from keju.messages import message
 from keju.settings import Settings
 
@@ -84,28 +83,17 @@ HISDOC1B = (
 _HISDOC1B_HINT = "Convert the pages to PAGE-XML, or to images with .txt files (FORMAT pages)"
 
 
-class _Found(NamedTuple):
+_NUMBERS = 8
+_LARGEST = 1e6
+
+
+class _Page(NamedTuple):
     """A page: the subset's directory, its name in it, and its two files, where they exist."""
 
     root: Path
     name: str
     image: Path | None
     text: Path | None
-
-
-class _Page(NamedTuple):
-    """A page with both files."""
-
-    root: Path
-    name: str
-    image: Path
-    text: Path
-
-
-class _Wish(NamedTuple):
-    task: Task
-    geometry: bool
-    split: str
 
 
 def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> Iterator[str]:
@@ -121,17 +109,34 @@ def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> I
             that does not have the layout, a broken image.
     """
     task = transcription_task(settings.task)
-    wish = _Wish(task, settings.order == "geometry", settings.split)
     if not src.is_dir():
         raise DataError(message("datasets.hisdoc-no-folder", texts=_TEXTS), file=src)
     pages = list(_pages(src))
     if not pages:
         raise _nothing(src)
     splits = _splits(src)
-    if wish.split and not splits:
-        raise DataError(message("datasets.hisdoc-split-missing", split=wish.split), file=src)
-    wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
-    yield from _add_all(src, writer, wanted, wish, splits, skip=settings.skip_missing)
+    split = settings.split
+    if split and not splits:
+        raise DataError(message("datasets.hisdoc-split-missing", split=split), file=src)
+    wanted = [page for page in pages if split in ("", splits.get(page.name, ""))]
+    yield from _note_halves(src, wanted, skip=settings.skip_missing)
+    empty = []
+    whole = [page for page in wanted if page.image and page.text]
+    for page in whole:
+        about = {
+            "subset": page.root.resolve().name,
+            "split": splits.get(page.name, ""),
+            "order": "geometry" if settings.order == "geometry" else "stated",
+        }
+        if item := _item(src, writer, page, task, about):
+            writer.add(item)
+        else:
+            empty.append(f"{_id(src, page)}.txt")
+    if len(empty) == len(whole):
+        raise DataError(message("datasets.hisdoc-no-pages"), file=src)
+    if empty:
+        pages_without = number_of(len(empty), "page")
+        yield f"{pages_without} without any text line, skipped: {join_names(empty)}"
     if splits and (without := sorted({page.name for page in pages} - set(splits))):
         yield f"{number_of(len(without), 'page')} in no split: {join_names(without)}"
 
@@ -180,7 +185,7 @@ def _nothing(src: Path) -> DataError:
     return DataError(message("datasets.hisdoc-no-texts", texts=_TEXTS), file=src)
 
 
-def _pages(src: Path) -> Iterator[_Found]:
+def _pages(src: Path) -> Iterator[_Page]:
     """Every page of every subset, by its name."""
     texts: dict[tuple[Path, str], Path] = {}
     for path in files_under(src, {"txt"}):
@@ -198,7 +203,7 @@ def _pages(src: Path) -> Iterator[_Found]:
                 raise DataError(problem, file=path.parent)
             images[key] = path
     for key in sorted({*texts, *images}):
-        yield _Found(*key, images.get(key), texts.get(key))
+        yield _Page(*key, images.get(key), texts.get(key))
 
 
 def _splits(src: Path) -> Mapping[str, str]:
@@ -221,71 +226,84 @@ def _splits(src: Path) -> Mapping[str, str]:
     return found
 
 
-def _add_all(
-    src: Path,
-    writer: DatasetWriter,
-    pages: list[_Found],
-    wish: _Wish,
-    splits: Mapping[str, str],
-    *,
-    skip: bool,
-) -> Iterator[str]:
-    whole: list[_Page] = []
-    halves: list[Path] = []
-    for root, name, image, text in pages:
-        if image and text:
-            whole.append(_Page(root, name, image, text))
-        else:
-            halves.append(image or text or root)
+def _note_halves(src: Path, pages: list[_Page], *, skip: bool) -> Iterator[str]:
+    halves = [image or text or root for root, _, image, text in pages if not (image and text)]
     if halves:
         names = join_names(path.relative_to(src).as_posix() for path in halves)
         problem = message("datasets.hisdoc-halves", count=len(halves), names=names)
         if not skip:
             raise DataError(problem, file=src)
         yield f"skipped {problem}"
-    empty = [page for page in whole if not _add(src, writer, page, wish, splits)]
-    if len(empty) == len(whole):
-        raise DataError(message("datasets.hisdoc-no-pages"), file=src)
-    if empty:
-        yield f"{number_of(len(empty), 'page')} without any text line, skipped: " + join_names(
-            f"{_id(src, page)}.txt" for page in empty
-        )
 
 
 def _id(src: Path, page: _Page) -> str:
     return (page.root.relative_to(src) / page.name).as_posix()
 
 
-def _add(
-    src: Path, writer: DatasetWriter, page: _Page, wish: _Wish, splits: Mapping[str, str]
-) -> bool:
-    """Add a page; false if it has no text line."""
+def _item(
+    src: Path, writer: DatasetWriter, page: _Page, task: Task, about: dict[str, str]
+) -> Item | None:
+    """The item of a page with both files, with its metadata; None if it has no text line."""
+    assert page.image
+    assert page.text
     check_name(page.name, page.image)
     lines = lines_of(page.text)
     if not any(line.text.strip() for line in lines):
-        return False
+        return None
     ref = writer.add_image(source_bytes(page.image), str(page.image))
-    if wish.geometry:
+    if about["order"] == "geometry":
         size = {"width": ref.width, "height": ref.height}
         found = Page(file=str(page.text), image_name="", lines=lines, explicit_order=False, **size)
         lines = page_in_reading_order(found, order="geometry")
     answer = "\n".join(line.text for line in lines if line.text.strip())
-    metadata = {
-        "subset": page.root.resolve().name,
-        "split": splits.get(page.name, ""),
-        "order": "geometry" if wish.geometry else "stated",
-    }
-    writer.add(
-        Item(
-            id=_id(src, page),
-            benchmark=wish.task.benchmark,
-            task=wish.task.id,
-            images=(ref,),
-            answer=answer,
-            transcription=answer,
-            lines=lines,
-            group=page.name,
-            metadata={key: value for key, value in metadata.items() if value},
-        )
+    return Item(
+        id=_id(src, page),
+        benchmark=task.benchmark,
+        task=task.id,
+        images=(ref,),
+        answer=answer,
+        transcription=answer,
+        lines=lines,
+        group=page.name,
+        metadata={key: value for key, value in about.items() if value},
     )
-    return True
+
+
+def lines_of(file: Path) -> tuple[Line, ...]:
+    """The lines of a page in the order of its file, each with the outline of four corners.
+
+    In M5HisDoc the text comes after the coordinates, in MTHv2 before them (both seen in code that
+    reads the release). A file has one of the two layouts; where every line fits both (texts that
+    are numbers), M5HisDoc's is assumed. The text may contain commas.
+
+    Raises:
+        DataError: not readable, or a line has neither layout.
+    """
+    rows = [(n, row) for n, row in enumerate(source_text(file).split("\n"), 1) if row.strip()]
+    cells = [row.split(",", _NUMBERS) for _, row in rows]
+    after = [_parsed(each[-1], each[:-1]) for each in cells]
+    cells = [row.rsplit(",", _NUMBERS) for _, row in rows]
+    before = [_parsed(each[0], each[1:]) for each in cells]
+    parsed = after if sum(map(bool, after)) >= sum(map(bool, before)) else before
+    found: list[Line] = []
+    for (number, _), line in zip(rows, parsed, strict=True):
+        if line is None:
+            raise DataError(
+                message("datasets.hisdoc-line-invalid"), file=file, item=f"line {number}"
+            )
+        text, outline = line
+        found.append(Line(id=f"l{len(found) + 1}", text=text, polygon=outline))
+    return tuple(found)
+
+
+def _parsed(text: str, numbers: list[str]) -> tuple[str, tuple[Point, ...]] | None:
+    """A text and its four corners; None if the numbers are not eight coordinates."""
+    if len(numbers) != _NUMBERS:
+        return None
+    try:
+        values = [float(number) for number in numbers]
+    except ValueError:
+        return None
+    if not all(abs(value) < _LARGEST for value in values):
+        return None
+    return text.strip(), tuple(zip(values[::2], values[1::2], strict=True))
