@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from keju.datasets.boxes import box_fault
@@ -26,6 +26,9 @@ from keju.items import Item
 from keju.messages import Message, message
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_CONTROL = frozenset({"Cc", "Cs"})
+_IN_TEXTS = frozenset("\t\n\r")
 
 
 class _Asked(NamedTuple):
@@ -246,6 +249,39 @@ def _apart(one: str, other: str) -> Message:
         "datasets.answer-unlike-transcription",
         one=one[place : place + 6], other=other[place : place + 6], place=place + 1,
     )  # fmt: skip
+
+
+def unseen_characters(item: Item) -> Iterator[tuple[str, str]]:
+    """Yield the name of each field with such characters, and their code points.
+
+    In the id and the group: control and format characters (escape sequences, writing direction,
+    zero width), line breaks and lone surrogates. In texts: control characters (such as NUL) except
+    tab and line break, and lone surrogates. Format characters in texts are not reported, because
+    scoring ignores them.
+    """
+    for name, text in (("id", item.id), ("group", item.group)):
+        if found := _codes(mark for mark in text if unicodedata.category(mark) in _UNSEEN):
+            yield name, found
+    for name, text in _texts_of(item):
+        control = (mark for mark in text if unicodedata.category(mark) in _CONTROL)
+        if found := _codes(mark for mark in control if mark not in _IN_TEXTS):
+            yield name, found
+
+
+def _texts_of(item: Item) -> Iterator[tuple[str, str]]:
+    yield "question", item.question
+    yield "answer", item.answer
+    yield "answer_simplified", item.answer_simplified
+    yield "transcription", item.transcription or ""
+    yield "also_accepted", "".join(item.also_accepted)
+    yield "options", "".join(item.options)
+    yield "lines", "".join(line.text for line in item.lines)
+    for name, text in item.fields.items():
+        yield f"fields.{name}", text
+
+
+def _codes(marks: Iterable[str]) -> str:
+    return ", ".join(f"U+{ord(mark):04X}" for mark in dict.fromkeys(marks))
 
 
 _CHECKS: tuple[tuple[Severity, Callable[[_Asked], Iterator[Message]]], ...] = (

@@ -9,7 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.checks import check_item, missing_part, text_only_notice, unscored_reason
+from keju.datasets.checks import (
+    check_item,
+    missing_part,
+    text_only_notice,
+    unscored_reason,
+    unseen_characters,
+)
 from keju.datasets.findings import Finding, NameCount, as_sentence
 from keju.datasets.manifest import ItemsDigest
 from keju.datasets.newlines import has_literal_newline
@@ -17,7 +23,6 @@ from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset
 from keju.datasets.suspicious import SuspiciousTexts, extent_fault, length_on_image
 from keju.datasets.table import iter_items
-from keju.datasets.unseen import unseen_characters
 from keju.definitions import NO_REFERENCE, is_blank, query_of
 from keju.definitions.references import BLANK_PAGE, DECIPHERED
 from keju.errors import DataError

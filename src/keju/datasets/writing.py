@@ -8,7 +8,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 from filelock import FileLock
@@ -104,12 +103,7 @@ class DatasetWriter:
     def __enter__(self) -> DatasetWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.close()
         else:

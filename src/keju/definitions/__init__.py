@@ -20,7 +20,6 @@ from keju.definitions.forms import (
     question_form,
     question_forms_of,
 )
-from keju.definitions.official import without_official
 from keju.definitions.options import options_in
 from keju.definitions.prompt_files import read_prompts
 from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
@@ -33,6 +32,7 @@ from keju.definitions.references import (
     mark_blank,
     missing_reference,
     says_blank,
+    without_official,
 )
 from keju.definitions.registry import (
     benchmark,

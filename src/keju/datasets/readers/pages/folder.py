@@ -20,8 +20,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.pages.other_kinds import other_kinds
-from keju.datasets.readers.pages.page_image import PageImage
-from keju.datasets.readers.pages.pdf_pages import PdfReader
+from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, page_stems, scan_of
 from keju.datasets.readers.pages.unpaired import Unpaired

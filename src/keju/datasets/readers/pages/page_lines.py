@@ -1,4 +1,4 @@
-"""Lines of PAGE-XML and ALTO, nested in regions or blocks that provide ids and types."""
+"""Lines of PAGE-XML and ALTO: ids and types by the regions around them, and the stated order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import NamedTuple
 from lxml import etree
 
 from keju.datasets.line_kinds import kind_of, most_specific_word
-from keju.datasets.readers.pages.stated_order import stated_order
-from keju.datasets.readers.xml_parsing import name_of, parse_xml
+from keju.datasets.readers.xml_parsing import name_of, number, parse_xml
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 from keju.messages import message
+
+_ORDERED = ("OrderedGroup", "OrderedGroupIndexed")
+_UNORDERED = ("UnorderedGroup", "UnorderedGroupIndexed")
 
 
 class Around(NamedTuple):
@@ -60,9 +62,52 @@ class FoundLine(NamedTuple):
 def in_stated_order(
     found: Sequence[FoundLine], reading_order: etree._Element | None, file: Path
 ) -> tuple[tuple[Line, ...], bool]:
-    """The lines in the order that the file states, and whether it states one (`stated_order`)."""
-    order = stated_order([each.ids for each in found], reading_order, file)
-    return tuple(found[place].line for place in order.places), order.explicit
+    """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
+
+    An ordered group uses the index of its members, or document order where they have none (ALTO).
+    The members of an unordered group are in document order; alone it states no order. Where there
+    are several orders (ALTO), the first that states one counts. A line is placed by the innermost
+    id that is referenced; unreferenced lines come last.
+
+    Raises:
+        DataError: an index is not a number.
+    """
+    groups = (
+        [group for group in reading_order if _claims(group)] if reading_order is not None else []
+    )
+    if not groups:
+        return tuple(each.line for each in found), False
+    places: dict[str, int] = {}
+    for place, each in enumerate(found):
+        for id_ in each.ids:
+            places.setdefault(id_, place)
+    rank: dict[str, int] = {}
+    for ref in _refs(groups[0], places, file):
+        rank.setdefault(ref, len(rank))
+    keys = [next((rank[id_] for id_ in each.ids if id_ in rank), len(rank)) for each in found]
+    order = sorted(range(len(found)), key=keys.__getitem__)
+    return tuple(found[place].line for place in order), bool(rank)
+
+
+def _claims(group: etree._Element) -> bool:
+    return any(name_of(part) in _ORDERED for part in group.iter())
+
+
+def _refs(group: etree._Element, places: dict[str, int], file: Path) -> list[str]:
+    own = (group.get("regionRef") or group.get("REF") or "").split()
+    members = list(group)
+    if name_of(group) in _ORDERED:
+        keys = [_index(member, place, file) for place, member in enumerate(members)]
+        members = [members[place] for place in sorted(range(len(members)), key=keys.__getitem__)]
+    listed = [_refs(member, places, file) for member in members]
+    if name_of(group) in _UNORDERED:
+        listed.sort(key=lambda refs: min((places[r] for r in refs if r in places), default=0))
+    return own + [ref for refs in listed for ref in refs]
+
+
+def _index(member: etree._Element, place: int, file: Path) -> float:
+    given = member.get("index")
+    return place if given is None else number(given, file=file, item="ReadingOrder")
 
 
 def root_of(path: Path, root: str, form: str) -> etree._Element:

@@ -8,16 +8,16 @@ import sys
 import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from keju.datasets.readers.base import plain_file
-from keju.datasets.readers.pages import page_image
-from keju.datasets.readers.pages.page_image import PageImage
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
 from keju.messages import message
+
+MOST_PAGES = 10_000
+"""Maximum number of pages of one file; a longer one must be split."""
 
 MOST_PIXELS = 60_000_000
 """Maximum pixels of a rendered page: A4 at 700 dpi."""
@@ -26,6 +26,13 @@ PAGE_SECONDS = 15.0
 """Maximum seconds for one page."""
 
 _WORKER = Path(__file__).with_name("pdf_worker.py")
+
+
+class PageImage(NamedTuple):
+    """An image of a page: its bytes, and how it was made (``embedded`` or ``300 dpi``)."""
+
+    data: bytes
+    made: str
 
 
 class PdfReader:
@@ -43,12 +50,7 @@ class PdfReader:
     def __enter__(self) -> PdfReader:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def length(self, file: Path) -> int:
@@ -80,7 +82,7 @@ class PdfReader:
             "file": str(plain_file(file).resolve()),
             "wanted": list(wanted),
             "dpi": dpi,
-            "most_pages": page_image.MOST_PAGES,
+            "most_pages": MOST_PAGES,
             "most_pixels": MOST_PIXELS,
             "most_in_image": MAX_PIXELS,
         }

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from PIL import Image, ImageOps
 
 from keju.datasets.readers.base import plain_file, source_bytes, source_text
-from keju.datasets.readers.pages.page_image import MOST_PAGES, PageImage
-from keju.datasets.readers.pages.pdf_pages import PdfReader
+from keju.datasets.readers.pages.pdf_pages import MOST_PAGES, PageImage, PdfReader
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS, decoding, open_header

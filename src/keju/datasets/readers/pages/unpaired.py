@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from keju.datasets.readers.base import join_names
-from keju.datasets.readers.pages.near_names import NearNames, near_names
 from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import Pages, Scan
 from keju.datasets.readers.words import shell_word
+from keju.images import EXTENSIONS
 from keju.messages import both, join_sentences, message
+
+_SUFFIXES = frozenset({*(f".{each}" for each in EXTENSIONS), ".txt", ".pdf", ".xml"})
+_PREFIX = re.compile(r"(?<![a-z])(?:pages?|pg|p|images?|img|scan)(?=\d)")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_PART = re.compile(r"[a-dlr左右上下]")
+
+
+class _NearNames(NamedTuple):
+    """An image, and the texts that may be its texts: one, or one for each half of a spread."""
+
+    image: PurePosixPath
+    texts: tuple[PurePosixPath, ...]
 
 
 class Unpaired(NamedTuple):
@@ -69,14 +83,14 @@ class Unpaired(NamedTuple):
             problems.add(
                 message("datasets.texts-without-image", count=len(self.texts), names=names)
             )
-        near = list(near_names(self.images, self.texts))
+        near = list(_near_names(self.images, self.texts))
         if near:
             said = (both([str(each.image), *map(str, each.texts)]) for each in near)
             similar = message("datasets.similar-names", names=join_names(said))
             problems.hint(join_sentences([similar, *self._renaming(near)]))
         problems.hint(message("datasets.add-or-skip-pages"))
 
-    def _renaming(self, near: Sequence[NearNames]) -> list[str]:
+    def _renaming(self, near: Sequence[_NearNames]) -> list[str]:
         renamed = next((each for each in near if len(each.texts) == 1), None)
         spread = next((each for each in near if len(each.texts) > 1), None)
         hints: list[str] = []
@@ -92,3 +106,45 @@ class Unpaired(NamedTuple):
 
     def _word(self, path: PurePosixPath) -> str:
         return shell_word(str(self.root / path))
+
+
+def _near_names(
+    images: Iterable[PurePosixPath], texts: Iterable[PurePosixPath]
+) -> Iterator[_NearNames]:
+    """Match images that have no text with texts that have no image.
+
+    Names match that differ in upper and lower case, in separators, in leading zeros, in a second
+    suffix (``p1.txt.txt``), in the form of characters (NFC, NFD, full width), in a word such as
+    ``page`` before the number, or in the folder. Ambiguous names match nothing.
+    """
+    left = list(texts)
+    for image in images:
+        for inner in (True, False):
+            near = [
+                text for text in left if not inner or _folder(text.parent) == _folder(image.parent)
+            ]
+            same = [text for text in near if _key(text) == _key(image)]
+            parts = [text for text in near if inner and _is_part(_key(text), _key(image))]
+            found = same if len(same) == 1 else parts if len(parts) > 1 and not same else []
+            if found:
+                left = [text for text in left if text not in found]
+                yield _NearNames(image, tuple(found))
+                break
+
+
+def _is_part(text: str, image: str) -> bool:
+    return text.startswith(image) and bool(_PART.fullmatch(text[len(image) :]))
+
+
+def _key(path: PurePosixPath) -> str:
+    """A name without the parts in which spellings of one name differ."""
+    name = _folder(path)
+    stem = PurePosixPath(name.replace(" ", "_")).name
+    while (suffix := PurePosixPath(stem).suffix) in _SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    plain = _PREFIX.sub("", _ZEROS.sub("", re.sub(r"[-_. ]+", " ", stem).strip()))
+    return _ZEROS.sub("", plain).replace(" ", "")
+
+
+def _folder(path: PurePosixPath) -> str:
+    return unicodedata.normalize("NFKC", path.as_posix()).casefold()
