@@ -166,12 +166,7 @@ def _warn(text: str) -> None:
 
 
 def _checked(call: Call) -> _Checked:
-    """The arguments, with paths as paths.
-
-    Raises:
-        TypeError: a value has another type.
-        ValueError: a value is not valid for its option.
-    """
+    """The arguments, with paths as paths."""
     dataset = call.dataset
     path = (
         dataset.path

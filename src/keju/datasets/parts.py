@@ -125,11 +125,7 @@ def damaged(path: Path, error: BaseException) -> DataError:
 
 
 def _check_file(path: Path) -> bool:
-    """Whether a file begins and ends like parquet.
-
-    Raises:
-        DataError: it is missing, or not readable.
-    """
+    """Whether a file begins and ends like parquet."""
     try:
         return is_parquet(path)
     except FileNotFoundError:

@@ -209,11 +209,7 @@ def _few_at_a_time(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
 
 
 def _shared(row: dict[str, object], known: dict[tuple[object, ...], ImageRef]) -> ImageRef:
-    """One object per image, shared by its items: galleries repeat each hundreds of times.
-
-    Raises:
-        msgspec.ValidationError: it is not a reference to an image.
-    """
+    """One object per image, shared by its items: galleries repeat each hundreds of times."""
     place = tuple(row.values())
     if place not in known:
         known[place] = msgspec.convert(row, ImageRef)

@@ -51,11 +51,7 @@ def value_label(kind: str, name: str) -> str:
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Value]]:
-    """Values by kind and plain name.
-
-    Raises:
-        ValueError: a name means two values of its kind.
-    """
+    """Values by kind and plain name."""
     declared = shipped_toml("keju.datasets", "values.toml", dict[str, dict[str, Any]])
     kinds: dict[str, str] = declared.pop("kinds")
     by_name: dict[str, dict[str, Value]] = {}

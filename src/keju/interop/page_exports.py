@@ -276,11 +276,7 @@ class _Writer:
 def _chosen(
     manifest: RunManifest, run: Path, model: str, script: str, round_: int
 ) -> _ResponseSelection:
-    """The responses of a run to export.
-
-    Raises:
-        UsageError: it does not exist, or there are several and none is selected.
-    """
+    """The responses of a run to export."""
     one = _one_of(list(manifest.models), model, run, "models", "--model")
     prompts = _one_of(manifest.scripts, script, run, "scripts", "--script")
     if not 1 <= round_ <= manifest.rounds:

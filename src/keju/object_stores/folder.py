@@ -256,10 +256,6 @@ def _check_environment(address: Address) -> None:
     """Refuse an environment without credentials, and settings with line breaks.
 
     Without credentials, obstore would wait for the metadata server of a cloud.
-
-    Raises:
-        UsageError: there are no credentials, or a variable contains unprintable characters. The
-            value is not printed.
     """
     store = address.store
     if not any(os.environ.get(name) for name in store.credentials):

@@ -334,11 +334,7 @@ def _make_claim(point: EntryPoint) -> Claim:
 
 
 def _load_file(path: Path) -> None:
-    """Execute a plug-in file as a module of its own.
-
-    Raises:
-        PluginError: it does not exist or raises an error.
-    """
+    """Execute a plug-in file as a module of its own."""
     if path.suffix != ".py":
         raise PluginError(message("registry.plugin-not-python", path=path))
     try:

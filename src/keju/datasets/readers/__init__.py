@@ -164,11 +164,7 @@ def import_dataset(
 
 
 def _refuse_inside(out: Path, src: Path) -> None:
-    """Check that a dataset is not inside its source, where the next import would read it.
-
-    Raises:
-        UsageError: it is, perhaps through a link.
-    """
+    """Check that a dataset is not inside its source, where the next import would read it."""
     if src.is_dir() and out.resolve().is_relative_to(src.resolve()):
         raise UsageError(
             message(

@@ -246,11 +246,7 @@ _NO_TEXTS = {
 
 
 def _check_text(data: bytes, file: Path) -> None:
-    """Check that a file is not a document of an office program.
-
-    Raises:
-        DataError: it is one.
-    """
+    """Check that a file is not a document of an office program."""
     if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
         raise DataError(message("datasets.not-a-text", what=what), file=file)
 

@@ -207,11 +207,7 @@ def _pages(src: Path) -> Iterator[_Page]:
 
 
 def _splits(src: Path) -> Mapping[str, str]:
-    """The split of each page that a ``split_*.txt`` names.
-
-    Raises:
-        DataError: a page is in two splits.
-    """
+    """The split of each page that a ``split_*.txt`` names."""
     found: dict[str, str] = {}
     for path in files_under(src, {"txt"}):
         split = path.stem.removeprefix("split_")

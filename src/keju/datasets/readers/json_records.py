@@ -164,11 +164,7 @@ def seem_lines(text: str) -> bool:
 
 
 def _list_within(file: Path, content: dict[str, object]) -> object:
-    """The one list of objects that a JSON object contains.
-
-    Raises:
-        DataError: there is none, or there are several.
-    """
+    """The one list of objects that a JSON object contains."""
     lists = {
         key: value
         for key, value in content.items()

@@ -93,11 +93,7 @@ def _report_unknown(option: str, known: Iterable[str], form: str) -> UsageError:
 
 
 def _convert_text(option: str, text: str, field: FieldInfo) -> object:
-    """The value that a text means for a setting.
-
-    Raises:
-        UsageError: it has none; the error names the option, the text and what is allowed.
-    """
+    """The value that a text means for a setting."""
     kind = unwrap_type(field.type)
     if kind is str:
         return text

@@ -238,11 +238,7 @@ def _heads(file: Path, sheet: Sheet) -> list[str]:
 
 
 def _parquet(file: Path) -> list[JsonObject]:
-    """The records of a parquet file; images in it are bytes.
-
-    Raises:
-        DataError: it is damaged, or larger than `MOST_CELLS` or `MOST_BYTES`.
-    """
+    """The records of a parquet file; images in it are bytes."""
     try:
         # Empty if it is not parquet, so that a large file is not read.
         data = source_bytes(file, MOST_BYTES) if is_parquet(plain_file(file)) else b""

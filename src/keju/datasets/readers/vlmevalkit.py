@@ -130,11 +130,7 @@ def _rows(file: Path) -> Iterator[Row]:
 
 
 def _bounded(file: Path, lines: TextIO) -> Iterator[str]:
-    """The lines of a table, with limited length.
-
-    Raises:
-        DataError: a line has `MAX_CELL` characters.
-    """
+    """The lines of a table, with limited length."""
     for number, line in enumerate(iter(lambda: lines.readline(MAX_CELL), ""), start=1):
         if len(line) == MAX_CELL:
             raise DataError(

@@ -134,8 +134,7 @@ def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
 def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) -> tuple[str, ...]:
     """A note on the files that are not read.
 
-    Raises:
-        DataError: one has the name of an image: its boxes would be lost.
+    One with the name of an image is an error, since its boxes would be lost.
     """
     for path in recognised.unknown:
         if path.stem in index and path.suffix.casefold() != ".txt":

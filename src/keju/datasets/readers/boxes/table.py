@@ -150,11 +150,7 @@ def _read_headed(file: Path, rows: Sequence[Row], found: Collector) -> None:
 
 
 def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
-    """Check that not every value of a table is a share of the image.
-
-    Raises:
-        DataError: no value is above 1.
-    """
+    """Check that not every value of a table is a share of the image."""
     if all(0 <= number_in(cells, fields[role], place) <= 1 for place, cells in rows
            for role in _ROLES):  # fmt: skip
         raise box_error(message("datasets.boxes-are-shares"), rows[0].place)

@@ -169,11 +169,7 @@ def _missing(src: Path, files: MappedFiles) -> DataError:
 
 
 def _check_columns(file: Path, mapping: Mapping, columns: Iterable[str]) -> None:
-    """Check that every column in the mapping exists.
-
-    Raises:
-        DataError: it does not; the message names the role, and the existing columns.
-    """
+    """Check that every column in the mapping exists."""
     known = {*columns, *({"text"} if mapping.source.texts else ())}
     wanted = [
         *(

@@ -159,11 +159,7 @@ def _pattern(name: str) -> Item:
 
 
 def _files(src: Path) -> tuple[Path, list[Path]]:
-    """The directory that paths are relative to, and the files with page images.
-
-    Raises:
-        DataError: there are none.
-    """
+    """The directory that paths are relative to, and the files with page images."""
     if src.is_dir():
         files = list(files_under(src, _KINDS))
         if files:

@@ -68,12 +68,7 @@ def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
 
 
 def _root(path: Path) -> html.HtmlElement:
-    """The document, parsed without DTD, entities or network.
-
-    Raises:
-        DataError: the file is missing, too large, truncated, in no known encoding, or has no
-            element.
-    """
+    """The document, parsed without DTD, entities or network."""
     if (size := plain_file(path).stat().st_size) > MAX_BYTES:
         raise DataError(message("datasets.hocr-too-large", size=size, most=MAX_BYTES), file=path)
     parser = html.HTMLParser(

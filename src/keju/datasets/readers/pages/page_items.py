@@ -241,11 +241,7 @@ def _edition(src: Path, inside: Path) -> str:
 
 
 def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tuple[Line, ...]:
-    """The lines with outlines in pixels of the image.
-
-    Raises:
-        DataError: the page has another shape.
-    """
+    """The lines with outlines in pixels of the image."""
     if ref is None or not (page.width and page.height):
         return lines
     if has_other_shape(page, ref):

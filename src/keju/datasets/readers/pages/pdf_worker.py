@@ -129,11 +129,7 @@ def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes
 
 
 def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
-    """The image that fills the page, if nothing else is visible on it.
-
-    Raises:
-        FaultError: an image of the page has more than `most` pixels.
-    """
+    """The image that fills the page, if nothing else is visible on it."""
     found: pdfium.PdfImage | None = None
     alone = True
     for count, each in enumerate(page.get_objects(max_depth=4)):

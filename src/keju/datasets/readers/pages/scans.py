@@ -155,9 +155,6 @@ class Texts:
         """The number of the first page's text: 0 where each page has one, counted from 0; else 1.
 
         ImageMagick counts the pages of a file from 0.
-
-        Raises:
-            DataError: there is a text number 0, but not one for each page counted from 0.
         """
         zero = self._numbered.get((scan.stem, 0)) if scan.pages else None
         if zero is None or not scan.pages:
