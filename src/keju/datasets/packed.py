@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from keju.datasets.parts import reporting_damage
 from keju.errors import DataError
 from keju.items import ImageRef
 from keju.messages import message
@@ -121,12 +122,8 @@ class Packed:
         if place is None:
             raise DataError(message("datasets.image-in-no-table"), item=path)
         file = self._paths[place.table]
-        try:
+        with reporting_damage(file):
             data = self._group(place.table, place.group)[place.row].as_py()
-        except DataError:
-            raise
-        except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-            raise _damaged(file, error) from None
         if not isinstance(data, bytes):
             raise DataError(message("datasets.image-cell-empty"), file=file, item=path)
         return data
@@ -143,37 +140,24 @@ class Packed:
 
     def _index(self) -> Iterator[tuple[str, _Place]]:
         for number, table in enumerate(self._tables):
-            try:
+            with reporting_damage(self._paths[number]):
                 for group in range(table.num_row_groups):
                     paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
                     for row, path in enumerate(paths):
                         yield str(path), _Place(number, group, row)
-            except DataError:
-                raise
-            except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-                raise _damaged(self._paths[number], error) from None
 
 
 def _opened(path: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
-    try:
+    with reporting_damage(path):
         table = ParquetFile(file, memory_map=isinstance(file, Path))
         names = table.schema_arrow.names
-    except DataError:
-        raise
-    except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-        raise _damaged(path, error) from None
     if not {"path", "image"} <= set(names):
         raise DataError(
             message("datasets.tables-columns-missing", names=", ".join(names)), file=path
         )
     return table
-
-
-def _damaged(path: str, error: Exception) -> DataError:
-    reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-    return DataError(message("datasets.tables-not-parquet", reason=reason), file=path)
 
 
 def _schema() -> pa.Schema:

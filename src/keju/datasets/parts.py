@@ -9,6 +9,7 @@ import errno
 import io
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,16 +113,24 @@ def open_file(path: Path) -> ParquetFile:
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
     _check_file(path)
-    try:
+    with reporting_damage(path):
         return ParquetFile(path, memory_map=True)
-    except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-        raise damaged(path, error) from None
 
 
-def damaged(path: Path, error: BaseException) -> DataError:
-    """An error that a file is not readable as parquet."""
-    reason = next(iter(str(error).splitlines()), type(error).__name__)
-    return DataError(message("datasets.table-not-parquet", reason=reason), file=path)
+@contextmanager
+def reporting_damage(path: Path | str) -> Iterator[None]:
+    """Report any error of a library that reads a file as damage of the file.
+
+    Raises:
+        DataError: the file is not readable as parquet.
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - almost anything
+        reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+        raise DataError(message("datasets.table-not-parquet", reason=reason), file=path) from None
 
 
 def _check_file(path: Path) -> bool:
@@ -138,11 +147,9 @@ def _check_file(path: Path) -> bool:
 
 def _file_frame(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
     whole = _check_file(path)
-    try:
+    with reporting_damage(path):
         data = path.read_bytes() if whole else b""
         return pl.read_parquet(io.BytesIO(data), columns=list(columns) if columns else None)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise damaged(path, error) from None
 
 
 def _file_batches(path: Path, columns: Sequence[str] | None, rows: int) -> Iterator[pl.DataFrame]:
@@ -155,8 +162,7 @@ def _file_batches(path: Path, columns: Sequence[str] | None, rows: int) -> Itera
 
     file = open_file(path)
     found = [name for name in columns or () if name in file.schema_arrow.names]
-    try:
-        for batch in file.iter_batches(rows, columns=found if columns else None, use_threads=False):
+    batches = file.iter_batches(rows, columns=found if columns else None, use_threads=False)
+    with reporting_damage(path):
+        for batch in batches:
             yield pl.DataFrame(pa.Table.from_batches([batch]))
-    except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-        raise damaged(path, error) from None

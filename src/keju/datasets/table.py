@@ -15,7 +15,7 @@ import polars as pl
 from msgspec.structs import force_setattr
 
 from keju.datasets.frame_files import write_frame, write_frames
-from keju.datasets.parts import damaged, iter_frames, open_file, table_files
+from keju.datasets.parts import iter_frames, open_file, reporting_damage, table_files
 from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance
@@ -171,20 +171,13 @@ class ItemTable:
         self._places: dict[str, int] = {}
         self._groups: list[tuple[int, ParquetFile, int]] = []
         first = 0
-        try:
+        with reporting_damage(path):
             for file in map(open_file, table_files(path)):
                 for group in range(file.num_row_groups):
                     self._groups.append((first, file, group))
                     ids = file.read_row_group(group, columns=["id"]).column(0).to_pylist()
                     self._places.update(zip(ids, itertools.count(first)))
                     first += len(ids)
-        except DataError:
-            raise
-        except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-            reason = next(iter(str(error).splitlines()), type(error).__name__)
-            raise DataError(
-                message("datasets.items-unreadable", reason=reason), file=path
-            ) from None
 
     def item(self, name: str) -> Item:
         """The item of that id; reads the rows of its group.
@@ -196,10 +189,8 @@ class ItemTable:
         if place is None:
             raise DataError(message("datasets.no-item"), file=self._path, item=name)
         first, file, group = self._groups[bisect_right(self._groups, place, key=itemgetter(0)) - 1]
-        try:
+        with reporting_damage(self._path):
             rows = file.read_row_group(group, use_threads=False).slice(place - first, 1).to_pylist()
-        except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
-            raise damaged(self._path, error) from None
         return next(_items_of(rows, self._path, {}))
 
 
