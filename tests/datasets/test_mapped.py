@@ -16,7 +16,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped.draft import draft_mapping, path_pattern
 from keju.datasets.readers.mapped.mapping import read_mapping
-from keju.datasets.readers.mapped.names import named_groups
+from keju.datasets.readers.mapped.records import named_groups
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.errors import DataError, KejuError, UsageError

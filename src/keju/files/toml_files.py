@@ -51,7 +51,8 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = 
         UsageError: the path is an address.
     """
     check_local(path)
-    table = _toml_table(path, f"not {what}" if what else "not readable as TOML", hint)
+    problem = f"not {what}" if what else "not readable as TOML"
+    table = parse_toml(toml_text(path, problem), file=path, problem=problem, hint=hint)
     try:
         return msgspec.convert(table, type=shape)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -85,10 +86,6 @@ def shipped_file(file: Traversable, shape: type[T], place: str = "") -> T:
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         where = place or str(file)
         raise DataError(message("files.not-valid", error=error), file=where) from None
-
-
-def _toml_table(path: Path, problem: str, hint: str | None) -> dict[str, Any]:
-    return parse_toml(toml_text(path, problem), file=path, problem=problem, hint=hint)
 
 
 def toml_text(path: Path, problem: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from string import ascii_uppercase
@@ -10,8 +11,8 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
+from keju.datasets.boxes import box_fault
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.mapped.boxes import boxes_in
 from keju.datasets.readers.mapped.mapping import JOINERS, Mapping
 from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.option_lines import insert_options
@@ -27,7 +28,7 @@ from keju.definitions import (
     tasks_named,
 )
 from keju.definitions.references import NO_BOXES
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.items import Box, ImageRef, Item, Script
 from keju.messages import hint_of, message
 
@@ -139,7 +140,7 @@ class ItemMaker:
         columns = as_tuple(self._mapping.fields.get("answer", ()))
         values = [row.cells.get(column) for column in columns]
         given = [each for each in values if each not in (None, "")]
-        boxes = boxes_in(given[0], images, row.place) if given else ()
+        boxes = _boxes_in(given[0], images, row.place) if given else ()
         return NO_BOXES if given and not boxes else "", boxes
 
     def _options(self, row: Row) -> tuple[str, ...]:
@@ -275,3 +276,40 @@ def _decoded(text: str) -> object:
 def _wrong(problem: str, place: Place, hint: str = "") -> DataError:
     hint = hint or hint_of(problem) or message("datasets.correct-the-mapping")
     return place.error(problem, hint=hint)
+
+
+def _boxes_in(value: object, images: tuple[ImageRef, ...], place: Place) -> tuple[Box, ...]:
+    """The boxes of a cell, on the first image: a list of lists of four numbers, or its JSON.
+
+    Raises:
+        DataError: the cell is something else, or a box is not on the image.
+    """
+    if isinstance(value, str):
+        text = value
+        try:
+            value = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            raise _not_boxes(
+                message("datasets.answer-not-boxes", answer=shortened(text)), place
+            ) from None
+    if isinstance(value, list) and len(value) == 4 and all(map(_is_number, value)):
+        value = [value]
+    if not isinstance(value, list):
+        raise _not_boxes(message("datasets.answer-not-boxes", answer=str(value)[:80]), place)
+    boxes = []
+    for number, each in enumerate(value, 1):
+        if not isinstance(each, list) or len(each) != 4 or not all(map(_is_number, each)):
+            raise _not_boxes(message("datasets.answer-box-not-four-numbers", number=number), place)
+        boxes.append(Box(**dict(zip(("x0", "y0", "x1", "y1"), map(float, each), strict=True))))
+    size = (images[0].width, images[0].height) if images else None
+    if fault := next(filter(None, (box_fault(box, size) for box in boxes)), ""):
+        raise _not_boxes(message("datasets.box-invalid", problem=fault), place)
+    return tuple(boxes)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _not_boxes(problem: str, place: Place) -> DataError:
+    return place.error(problem, message("datasets.write-boxes-so"))

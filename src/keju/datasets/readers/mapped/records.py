@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatch
 from itertools import chain, islice
@@ -10,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from keju.datasets.readers.base import files_under, image_files, join_names, source_text
 from keju.datasets.readers.json_records import json_in, seem_lines
 from keju.datasets.readers.mapped.mapping import Columns, Mapping
-from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.streamed_tables import can_stream, has_header, iter_table
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
@@ -19,6 +21,23 @@ from keju.messages import either, message
 
 _DEEPEST = 5
 _SEPARATOR = "."
+
+SECONDS = 20.0
+"""Time limit for all names of one source."""
+
+# Python cannot interrupt a match, but a separate process can be ended.
+_PROGRAM = """
+import json, re, sys
+pattern, names = json.load(sys.stdin)
+try:
+    expression = re.compile(pattern)
+except (re.error, OverflowError, RecursionError) as error:
+    json.dump({"error": str(error)}, sys.stdout)
+else:
+    matches = (expression.fullmatch(name) for name in names)
+    found = [match and match.groupdict(default="") for match in matches]
+    json.dump({"groups": list(expression.groupindex), "found": found}, sys.stdout)
+"""
 
 
 def as_tuple(columns: Columns) -> tuple[str, ...]:
@@ -143,6 +162,37 @@ def _groups(pattern: str, names: Sequence[str], key: str) -> Sequence[dict[str, 
         return named_groups(pattern, names)[1]
     except UsageError as error:
         raise UsageError(message("datasets.mapped-source-key", key=key, error=error)) from None
+
+
+def named_groups(
+    pattern: str, names: Sequence[str], *, seconds: float = SECONDS
+) -> tuple[tuple[str, ...], list[dict[str, str] | None]]:
+    """The names of the groups and, for each name, its groups, or None where it does not match.
+
+    The expression must match the whole name.
+
+    Raises:
+        UsageError: it is not a regular expression, has no named group, or takes too long.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, with a program of our own
+            [sys.executable, "-I", "-S", "-c", _PROGRAM],
+            input=json.dumps([pattern, list(names)]).encode(),
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(message("datasets.expression-too-slow", seconds=seconds)) from None
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise UsageError(message("datasets.expression-unusable", reason=last)) from None
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise UsageError(message("datasets.expression-invalid", error=answer["error"]))
+    if not answer["groups"]:
+        raise UsageError(message("datasets.expression-without-groups"))
+    return tuple(answer["groups"]), answer["found"]
 
 
 def _tables(src: Path, mapping: Mapping) -> list[Path]:
