@@ -67,12 +67,7 @@ class SourceFiles(NamedTuple):
 
 
 def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examination:
-    """Examine a source without writing anything.
-
-    Args:
-        src: the file or folder.
-        mapping: a mapping file that describes it; by default every reader examines it.
-        seconds: time limit of the preview.
+    """Examine a source without writing anything, by a mapping file or with every reader.
 
     Raises:
         UsageError: it does not exist, or is a link to itself.

@@ -29,9 +29,7 @@ STATISTICS = ("id", "benchmark", "task", "query", "group", "split", "draft")
 def write_frames(path: Path, frames: Iterable[pl.DataFrame]) -> None:
     """Write a table of items, atomically; a single batch is written without pyarrow.
 
-    Args:
-        path: the file.
-        frames: batches with the columns of items; small ones share a row group.
+    Small batches share a row group.
 
     Raises:
         DataError: the file cannot be written.
@@ -61,10 +59,7 @@ class FrameWriter:
     """Writes a table of items batch by batch; the file has its name only when it is complete.
 
     Used as a context manager it closes on success and removes the incomplete file after an error.
-
-    Args:
-        path: the file; its folder is created.
-        rows: maximum rows of a row group; by default each batch is one.
+    A row group has at most `rows` rows; by default each batch is one.
 
     Raises:
         UsageError: the path is an address.

@@ -43,11 +43,8 @@ def partitioning(items: int) -> Iterator[None]:
 class ItemWriter:
     """Writes the items of a dataset, in parts as `partitioning` says; only a batch is in memory.
 
-    A table, or each of its parts, has its name only when it is complete.
-
-    Args:
-        folder: the directory of the dataset.
-        rows: maximum rows of a row group; a batch by default.
+    A table, or each of its parts, has its name only when it is complete. A row group
+    has at most `rows` rows, or is a batch.
 
     Attributes:
         count: the number of items added.

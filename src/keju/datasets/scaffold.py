@@ -37,11 +37,7 @@ def scaffold(
 ) -> Iterator[Scaffolded]:
     """Write the tables for a format's import, filled in as far as the source permits.
 
-    Args:
-        form: one of `scaffolded_formats`.
-        src: the file or directory to import later.
-        folder: the directory of the tables.
-        options: of the import, which determine random draws; they are in the command too.
+    `options` of the import determine random draws; they are in the command too.
 
     Raises:
         UsageError: the format has no tables, a table exists, an option is wrong.

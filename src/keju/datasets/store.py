@@ -181,10 +181,6 @@ class Dataset:
     ) -> Iterator[pl.DataFrame]:
         """The items as polars tables, batch by batch; their hash is not checked.
 
-        Args:
-            columns: the columns of items.parquet to read; all by default.
-            rows: maximum rows of a batch.
-
         Raises:
             DataError: the items are missing or damaged.
         """

@@ -68,12 +68,7 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
 
 
 def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
-    """Copy items as `copy_items`, without all their ids in memory.
-
-    Args:
-        source: the table.
-        target: the table to write.
-        ids: the ids, in the order of the source.
+    """Copy items as `copy_items`, whose ids are in the order of the source and not all in memory.
 
     Raises:
         ValueError: an id is not in the source, or not in its order.

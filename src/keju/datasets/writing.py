@@ -45,17 +45,8 @@ class DatasetWriter:
     """Writes a dataset into a directory, which is not a dataset until `close`.
 
     Used as a context manager it closes on success. After an error or a crash the directory contains
-    an unfinished dataset, which the next writer replaces.
-
-    Args:
-        path: the directory; new, empty, or an unfinished dataset.
-        name: the dataset's name.
-        version: its version.
-        licence: its licence, e.g. ``CC0-1.0``, or `UNKNOWN`.
-        source: its origin, or `UNKNOWN`.
-        synthetic: whether it was made by a program.
-        language: BCP 47 code, e.g. ``lzh``.
-        script: ISO 15924 code, e.g. ``Hant``.
+    an unfinished dataset, which the next writer replaces. `licence` and `source` may be `UNKNOWN`.
+    `language` is a BCP 47 code such as ``lzh``, `script` an ISO 15924 code such as ``Hant``.
 
     Raises:
         UsageError: name, version, licence or source is empty, the directory contains something
@@ -252,11 +243,7 @@ def begin_with_images(path: Path, earlier: Path) -> None:
     """Begin an unfinished dataset with the images of an earlier one, linked where possible.
 
     A `DatasetWriter` of this directory then writes only the other images, and drops those that no
-    item shows.
-
-    Args:
-        path: a directory that does not exist yet.
-        earlier: a dataset on the same disk; without images as files, nothing is linked.
+    item shows. `path` must not exist yet; `earlier` is on the same disk, or nothing is linked.
     """
     images = path / IMAGES
     images.mkdir(parents=True, exist_ok=True)

@@ -61,12 +61,7 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = 
 
 
 def shipped_toml(package: str, name: str, shape: type[T]) -> T:
-    """Read a TOML file that a package of keju contains as `shape`.
-
-    Args:
-        package: the package, e.g. ``keju.models``.
-        name: the path in the package, with ``/``.
-        shape: the type of its table.
+    """Read a TOML file that a package such as ``keju.models`` contains, by its path with ``/``.
 
     Raises:
         DataError: the file is not TOML or does not have the shape.

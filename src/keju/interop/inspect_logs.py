@@ -67,10 +67,8 @@ class _Place(NamedTuple):
 def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[WrittenLog]:
     """Write a run's responses as logs, one for each model, task, query and prompt variant.
 
-    Args:
-        run: the run; if it is scored, the scores of both protocols are included.
-        out: the directory to write, new or empty.
-        images: whether the images are included; else only their names.
+    If the run is scored, the scores of both protocols are included; the images only with `images`,
+    else their names.
 
     Raises:
         UsageError: there is no run, the directory is not empty, the dataset with the images is not

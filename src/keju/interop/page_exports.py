@@ -107,17 +107,10 @@ def export_pages(
     images: bool = False,
     progress: Progress | None = None,
 ) -> PagesExport:
-    """Write one model's transcriptions of a run, one file per image.
+    """Write one model's transcriptions of a run in a form of `PAGE_FORMS`, one file per image.
 
-    Args:
-        run: the run.
-        form: a name in `PAGE_FORMS`.
-        out: the directory to write, new or empty.
-        model: the model whose responses are written; may be empty for a run with one model.
-        script: the script of the prompts, where the run has several.
-        round_: the round, from 1.
-        images: whether to write copies of the images too.
-        progress: called after each item.
+    `model` and `script` may be empty where the run has only one. `images` also writes copies of the
+    images; `progress` is called after each item.
 
     Raises:
         UsageError: the run or the model does not exist, the run has several models or scripts and

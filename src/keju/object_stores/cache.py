@@ -50,9 +50,7 @@ def cache_limit() -> int:
 class FileCache:
     """Files by key. A file under its final name is complete. A file may be fetched twice.
 
-    Args:
-        folder: the folder; `cache_folder` by default.
-        limit: maximum size in bytes; `cache_limit` by default.
+    `cache_folder` and `cache_limit` (in bytes) are the defaults.
 
     Raises:
         UsageError: ``KEJU_CACHE_GB`` is not a positive number.
@@ -64,11 +62,7 @@ class FileCache:
         self._added = self.limit  # The first addition measures what earlier processes left.
 
     def get(self, key: str, fetch: Callable[[Path], None]) -> Path:
-        """The file of a key, fetched if it is not in the cache.
-
-        Args:
-            key: identifies the content, which never changes.
-            fetch: writes a file, atomically.
+        """The file of a key, fetched if it is not in the cache; the content of a key never changes.
 
         Raises:
             DataError: `fetch` raised it.

@@ -151,11 +151,7 @@ class Registry(Mapping[str, T]):
         return len(self.builtin.keys() | self._list_declared())
 
     def find(self, name: str, *, place: str = "") -> T:
-        """Find the thing of that name.
-
-        Args:
-            name: as the user gave it.
-            place: the beginning of the error, e.g. a file and a line.
+        """Find the thing of that name; `place`, such as a file and a line, begins an error.
 
         Raises:
             UsageError: no such name; the error has the nearest one and all names.

@@ -187,11 +187,7 @@ def load_plugin_files() -> None:
 
 
 def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
-    """Check that the recorded plug-ins are installed.
-
-    Args:
-        plugins: those that a manifest records.
-        place: the object that needs them, e.g. ``the run RUN``.
+    """Check that the plug-ins that a manifest records are installed, which `place` needs.
 
     Returns:
         A note for each plug-in that is installed in another version.

@@ -109,15 +109,8 @@ def import_dataset(
 ) -> Imported:
     """Read a source into a new dataset.
 
-    Args:
-        format: a name in `FORMATS`, or `AUTO`.
-        src: the file or directory to read.
-        out: the directory of the dataset, new, empty or unfinished; or an address.
-        name: the dataset's name.
-        version: its version.
-        licence: its licence.
-        source: its origin.
-        options: of this format, as its `Reader` lists them; all are checked before `src` is read.
+    `format` is a name in `FORMATS`, or `AUTO`; `out` a directory that is new, empty or unfinished,
+    or an address. All options of the format are checked before `src` is read.
 
     Raises:
         UsageError: no such format or option, an option has a wrong value, `out` contains something

@@ -163,11 +163,7 @@ def plain_file(path: Path) -> Path:
 
 
 def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The bytes of a source file.
-
-    Args:
-        path: the file.
-        most: the largest size that is read, in bytes.
+    """The bytes of a source file, which may have at most `most`.
 
     Raises:
         DataError: it is missing, is not a file, is larger, or cannot be read.
@@ -260,10 +256,7 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     """Every file of those kinds under a directory, in order of path, without system files.
 
     Links to directories are not followed; hidden files and those of `is_litter` are skipped.
-
-    Args:
-        folder: the directory.
-        suffixes: suffixes of names, in lower case, without the point.
+    Suffixes are in lower case, without the point.
 
     Raises:
         DataError: a file is a link that leads out of the directory, or its name is not UTF-8.

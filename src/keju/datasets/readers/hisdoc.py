@@ -22,7 +22,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.pages.page_items import transcription_task
+from keju.datasets.readers.pages.page_items import TranscriptionTask, transcription_task
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task
 from keju.errors import DataError, number_of
@@ -46,13 +46,7 @@ the folders, and no public page or program shows what a .json file of it contain
 class HisDocSettings(Settings, frozen=True, kw_only=True):
     """Which pages of M5HisDoc or MTHv2 are imported, and how."""
 
-    task: Annotated[
-        str,
-        Meta(
-            description="the task that the text answers "
-            "(default page_ocr; published: page_level_ocr, T1)"
-        ),
-    ] = OWN_PAGE
+    task: TranscriptionTask = OWN_PAGE
     split: Annotated[
         Literal["", "train", "val", "test"],
         Meta(

@@ -48,11 +48,8 @@ Key = tuple[str, ...]
 class ImageIndex:
     """The image files below some directories, found by path, end of path, file name or stem.
 
-    The directories are searched once, when a path does not exist as written. Links to directories
-    are not followed, and a link to a file outside is an error.
-
-    Args:
-        roots: the directories, in the order in which a path is searched.
+    The directories are searched once, in their order, when a path does not exist as written. Links
+    to directories are not followed, and a link to a file outside is an error.
     """
 
     def __init__(self, roots: Iterable[Path]) -> None:

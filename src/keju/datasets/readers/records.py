@@ -142,9 +142,7 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
 class Pictures:
     """Stores the images that records name, each once, and records which are missing.
 
-    Args:
-        writer: the writer of the dataset.
-        roots: directories to search, in this order; no image outside of them is read.
+    The roots are searched in this order; no image outside of them is read.
     """
 
     def __init__(self, writer: DatasetWriter, roots: Iterable[Path]) -> None:

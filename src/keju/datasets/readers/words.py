@@ -22,18 +22,12 @@ def import_command(
     name: str,
     src: Path,
     options: Options,
-    out: Path | None = None,
     *,
     benchmarks: Iterable[Path] = (),
 ) -> str:
-    """The command that imports a source.
+    """The command that imports a source into a new directory with its name.
 
-    Args:
-        name: the name of the reader.
-        src: the file or directory.
-        options: the options of the reader.
-        out: the new dataset's directory, by default one with the source's name.
-        benchmarks: the definition files of the benchmarks whose items the source has.
+    `benchmarks` are the definition files of the benchmarks whose items the source has.
     """
     words = ["keju", "data", "import", name, _path(src)]
     for file in benchmarks:
@@ -43,7 +37,7 @@ def import_command(
         words += ["--map", given.pop("map")]
     for key, value in given.items():
         words += ["--option", f"{key}={value}"]
-    words += ["--out", _path(out or new_folder(src))]
+    words += ["--out", _path(new_folder(src))]
     return " ".join(shell_word(word) for word in words)
 
 

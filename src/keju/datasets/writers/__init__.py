@@ -45,12 +45,9 @@ def export_dataset(
     dataset: Path,
     out: Path,
 ) -> tuple[str, ...]:
-    """Export a dataset to another format.
+    """Export a dataset to a format of `FORMATS`.
 
-    Args:
-        format: a name in `FORMATS`.
-        dataset: the directory of the dataset.
-        out: the directory to write, new or empty; for ``parquet`` also an address.
+    The directory `out` is new or empty; for ``parquet`` it may also be an address.
 
     Returns:
         Notes for the user, one line each: in particular, items that the format does not support.

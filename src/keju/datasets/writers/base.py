@@ -29,9 +29,7 @@ class Writer(NamedTuple):
 class ItemFilter:
     """Separates the items that a format supports from the skipped ones, with reasons.
 
-    Args:
-        form: the format's name, for errors.
-        objection: why the format does not support an item, or an empty string.
+    `objection` returns why the format does not support an item, or an empty string.
     """
 
     def __init__(self, form: str, objection: Callable[[Item], str]) -> None:

@@ -31,10 +31,7 @@ MANY_ITEMS = 50_000
 def write_parquet(dataset: Dataset, items: Dataset | list[Item], out: Path) -> Iterator[str]:
     """Write items and images; nothing is skipped, so there are no notes.
 
-    Args:
-        dataset: the dataset.
-        items: its items, a list of them or the dataset itself, which is then read in batches.
-        out: the directory.
+    `items` may be the dataset itself, which is then read in batches.
 
     Raises:
         DataError: an image is missing or altered.

@@ -54,12 +54,8 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
     Boxes are clipped where they exceed the image by at most one pixel, a rounding error of tools.
     If a file states the size of an image that EXIF rotates by 90 degrees, the size shows in which
     orientation it was annotated: boxes on the stored image are rotated with it. Without a size,
-    boxes are assumed to be drawn on the upright image.
-
-    Args:
-        drawn: the boxes as read.
-        canvas: the image.
-        skip_faulty: whether boxes without area and boxes outside the image are skipped.
+    boxes are assumed to be drawn on the upright image. `skip_faulty` skips boxes without area and
+    boxes outside the image.
 
     Raises:
         DataError: a box without area or outside, or drawn on an image of another size.

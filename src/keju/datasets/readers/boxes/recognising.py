@@ -31,12 +31,9 @@ def recognise_boxes(
     text: Callable[[PurePosixPath], str],
     images: Iterable[PurePosixPath],
 ) -> Recognised:
-    """Group files by their format of boxes.
+    """Group files by their format of boxes; `text` returns the beginning of one.
 
-    Args:
-        files: the files of the source.
-        text: the beginning of a file.
-        images: the images of the source; a text file is YOLO's only where it has the name of one.
+    A text file is YOLO's only where it has the name of an image.
     """
     stems = {path.stem.casefold() for path in images}
     found = Recognised({}, [])

@@ -26,12 +26,7 @@ _ANY_FOLDER, _ANY_SUFFIX = "**/", ".*"
 
 
 class MappedFiles:
-    """The files that belong to the records of a source.
-
-    Args:
-        src: the source.
-        mapping: its mapping.
-        images: the user's directory of images; None: those of the mapping.
+    """The files of the records of a source; `images` replaces the directories of the mapping.
 
     Attributes:
         missing: names of files that are not found, each with the record that names it.

@@ -20,6 +20,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.pages.other_kinds import other_kinds
+from keju.datasets.readers.pages.page_items import TranscriptionTask
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, page_stems, scan_of
@@ -50,13 +51,7 @@ so keep one book in one folder."""
 class PagesSettings(Settings, frozen=True, kw_only=True):
     """The settings of the import of a folder of page images."""
 
-    task: Annotated[
-        str,
-        Meta(
-            description="the task that the text answers "
-            "(default page_ocr; published: page_level_ocr, T1)"
-        ),
-    ] = OWN_PAGE
+    task: TranscriptionTask = OWN_PAGE
     skip_missing: Annotated[
         bool,
         Meta(description="yes: skip images without text and texts without image (default no)"),

@@ -49,6 +49,16 @@ _NOTES = {
 }
 
 
+TranscriptionTask = Annotated[
+    str,
+    Meta(
+        description="the task that the text answers "
+        "(default page_ocr; published: page_level_ocr, T1)"
+    ),
+]
+"""An option of readers: the task of the items."""
+
+
 def page_layout(form: str) -> str:
     """The description of a source of that format, for the command's help."""
     return f"""\
@@ -63,13 +73,7 @@ skipped for the one above it."""
 class PageSettings(Settings, frozen=True, kw_only=True):
     """The settings of the import of page files."""
 
-    task: Annotated[
-        str,
-        Meta(
-            description="the task that the text answers "
-            "(default page_ocr; published: page_level_ocr, T1)"
-        ),
-    ] = OWN_PAGE
+    task: TranscriptionTask = OWN_PAGE
     text: Annotated[
         TextChoice,
         Meta(
@@ -125,13 +129,7 @@ def import_pages(
 
     The answer is the text, one line per column, including empty lines. The metadata of an item
     without image name the missing one. Pages without a selected line are skipped.
-
-    Args:
-        src: a file, or a directory with all files under it.
-        writer: the dataset to write.
-        settings: see `PageSettings`.
-        read: reads a file of the format.
-        suffixes: those of page files, in lower case, without the point.
+    `read` reads a file of the format; `suffixes` are in lower case, without the point.
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
