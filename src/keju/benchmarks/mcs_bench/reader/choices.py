@@ -54,7 +54,7 @@ def options_from(value: object, columns: Iterable[object], place: Place) -> tupl
         if len(value) == 1 and isinstance(value[0], str):
             return options_in(value[0]) or tuple(value)
         return _unlettered([_text_in(each, place) for each in value], place)
-    raise _wrong(place)
+    raise place.error(message("mcs-bench.options-not-texts"))
 
 
 def _printed(text: str, place: Place) -> tuple[str, ...]:
@@ -100,12 +100,8 @@ def _text_in(option: object, place: Place) -> str:
         for key in ("text", "content", "value", "option", "内容"):
             if key in option:
                 return text_of(option, key, place)
-        raise _wrong(place)
+        raise place.error(message("mcs-bench.options-not-texts"))
     return text_of({"": option}, "", place)
-
-
-def _wrong(place: Place) -> DataError:
-    return place.error(message("mcs-bench.options-not-texts"))
 
 
 def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:

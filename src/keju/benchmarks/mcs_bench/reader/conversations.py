@@ -52,19 +52,11 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
         images += shown
         role = _ROLES.get(str(each.get("role", each.get("from", ""))).casefold())
         if role is None:
-            raise place.error(
-                message("mcs-bench.message-without-role"), message("mcs-bench.user-or-assistant")
-            )
+            raise place.error(message("mcs-bench.message-without-role"))
         said[role].append(text)
     if len(said["user"]) != 1 or len(said["assistant"]) > 1:
-        raise place.error(
-            message(
-                "mcs-bench.conversation-uneven",
-                count=len(said["user"]),
-                answers=len(said["assistant"]),
-            ),
-            message("mcs-bench.one-question-one-answer"),
-        )
+        count, answers = len(said["user"]), len(said["assistant"])
+        raise place.error(message("mcs-bench.conversation-uneven", count=count, answers=answers))
     found: JsonObject = {name: value for name, value in record.items() if name != key}
     found["Question"] = said["user"][0]
     if said["assistant"]:
@@ -82,9 +74,7 @@ def _messages(value: object, place: Place) -> list[JsonObject]:
             value = None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return value
-    raise place.error(
-        message("mcs-bench.conversation-not-a-list"), message("mcs-bench.write-a-list")
-    )
+    raise place.error(message("mcs-bench.conversation-not-a-list"))
 
 
 def _content(content: object, place: Place) -> tuple[str, list[object]]:
@@ -101,9 +91,7 @@ def _content(content: object, place: Place) -> tuple[str, list[object]]:
             elif image is not None:
                 images.append(image)
         elif part is not None:
-            raise place.error(
-                message("mcs-bench.message-not-text"), message("mcs-bench.text-or-parts")
-            )
+            raise place.error(message("mcs-bench.message-not-text"))
     text = "\n".join(texts)
     images += _IN_TEXT.findall(text)
     return _MARK.sub("", _IN_TEXT.sub("", text)).strip(), images

@@ -77,26 +77,17 @@ def read_descriptions(
         said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
         path = image_below(roots, said["image"], file=place.file, item=place.item)
         if path is None:
-            raise place.error(
-                message("obi-bench.described-image-missing", image=said["image"]),
-                message("obi-bench.put-it-there"),
-            )
+            raise place.error(message("obi-bench.described-image-missing", image=said["image"]))
         if path in first:
             raise place.error(
-                message("obi-bench.described-twice", image=said["image"], first=first[path]),
-                message("obi-bench.keep-one"),
+                message("obi-bench.described-twice", image=said["image"], first=first[path])
             )
         first[path] = place.item
         if not (said["description"] or may_be_empty):
-            raise place.error(
-                message("obi-bench.description-empty"), message("obi-bench.write-or-remove")
-            )
+            raise place.error(message("obi-bench.description-empty"))
         frequency = said["frequency"]
         if frequency and not (frequency.isascii() and frequency.isdigit()):
-            raise place.error(
-                message("obi-bench.frequency-not-a-number", frequency=frequency[:20]),
-                message("obi-bench.write-digits"),
-            )
+            raise place.error(message("obi-bench.frequency-not-a-number", frequency=frequency[:20]))
         yield Description(
             path=path,
             place=place,
