@@ -3,7 +3,6 @@
 from keju.definitions.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
-    TaskRow,
     benchmark_title,
     is_task_word,
     name_in_chinese,
@@ -15,7 +14,6 @@ from keju.definitions.catalogue import (
 )
 from keju.definitions.definition import Definition, Mean, parse_definition
 from keju.definitions.forms import (
-    QuestionForm,
     QuestionForms,
     question_form,
     question_forms_of,
@@ -49,21 +47,18 @@ from keju.definitions.registry import (
     task,
     tasks,
 )
-from keju.definitions.tasks import Candidates, CountKind, Query, Task
+from keju.definitions.tasks import Candidates, Query, Task
 
 __all__ = [
     "NO_REFERENCE",
     "OWN_BENCHMARK",
     "OWN_PAGE",
     "Candidates",
-    "CountKind",
     "Definition",
     "Mean",
     "Query",
-    "QuestionForm",
     "QuestionForms",
     "Task",
-    "TaskRow",
     "benchmark",
     "benchmark_title",
     "choices_of",

@@ -5,14 +5,13 @@ A plug-in is an installed package with entry points, or one Python file that the
 """
 
 from keju.registry.guarding import (
-    DEBUG,
     check_notes,
     guard_call,
     guard_function,
     is_debugging,
     make_plugin_error,
 )
-from keju.registry.names import Entry, Registry, check_named
+from keju.registry.names import Registry, check_named
 from keju.registry.plugins import (
     PLUGIN_FILES,
     Claim,
@@ -31,10 +30,8 @@ from keju.registry.plugins import (
 from keju.registry.shipped import list_provided, list_shipped_folders
 
 __all__ = [
-    "DEBUG",
     "PLUGIN_FILES",
     "Claim",
-    "Entry",
     "Plugin",
     "PluginError",
     "PluginSource",

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, join_names, plain_file
 from keju.datasets.readers.boxes.collecting import Collector
-from keju.datasets.readers.boxes.fitting import Canvas, Fitted, fit_boxes, read_canvas
+from keju.datasets.readers.boxes.fitting import Canvas, fit_boxes, read_canvas
 from keju.datasets.readers.boxes.json_forms import (
     read_coco,
     read_createml,
@@ -41,12 +41,10 @@ __all__ = [
     "BoxSettings",
     "Canvas",
     "Drawn",
-    "Fitted",
     "annotations_in",
     "collect_boxes",
     "fit_boxes",
     "read_canvas",
-    "recognise_boxes",
 ]  # fmt: skip
 
 _READERS: Mapping[str, Callable[[Path, Collector], None]] = {
