@@ -171,11 +171,7 @@ class Pictures:
         if isinstance(value, bytes):
             return self._writer.add_image(value, f"{file}: {item}")
         if not isinstance(value, str):
-            raise DataError(
-                message("datasets.record-not-an-image", type=type(value).__name__),
-                file=file,
-                item=item,
-            )
+            raise place.error(message("datasets.record-not-an-image", type=type(value).__name__))
         path = self._index.find(value, file=file, item=item, near=near)
         if path is None:
             self.missing[value] = item
