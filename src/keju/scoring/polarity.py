@@ -41,6 +41,7 @@ _BUT_FIRST = re.compile(r"但|不过|只是|仅|尽管|虽|although|though|but|o
 _CONCEDES = re.compile(r"只是|只不过|仅仅?是|(?:just|only|except)\b")
 _PLACES = frozenset({"image", "there", "pictur", "photo", "painti", "this"})
 _TWO_WORDS = 2
+_THERE = re.compile(r"\b(?:is|are) there\b")
 _CATEGORIES = ("dynasty", "script", "posture", "sex")
 _LONGEST = 4_000
 _SENTENCES = 40
@@ -232,9 +233,7 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
         return "No"
     if _speaks_of_the_value(clause, asked):
         return ""
-    if wording("yes_no", "asks_alike").search(asked) and not wording("yes_no", "asks_alike").search(
-        clause
-    ):
+    if _is_of_other_things(clause, asked, denied=denied):
         return _verb_alone(clause, asked)
     if _about(clause, asked):
         return "No" if denied or _has_contrary(clause, asked) else "Yes"
@@ -243,13 +242,24 @@ def _of_clause(clause: str, asked: str) -> str:  # noqa: PLR0911
     return _verb_alone(clause, asked)
 
 
+def _is_of_other_things(clause: str, asked: str, *, denied: bool) -> bool:
+    """Whether a clause does not say what is asked of a pair, or of the presence of a thing."""
+    if not wording("yes_no", "asks_alike").search(asked):
+        return not denied and bool(_THERE.search(asked)) and not has_han(clause)
+    pair = has_han(clause) or denied or wording("yes_no", "the_pair").match(clause)
+    return not pair or not wording("yes_no", "asks_alike").search(clause)
+
+
 def _of_presence(clause: str, asked: str, *, denied: bool) -> str:
     """Yes or No of a clause that says whether there is what a question asks after."""
     if not wording("yes_no", "exists").search(asked) or has_han(clause):
         return ""
-    found = wording("yes_no", "there_is").search(clause)
-    near = _contents(asked) & _contents(clause)
-    if not found or not (found[0].startswith("there") or len(near - _PLACES) >= _TWO_WORDS):
+    wanted = _contents(asked) - _PLACES
+    near = wanted & _contents(clause)
+    said = wording("yes_no", "presence").search(clause) and len(near) >= min(
+        _TWO_WORDS, len(wanted)
+    )
+    if not said and not wording("yes_no", "there_is").search(clause):
         return ""
     return "No" if denied else "Yes"
 
