@@ -11,7 +11,7 @@ import pytest
 from opencc import OpenCC
 
 from keju.errors import UsageError
-from keju.published import audit_published, paper_summary, papers, sections
+from keju.published import audit_published, paper, papers, sections
 from keju.published.audit import declared_checks
 from tests.support import commanding
 from tools import make_audit_page
@@ -55,7 +55,7 @@ def test_findings_come_with_their_words_in_both_languages():
 
 def test_summaries_have_five_lines_with_the_same_numbers_in_both_languages():
     for name in papers():
-        summary = paper_summary(name)
+        summary = paper(name).summary
         assert len(summary.lines) == len(summary.lines_zh) == 5
         starts = [line.split("**")[1].split(" ")[0] for line in summary.lines]
         assert starts == ["Do", "Do", "Read", "Read", "Certain:"]

@@ -24,19 +24,16 @@ random model of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import VectorCache, default_cache_path
-from keju.encoders.cluster_encoders import ClusterEncoders, open_encoders
+from keju.encoders.cluster_encoders import open_encoders
 from keju.encoders.encoders import Encoders, reference_pairs
 from keju.encoders.folder import weights_hash
 from keju.encoders.matching import Pair
-from keju.encoders.names import ENCODERS, NAMES, EncoderFacts, parse_semantic
-from keju.encoders.text import Counts, TextEncoder
+from keju.encoders.names import ENCODERS, NAMES, parse_semantic
+from keju.encoders.text import TextEncoder
 
 __all__ = [
     "ENCODERS",
     "NAMES",
-    "ClusterEncoders",
-    "Counts",
-    "EncoderFacts",
     "Encoders",
     "Pair",
     "TextEncoder",

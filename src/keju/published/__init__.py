@@ -28,7 +28,7 @@ from keju.published.papers import (
 )
 from keju.published.run_audit import audit_run
 from keju.published.sections import Section, benchmarks_of, sections
-from keju.published.summaries import paper_summary, summarise_audit
+from keju.published.summaries import summarise_audit
 from keju.published.tables import Cell, Column, PrintedTable, published_tables
 from keju.published.values import PublishedValue, published_values
 
@@ -64,7 +64,6 @@ __all__ = [
     "group_of",
     "paper",
     "paper_galleries",
-    "paper_summary",
     "papers",
     "published_model",
     "published_models",

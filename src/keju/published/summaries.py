@@ -1,25 +1,15 @@
-"""Summaries of an audit: the main facts about a paper's tables, or others, in five lines."""
+"""Summaries of an audit of tables or a run of one's own, in five lines, as of a paper."""
 
 from __future__ import annotations
 
 from keju.published.audit import Audit, Finding
-from keju.published.papers import Summary, paper
 from keju.published.sections import Section, sections
 
 _MOST_PLACES = 6
 
 
-def paper_summary(benchmark: str) -> Summary | None:
-    """The summary of one paper; None if it has none.
-
-    Raises:
-        UsageError: nothing is stored of that benchmark's paper.
-    """
-    return paper(benchmark).summary
-
-
 def summarise_audit(audit: Audit, benchmark: str) -> tuple[str, ...]:
-    """The same for a table or run of one's own, made from what was found: at most five lines."""
+    """The main facts about a table or run, made from what was found: at most five lines."""
     found = sections(audit, benchmark)
     held = [each for each in audit.held if each.benchmark == benchmark]
     lines = [

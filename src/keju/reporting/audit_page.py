@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from keju.published import Audit, ClaimDecision, Section, paper_summary, papers, sections
+from keju.published import Audit, ClaimDecision, Section, paper, papers, sections
 from keju.reporting.audit_words import (
     Language,
     claim_place,
@@ -41,7 +41,7 @@ def claims_page(audit: Audit, language: Language = "en") -> str:
 
 
 def _paper(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
-    use, summary = words(language), paper_summary(benchmark)
+    use, summary = words(language), paper(benchmark).summary
     zh = language == "zh"
     yield f"## {benchmark}\n"
     if summary:

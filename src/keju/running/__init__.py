@@ -4,38 +4,31 @@ from keju.running.budget import Budget
 from keju.running.cache_key import request_key
 from keju.running.dataset_access import attach_dataset
 from keju.running.merging import MergeResult, merge
-from keju.running.model_summary import ModelSummary, summary_of
-from keju.running.outcomes import Job
+from keju.running.model_summary import ModelSummary
 from keju.running.plan import EstimatedRequest, plan_of
 from keju.running.plan_records import Plan, PlanRow
 from keju.running.policy import Policy, RetryPolicy
 from keju.running.presets import preset
-from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.requests import request_count
 from keju.running.run import run, run_in_loop
 from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection
-from keju.running.store import RequestId, ResponseStore, StoredResponse
+from keju.running.store import ResponseStore
 from keju.running.throttle import RateLimits
 
 __all__ = [
     "Budget",
     "EstimatedRequest",
-    "Job",
     "MergeResult",
-    "ModelQueue",
     "ModelSummary",
     "Plan",
     "PlanRow",
     "Policy",
     "RateLimits",
-    "RequestId",
-    "RequestRunner",
     "ResponseStore",
     "RetryPolicy",
     "RunSummary",
     "Selection",
-    "StoredResponse",
     "attach_dataset",
     "merge",
     "plan_of",
@@ -44,5 +37,4 @@ __all__ = [
     "request_key",
     "run",
     "run_in_loop",
-    "summary_of",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.mcs_bench.reader import SCRIPTS
+from keju.benchmarks.mcs_bench.reader.items import SCRIPTS
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate

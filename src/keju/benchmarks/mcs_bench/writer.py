@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keju.benchmarks.mcs_bench import BENCHMARK
-from keju.benchmarks.mcs_bench.reader import RENAMED, RENAMED_FROM
+from keju.benchmarks.mcs_bench.reader.items import RENAMED, RENAMED_FROM, SCRIPTS
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import ItemFilter, Writer, copy_image, not_a_question_of
 from keju.definitions import options_of, prompt_of, task
 from keju.files import write_json
-from keju.items import Item, Script
+from keju.items import Item
 
 LAYOUT = """\
 OUT/
@@ -20,8 +20,6 @@ OUT/
                           Question_Simplified and Question_Traditional where both were released
   images/<sha256>.<ext>   the images
 Skipped, with their number: other benchmarks' items, items without image, the reference split."""
-
-SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")
 
 
 def write_mcs_bench(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:

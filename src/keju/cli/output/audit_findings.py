@@ -21,7 +21,7 @@ from keju.published import (
     Finding,
     PassedCheck,
     Section,
-    paper_summary,
+    paper,
     papers,
     sections,
     summarise_audit,
@@ -46,12 +46,12 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     For a paper, findings, claims and correct values are only included with `everything`; for others
     only correct values and the method are.
     """
-    paper = benchmark in papers()
+    is_paper = benchmark in papers()
     yield Text(benchmark, style="bold")
-    for number, line in enumerate(_lines(audit, benchmark, paper=paper), start=1):
+    for number, line in enumerate(_lines(audit, benchmark, is_paper=is_paper), start=1):
         yield format_literal(f"{number}. {line}")
     found = sections(audit, benchmark)
-    if found and (everything or not paper):
+    if found and (everything or not is_paper):
         yield from (line for section in found for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     if claims:
@@ -59,10 +59,10 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     if claims and everything:
         yield from _claims(claims)
     is_run = any(section.main.kind == OF_A_RUN for section in found)
-    if everything or not (paper or is_run):
+    if everything or not (is_paper or is_run):
         yield _confirmed_table(audit, benchmark)
         lines = [message("terminal.audit-method")]
-        lines += [] if paper or is_run else [message("terminal.audit-own-method")]
+        lines += [] if is_paper or is_run else [message("terminal.audit-own-method")]
         yield format_literal(("" if _chosen() == "zh" else " ").join(lines))
 
 
@@ -70,8 +70,8 @@ def _chosen() -> Literal["en", "zh"]:
     return "zh" if language() == "zh" else "en"
 
 
-def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
-    if paper and (known := paper_summary(benchmark)):
+def _lines(audit: Audit, benchmark: str, *, is_paper: bool) -> tuple[str, ...]:
+    if is_paper and (known := paper(benchmark).summary):
         lines = known.lines_zh if language() == "zh" else known.lines
         return tuple(line.replace("**", "") for line in lines)
     return tuple(_summary_line(line) for line in summarise_audit(audit, benchmark))

@@ -14,14 +14,7 @@ from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
 from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
 from keju.benchmarks.mcs_bench.reader.fields import FIELDS, no_field
 from keju.benchmarks.mcs_bench.reader.images import ReleaseImages
-from keju.benchmarks.mcs_bench.reader.items import (
-    RENAMED,
-    RENAMED_FROM,
-    SCRIPTS,
-    index_origin,
-    item_of,
-    with_transcriptions,
-)
+from keju.benchmarks.mcs_bench.reader.items import index_origin, item_of, with_transcriptions
 from keju.benchmarks.mcs_bench.reader.joining import join_scripts, with_own_ids
 from keju.benchmarks.mcs_bench.reader.settings import McsBenchSettings
 from keju.benchmarks.mcs_bench.reader.sources import Table, tables_in
@@ -29,15 +22,6 @@ from keju.datasets.readers.base import Reader, join_names
 from keju.datasets.store import DatasetWriter
 from keju.errors import number_of
 from keju.items import Item
-
-__all__ = [
-    "FIELDS",
-    "READER",
-    "RENAMED",
-    "RENAMED_FROM",
-    "SCRIPTS",
-    "read_mcs_bench",
-]
 
 LAYOUT = """\
 SRC                       a file, or a folder with files in it:
