@@ -169,3 +169,24 @@ def test_the_last_commitment_counts_and_the_denied_options_do_not(text):
 )  # fmt: skip
 def test_an_option_that_is_denied_supposed_or_gone_through_is_not_chosen(text):
     assert extract_letter(text, "ABCD", SCHOOLS).answer is None
+
+
+DYNASTIES = ("Shang", "Zhou", "Han", "Tang")
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("Zhou is a common confusion here. This points to Han.", "C"),
+        ("I first considered Shang, and it did not seem right. Option B.", "B"),
+        ("- A. Shang: no\n- B. Zhou: no\n- C. Han: yes\n- D. Tang: no", "C"),
+        ("Options B, C and A do not match what is shown.", "D"),
+        ("The answer is A rather than B or D.", "A"),
+        ("我最初的答案是D，但要修正这一判断。画面信息指向B。", "B"),
+        ("**答案：C**\n\n其余选项A、B、D均不符合题意。", "C"),
+        ("我觉得选D比较合适。", "D"),
+        ("If it is original, the answer would be B; if it is later, A. I can't tell.", None),
+    ],
+)
+def test_the_last_sentence_that_commits_to_an_option_decides(text, letter):
+    assert extract_letter(text, "ABCD", DYNASTIES).answer == letter

@@ -17,8 +17,8 @@ from keju.scoring.wordings import fold
 from keju.text import HAN_RUN
 
 _LEFT, _RIGHT = 90, 160
-_SENTENCE_BEFORE = re.compile(r"[。.!?]\s*\Z")
-_TEXT_END = re.compile(r"[\s。.!)]*")
+_SENTENCE_BEFORE = re.compile(r"[。.!?][ \t(\"“「]*(?:(?:option|choice|选项)\s?)?\Z", re.IGNORECASE)
+_TEXT_END = re.compile(r"[\s)\"”」]*(?:[。!]|\.(?=\s|\Z)|\n|\Z)")
 _LIST_GAP, _SEVERAL = 4, 2
 _EXPLAINED = re.compile(r"\s?[:,(—]")
 _GAP = re.compile(r"[\s,;、|。-]*\Z")
@@ -91,6 +91,10 @@ _IGNORED_BEFORE = re.compile(
     r"|(?:如果|假如|假设|若|倘若|要是|否则|不然|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
     r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始"
     r"|可能有人|或谓|或曰|(?:或|有|遂有)以为)[^。;\n!?]{0,16}"
+    r"|(?:最初|起初|原先|先前|之前|原来|刚才)[^。;\n,]{0,10}"
+    r"|\bmy\s(?:first|initial|earlier|previous|original)\s[a-z]+[^,.;\n]{0,12}"
+    r"|\bif\b(?!\s(?:i|we)\s(?:had|have|were|must)\b)[^.;\n]{3,60},\s(?:then\s)?"
+    r"(?:(?:the answer|it)\s(?:would|could|might)\sbe\s?)?"
     r"|也有?可能(?:是|为|选)?|或许也|另一(?:个|种)可能(?:是|为)?|可能会误|其次(?:是|为|考虑)?|次优(?:是|为)?"
     r"|\b(?:if|otherwise|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many"
     r"|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might"
@@ -105,7 +109,7 @@ _IGNORED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _IGNORED_AFTER = re.compile(
-    r"\)\s{0,2}(?::|是)|[\s)\"”'」》]{0,3}(?:选项|項|项)?\s{0,2}(?:[?？]|吗|嗎|呢\?|还是|還是|相比|比较|比起|之间|之間|之中"
+    r"\)\s{0,2}(?::|是)|[\s)\"”'」》]{0,3}(?:选项|項|项)?\s{0,2}(?:[?？]|吗|嗎|呢\?|还是|還是|相比(?!之下)|比较(?![合好恰符接准贴稳可吻一正对像])|比起|之间|之間|之中"
     r"|中(?:选|選|,|的(?=[一哪某]))|里选"
     r"|(?:is|as)\s(?:tempting|possible too)|也(?:有)?(?:一定)?可能)"
 )
@@ -142,7 +146,7 @@ _NEGATIVE = (
     r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
-    r"(?:正确|正確|(?<![不反应])对(?![不应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|为是(?=[。,;]|$)|可能性(?:最|更|较|很)?(?:大|高|在)|最佳|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
+    r"(?:正确|正確|(?<![不反应])对(?![不应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|(?<=[:：—–-])\s?(?:有(?![误])|yes\b|是(?=[,。;]))|为是(?=[。,;]|$)|可能性(?:最|更|较|很)?(?:大|高|在)|最佳|better\s(?:answer|choice|option|fit|match)|贴切|最优|当选|入选|应选|即为所求|合理|可取|无误|為佳|为佳|一致"
     r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?"
     r"|accurate|appropriate|most\slikely|consistent)\b)"
 )
@@ -198,7 +202,7 @@ _CHOICE = re.compile(
     r"|lean\stowards?|settle\son|vote\sfor|prefer)|\b(?:choose|select|pick|choosing|selecting"
     r"|picking|go\swith|going\swith|opt\sfor|opting\sfor|leaning\stowards?)"
     r"|\b(?:must|should|has\sto|has\sgot\sto|can\sonly)\sbe|\bit['’]s|\bit\sis|\bthat['’]s"
-    r"|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bwhich\sis"
+    r"|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bwhich\sis|\b(?:this|it)\sis\s(?:most\slikely|probably|clearly)|\b(?:this|that|these|all|everything)\spoints?\sto(?:wards?)?|指向|\bindicates?"
     r"|\bleaves(?:\sus\swith)?|\bleaving|\bmy\s(?:best\s|educated\s|first\s)?guess\s(?:is|would\sbe)|(?:correct|right|best"
     r"|better)\s(?:one\s)?is|\brather|\binstead,?)"
     rf"(?:\s{{0,2}}(?:选择|选|選|是|为|為|the)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
@@ -236,7 +240,7 @@ _LINE_END = re.compile(
 )
 _OPENS_BODY = re.compile(
     r"[)\]\"”'」】}|*]{0,3}\s?(?:项|項|选项)?\s?(?:[。;]|\.\s|,\s?(?:因|理由|because|since|as\b|原因)"
-    r"|\s?[(—–-]|\s{0,2}(?:because|since|is\b|正确|正確)|\n)",
+    r"|\s?[(—–-]|\s{0,2}(?:because|since|is\b(?!\s(?:an?\s)?(?:common|tempting|possible|plausible|similar|often))|正确|正確)|\n)",
     re.IGNORECASE,
 )
 
@@ -268,6 +272,8 @@ def _listed(flat: str, mentions: Sequence[Mention], place: int) -> bool:
             continue
         first, second = sorted((mention, mentions[other]), key=lambda each: each.start)
         between = flat[first.end : second.start]
+        if "\n\n" in between:
+            continue
         if first.letters != second.letters and len(between) <= _LIST_GAP and _GAP.match(between):
             return True
     return False
@@ -290,7 +296,7 @@ def _claim(  # noqa: PLR0911
     if (rank := _committed(left, wide, right)) and not _ADJACENT.match(region):
         return Claim(mention, *rank)
     line = _LINE_START.search(wide) and _LINE_END.match(right)
-    if line and not (mention.labelled and len(labelled) > 1):
+    if line and not (mention.labelled and mention.start in labelled):
         return Claim(mention, Rank.ANSWER, "line of its own")
     if (
         mention.start <= _LIST_GAP
@@ -300,8 +306,7 @@ def _claim(  # noqa: PLR0911
         and _judged(region) is not Rank.DENIED
     ):
         return Claim(mention, Rank.ANSWER, "opening")
-    lone = _SENTENCE_BEFORE.search(wide) and _TEXT_END.fullmatch(right)
-    if lone and not mention.by_text:
+    if _SENTENCE_BEFORE.search(wide) and _TEXT_END.match(right) and len(labelled) < _SEVERAL:
         return Claim(mention, Rank.ANSWER, "last word")
     if judged := _judged(region):
         return Claim(mention, judged, "predicate")
@@ -341,7 +346,7 @@ def _committed(left: str, wide: str, right: str) -> tuple[Rank, str] | None:
 @_in_a_loop
 def _judged(region: str) -> Rank | None:
     """The claim that the words after a mention make of it, up to the end of the sentence."""
-    region = region.lstrip(" .)]:、")
+    region = region.lstrip(" .)]、")
     stop = _STOP.search(region)
     if stop:
         region = region[: stop.start()]
@@ -368,9 +373,14 @@ def _weak(left: str, right: str, mention: Mention) -> tuple[Rank, str]:
 
 
 def _labelled_lines(flat: str, mentions: Sequence[Mention]) -> frozenset[int]:
-    """The starts of mentions that are an option with its own text at the beginning of a line."""
-    return frozenset(
+    """The starts of options with their own texts that begin lines, several in one paragraph."""
+    starts = [
         each.start
         for each in mentions
         if each.labelled and _LINE_START.search(flat[max(0, each.start - 12) : each.start])
+    ]
+    blocks = [flat.count("\n\n", 0, start) for start in starts]
+    alone = {block for block in blocks if blocks.count(block) == 1}
+    return frozenset(
+        start for start, block in zip(starts, blocks, strict=True) if block not in alone
     )

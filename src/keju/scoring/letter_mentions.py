@@ -38,7 +38,7 @@ _SAID = (
     r"(?:is|was|are|were|and|or|nor|to|because|since|as|but|not|while|whereas|has|fits?|match\w*"
     r"|seems?"
     r"|appears?|looks?|would|could|should|can|cannot|does|doesn|correctly|best|instead|over|than"
-    r"|through)\b"
+    r"|through|do|did|don|all|both|rather|instead)\b"
 )
 _LETTER = re.compile(
     r"(?![A-Z]\.\s?[A-Z]\.\s?[A-Z][a-z])(?<![A-Z]\.\s)(?!(?<=\bby\s)[A-Z]\.\s[A-Z][a-z])"
@@ -360,6 +360,15 @@ def _ends_sentence(flat: str, letter: Mention, text: Mention) -> bool:
     return bool(before and new and re.match(r"\s[a-z]+\s[a-z]+", flat[text.end :][:_NEXT_WORDS]))
 
 
+def _names_again(flat: str, text: Mention, letter: Mention) -> bool:
+    """Whether the letter of an option is in brackets after its text (Zhou (B))."""
+    same = text.letters == letter.letters and not (letter.by_text or letter.clash)
+    return same and _BRACKET.fullmatch(flat[text.end : letter.start]) is not None
+
+
+_BRACKET = re.compile(r"[\s\"”」]{0,2}\((?:选项|option )?")
+
+
 def _hedged(flat: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
     """The mentions, with texts of options that an "or" or "and" joins made one."""
     current: Mention | None = None
@@ -367,6 +376,9 @@ def _hedged(flat: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
         if current and current.by_text and each.by_text and _join(flat, current, each).strip(" ,"):
             letters = current.letters | each.letters
             current = Mention(letters, current.start, each.end, by_text=True)
+            continue
+        if current and current.by_text and _names_again(flat, current, each):
+            current = each._replace(start=current.start)
             continue
         if current:
             yield current
