@@ -211,6 +211,11 @@ class Item(Record, frozen=True, kw_only=True):
         return block(f"{self.id} ({self.task})", facts(shown | lists))
 
 
+def get_group(item: Item) -> str:
+    """Return the unit of independence of an item: its group, else its first image, else itself."""
+    return item.group or (item.images[0].sha256 if item.images else item.id)
+
+
 class Example(Record, frozen=True, kw_only=True):
     """A few-shot example, a solved item before the question: its prompt, images and reference.
 

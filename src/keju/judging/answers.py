@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keju.definitions import QuestionForms, has_reference
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import Item, PromptScript, Record, Response, Setting
+from keju.items import Item, PromptScript, Record, Response, Setting, get_group
 from keju.judging.rubrics import Rubrics
 from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
@@ -75,8 +75,7 @@ class GradableAnswer(NamedTuple):
     @property
     def group(self) -> str:
         """The unit of independence: the item's group, else its image, else itself."""
-        images = self.item.images
-        return self.item.group or (images[0].sha256 if images else self.item.id)
+        return get_group(self.item)
 
 
 class AnswerSelection(Record, frozen=True, kw_only=True):

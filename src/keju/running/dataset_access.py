@@ -14,7 +14,7 @@ from keju.errors import DataError
 from keju.items import Item
 from keju.models import ItemImages, ModelOptions
 from keju.models.base import ItemPrompt
-from keju.running.dataset_items import ItemView
+from keju.running.dataset_items import view_items
 from keju.running.request_images import LazyImages
 
 
@@ -31,7 +31,7 @@ def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOption
     return replace(
         options,
         reference=tuple(item for item in items if item.split == "reference"),
-        item_images=ItemView(items, _places_of_images(items), _images_of),
+        item_images=view_items(items, _places_of_images(items), _images_of),
         images_of=partial(LazyImages, dataset),
         prompts_of=lambda: [_prompts(item) for item in items],
         pages_of=lambda: find_named_pages(

@@ -4,50 +4,32 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, TypeVar, overload
+from typing import TypeVar
 
 from keju.datasets.store import Dataset
 from keju.items import TRUE_READING, Item
 from keju.running.item_places import ItemKinds
 from keju.running.selecting import Selection, select_places
 from keju.running.transcriptions import transcription_filler
-from keju.runs.record_list import RecordList
+from keju.runs.record_list import LazyList, RecordList
 
 T = TypeVar("T")
 
 
-class ItemView(Sequence[T], Generic[T]):
-    """Some items of a list, each as a function returns it; 8 bytes of memory per item.
+def view_items(
+    items: Sequence[Item], places: Iterable[int], change: Callable[[Item], T]
+) -> Sequence[T]:
+    """The items with these indices in a list, each as `change` makes it at each access.
 
-    Args:
-        items: the list.
-        places: the indices of the items in it.
-        change: makes the element from the item, at each access.
+    Each takes 8 bytes of memory.
     """
-
-    def __init__(
-        self, items: Sequence[Item], places: Iterable[int], change: Callable[[Item], T]
-    ) -> None:
-        self._items = items
-        self._places = array("q", places)
-        self._change = change
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, place: int) -> T: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[T]: ...
-    def __getitem__(self, place: int | slice) -> T | list[T]:
-        if isinstance(place, slice):
-            return [self._change(self._items[each]) for each in self._places[place]]
-        return self._change(self._items[self._places[place]])
+    chosen = array("q", places)
+    return LazyList(len(chosen), lambda place: change(items[chosen[place]]))
 
 
-def items_at(items: Sequence[Item], places: Iterable[int]) -> ItemView[Item]:
+def items_at(items: Sequence[Item], places: Iterable[int]) -> Sequence[Item]:
     """The items with these indices in a list."""
-    return ItemView(items, places, lambda item: item)
+    return view_items(items, places, lambda item: item)
 
 
 class DatasetItems:
@@ -82,5 +64,5 @@ class DatasetItems:
         places = select_places(self.items, self._kinds, selection, self._dataset.path)
         view = items_at(self.items, places)
         if TRUE_READING.intersection(selection.settings):
-            return ItemView(self.items, places, transcription_filler(view, self.items))
+            return view_items(self.items, places, transcription_filler(view, self.items))
         return view

@@ -13,7 +13,7 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import Item, Script
+from keju.items import Item, Script, get_group
 from keju.messages import message
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
@@ -98,8 +98,7 @@ def sampled_places(
     tasks: dict[str, dict[str, array[int]]] = {}
     for place in places:
         item = items[place]
-        group = item.group or (item.images[0].sha256 if item.images else item.id)
-        tasks.setdefault(item.task, {}).setdefault(group, array("q")).append(place)
+        tasks.setdefault(item.task, {}).setdefault(get_group(item), array("q")).append(place)
     turns = [
         _in_turn(_shuffled(list(groups.values()), f"{seed}:{name}"), f"{seed}:{name}")
         for name, groups in tasks.items()

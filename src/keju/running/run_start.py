@@ -18,7 +18,7 @@ from keju.items import Item
 from keju.messages import message
 from keju.models import capabilities_of, plugins_of, role_of
 from keju.running.changed_items import ChangedItems, changed_items, drop_stale, resume_obstacle
-from keju.running.dataset_items import ItemView
+from keju.running.dataset_items import view_items
 from keju.running.manifest_check import (
     check_same,
     drop_failures,
@@ -51,7 +51,7 @@ def start_run(
     contents.examples.check(contents.items, contents.selection.variants)
     folder, manifest = store.folder, _manifest(contents, store.folder)
     _check_case(manifest.models, folder.manifest().models if folder.exists() else ())
-    chosen = ItemView(contents.items, range(len(contents.items)), _id_of)
+    chosen = view_items(contents.items, range(len(contents.items)), _id_of)
     if not folder.exists():
         _check_case(contents.dataset.manifest.tasks)
         _store_items(contents, folder, chosen)

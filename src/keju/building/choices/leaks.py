@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from keju.building.choices.guessing import guess_blindly
 from keju.building.choices.making import normalise_option
-from keju.building.releasing.splitting import get_group
 from keju.definitions import options_of
 from keju.errors import number_of
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.statistics import group_bootstrap, holm
 
 LEVEL = 0.01

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from keju.building.drafting.pages import Page
 from keju.building.drafting.replies import Value, Values, as_list
 from keju.building.drafting.templates import Kind
-from keju.building.releasing.splitting import get_group
 from keju.definitions import task as declared
-from keju.items import Item, Line
+from keju.items import Item, Line, get_group
 
 _METADATA = "metadata."
 

@@ -10,12 +10,11 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from keju.building.dropped import Dropped, write_dropped
-from keju.building.releasing.splitting import get_group
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.datasets.values import value_label
 from keju.errors import UsageError, unknown_name
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.messages import listed, message
 
 _FIELDS: dict[str, Callable[[Item], str]] = {

@@ -17,7 +17,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
 from keju.errors import DataError, UsageError
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.messages import listed, message
 
 Split = Literal["test", "reference"]
@@ -55,11 +55,6 @@ class ItemSplit(Struct, frozen=True):
     task: str
     group: str
     split: str
-
-
-def get_group(item: Item) -> str:
-    """Return the unit of independence of an item: its group, else its first image, else itself."""
-    return item.group or (item.images[0].sha256 if item.images else item.id)
 
 
 class UnitMarks:

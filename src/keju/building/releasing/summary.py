@@ -10,11 +10,10 @@ from hashlib import blake2b
 import msgspec
 import numpy as np
 
-from keju.building.releasing.splitting import get_group
 from keju.datasets.checks import unscored_reason
 from keju.datasets.licences import LicenceCounts
 from keju.definitions import NO_REFERENCE, has_task, task
-from keju.items import Item
+from keju.items import Item, get_group
 
 
 class ReleaseSummary:

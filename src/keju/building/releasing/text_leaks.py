@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.building.releasing.run_table import Hashes, Numbers, RunTable, ranges_of
-from keju.building.releasing.splitting import get_group
 from keju.files import sha256_bytes
-from keju.items import Item, Record
+from keju.items import Item, Record, get_group
 from keju.runs.record_list import RecordList
 from keju.text import counted
 
