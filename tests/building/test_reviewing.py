@@ -334,6 +334,15 @@ def test_a_moved_box_is_corrected_and_the_others_keep_their_edges(form, given, t
     assert items["where0"].provenance[-1].person == "甲"
 
 
+@pytest.mark.parametrize("form", ["voc", "labelme"])
+def test_a_file_of_boxes_keeps_its_image_if_the_tool_writes_another_name(form, given, tmp_path):
+    out = tmp_path / form
+    export_review(form, given, given.items(), out)
+    file = min((out / "images").glob("*.xml" if form == "voc" else "*.json"))
+    file.write_text(file.read_text().replace(file.stem, "scan"))
+    assert {each.decision for each in read_review(out, items_of(given), "p")} == {"accept"}
+
+
 def annotated(out: Path, changes) -> Path:
     """What Label Studio exports when the predictions were taken over and then changed."""
     tasks = json.loads((out / "tasks.json").read_text())

@@ -197,8 +197,9 @@ class _ExportedImages(ImageNames):
         return Path(found)
 
     def beside(self, file: Path, *names: str) -> Path:
-        """The image of an annotation file: of a name in it, else of its own."""
-        return self.named(next(filter(None, names), file.name), file)
+        """The image of an annotation file: of its own name, else of a name in it."""
+        known = (name for name in (file.name, *names) if parse_hash(name) in self._hashes)
+        return self.named(next(known, file.name), file)
 
 
 FORMS = tuple(_WRITERS)
