@@ -20,6 +20,7 @@ class DriverFiles(NamedTuple):
     """The files of one node, by absolute path.
 
     The actor of that name, in the namespace, serves those of the node, which has its id in Ray.
+    Ray's `RayError` is raised if it does not respond, or a file cannot be read or written.
     """
 
     node: str
@@ -31,11 +32,7 @@ class DriverFiles(NamedTuple):
         return _get_node() == self.node
 
     def read(self, path: str) -> bytes | None:
-        """Read a file; None if it does not exist.
-
-        Raises:
-            ray.exceptions.RayError: the actor does not respond, or the file cannot be read.
-        """
+        """Read a file; None if it does not exist."""
         if self.is_here():
             return read_bytes(path)
         import ray  # noqa: PLC0415 - heavy, optional
@@ -44,11 +41,7 @@ class DriverFiles(NamedTuple):
         return found
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file atomically.
-
-        Raises:
-            ray.exceptions.RayError: the actor does not respond, or the file cannot be written.
-        """
+        """Write a file atomically."""
         if self.is_here():
             write_bytes(path, content)
             return

@@ -16,6 +16,9 @@ from keju.object_stores.folder import MissingObjectError
 class ScratchFiles(NamedTuple):
     """The files of a scratch directory, by name.
 
+    All methods raise `DataError` if a store answers with an error, and `UsageError` if the
+    environment has no credentials for it.
+
     Attributes:
         place: an absolute path of the node that runs the command, or an address. Credentials for an
             address are those of the worker's environment.
@@ -26,12 +29,7 @@ class ScratchFiles(NamedTuple):
     driver: DriverFiles | None = None
 
     def read(self, name: str) -> bytes | None:
-        """Read a file; None if it does not exist.
-
-        Raises:
-            DataError: the store answers with an error.
-            UsageError: the environment has no credentials for the store.
-        """
+        """Read a file; None if it does not exist."""
         if is_address(self.place):
             try:
                 return open_folder(self.place).read(name)
@@ -41,12 +39,7 @@ class ScratchFiles(NamedTuple):
         return self.driver.read(path) if self.driver else read_bytes(path)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file, which appears when it is complete.
-
-        Raises:
-            DataError: the store answers with an error.
-            UsageError: the environment has no credentials for the store.
-        """
+        """Write a file, which appears when it is complete."""
         if is_address(self.place):
             open_folder(self.place).write(name, content)
         elif self.driver:
@@ -55,11 +48,7 @@ class ScratchFiles(NamedTuple):
             write_bytes(f"{self.place}/{name}", content)
 
     def delete_all(self) -> None:
-        """Delete all files at an address.
-
-        Raises:
-            DataError: the store answers with an error.
-        """
+        """Delete all files at an address."""
         folder = open_folder(self.place)
         for found in list(folder.list()):
             folder.delete(found.name)
