@@ -83,6 +83,10 @@ _ALONE_SIGN = re.compile(
     rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}]|(?<=\()[1-8](?=\)))[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|[为為]是|\Z|\n))",
     re.IGNORECASE,
 )
+_ALONE_ON_LINE = re.compile(
+    rf"(?:\A|(?<=\n\n))[ \t(\[“「]{{0,3}}(?P<sign>[a-h{_STEMS}{_CIRCLED}])"
+    r"[)\]”」.。]{0,3}(?=[ \t]*(?:\n\n|\Z))"
+)
 _ALONE_PLACE = re.compile(
     r"\W*第(?P<han>[一二三四五六1-6])(?:个|個|项|項)\W*\Z"
     r"|\W*(?:the )?(?P<word>first|second|third|fourth|fifth|sixth)(?: one)?\W*\Z",
@@ -190,6 +194,10 @@ def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
         place = max(signs.find(match["sign"]) for signs in (_STEMS, _CIRCLED, "12345678"))
         return match[0].replace(match["sign"], letter(place, match["sign"]))
 
+    def alone(match: re.Match[str]) -> str:
+        place = max(signs.find(match["sign"]) for signs in ("abcdefgh", _STEMS, _CIRCLED))
+        return match[0].replace(match["sign"], letter(place, match["sign"]))
+
     if whole := _ALONE_PLACE.fullmatch(flat[:60]):
         place = _PLACE[whole["han"]] if whole["han"] else _ORDINALS[whole["word"].lower()]
         return letter(place, flat)
@@ -200,6 +208,7 @@ def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
         )
     if "(" in flat:
         flat = _SMALL_IN_BRACKETS.sub(lambda found: found[0].upper(), flat)
+    flat = _ALONE_ON_LINE.sub(alone, flat)
     flat = _ALONE_SIGN.sub(sign, flat) if _SIGN.search(flat) else flat
     return _NUMBERED.sub(numbered, flat) if _NUMBER.search(lower) else flat
 

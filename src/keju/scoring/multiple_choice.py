@@ -26,6 +26,9 @@ _MATCHES = frozenset("→:：-—=出是属在见")
 _TERM = re.compile(r"《[^《》]{1,20}》|[“「『][^”」』]{2,20}[”」』]")
 _TURNED = {Rank.FAVOURED: Rank.DENIED, Rank.DENIED: Rank.FAVOURED}
 _SENTENCE_END = re.compile(r"[。！!]|\.\s")
+_SENTENCE_START = re.compile(r"[。!?;；\n]|[.]\s|,\s?(?=但|but\b)")
+_NEXT_STOP = re.compile(r"[。!?;；\n]|(?<=[a-z)])[.](?:\s|$)|,\s?(?=但|but\b)")
+_AROUND = 120
 _LONG_LINE = 15
 _LONG, _SOME, _SHORTEST_READING, _TWO = 240, 40, 24, 2
 _REVERSAL = re.compile(
@@ -85,12 +88,31 @@ def extract_letter(
         return whole
     flat, mentions = mentions_in(flatten(body), offered, options)
     claims = claims_of(flat, mentions[-_MOST:])
+    claims = _without_asides(flat, claims)
     if wording("letters", "asks_for_wrong").search(fold(question)):
         claims = [_turned(flat, each, question) for each in claims]
     if wording("letters", "other_one").search(fold(flat)) and len(offered) == _TWO:
         claims = [*claims, *_other_of_two(claims, offered)]
     claims = _matched(flat, _concluded(flat, claims), question)
     return _decided(flat, claims, offered)
+
+
+def _without_asides(flat: str, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims without weak ones in sentences about first guesses, other cases, comparisons."""
+    folded = fold(flat)
+    return [
+        each._replace(rank=Rank.IGNORED, rule="aside")
+        if Rank.NAMED <= each.rank <= Rank.FAVOURED and _is_aside(folded, each.mention.start)
+        else each
+        for each in claims
+    ]
+
+
+def _is_aside(folded: str, start: int) -> bool:
+    """Whether the sentence around a place speaks of options that are not the answer."""
+    before = _SENTENCE_START.split(folded[max(0, start - _AROUND) : start])[-1]
+    after = _NEXT_STOP.split(folded[start : start + _AROUND])[0]
+    return wording("letters", "aside").search((before + after).lstrip(" \t>*-")) is not None
 
 
 def _turned(flat: str, claim: Claim, question: str) -> Claim:
