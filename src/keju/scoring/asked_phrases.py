@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keju.scoring.wordings import expression, fold, wording
 
-_LINKED = (
+LINKED_KINDS = (
     "purpose",
     "office",
     "age",
@@ -28,7 +28,8 @@ _LINKED = (
     "name",
     "seen",
 )
-_KINDS = (*_LINKED, "doing", "person", "written_year", "character", "title", "text")
+"""The kinds of questions that have links of their own (``link_…``)."""
+_KINDS = (*LINKED_KINDS, "doing", "person", "written_year", "character", "title", "text")
 
 
 class AskedPhrase(NamedTuple):
@@ -93,14 +94,16 @@ def _noun(found: re.Match[str]) -> str:
 def _links(kinds: frozenset[str]) -> re.Pattern[str]:
     if "doing" in kinds:
         return wording("short", "link_doing")
-    own = [expression("short", f"link_{kind}") for kind in _LINKED if kind in kinds]
+    own = [expression("short", f"link_{kind}") for kind in LINKED_KINDS if kind in kinds]
     return re.compile("|".join([*own, expression("short", "link")]))
 
 
 def has_own_link(masked: str, question: str) -> bool:
     """Whether a clause has a link that fits only this kind of question (用于 for a purpose)."""
     kinds = find_asked_phrase(question).kinds
-    return any(wording("short", f"link_{kind}").search(masked) for kind in _LINKED if kind in kinds)
+    return any(
+        wording("short", f"link_{kind}").search(masked) for kind in LINKED_KINDS if kind in kinds
+    )
 
 
 def links_in(masked: str, question: str) -> list[re.Match[str]]:

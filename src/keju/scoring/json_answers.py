@@ -18,6 +18,7 @@ _LABELLED = re.compile(
 _FEWEST_LABELS, _MOST_OTHERS = 2, 1
 _TABLE_ROW = re.compile(r"^[ \t]*\|(?P<row>[^\n]{1,400})\|[ \t]*$", re.MULTILINE)
 _ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?[ \t]*```")
+_ONE_OBJECT = re.compile(r"(?:^|[。.!！：:]|(?<=\n))\s*(\{[^{}\n]{2,400}\})", re.MULTILINE)
 _BROKEN = re.compile(
     r"\"(?P<key>[A-Za-z_\u4e00-\u9fff]{1,30})\"\s{0,4}:\s{0,4}\"(?P<value>[^\"\\]*(?:\\.[^\"\\]*)*)\"",
     re.DOTALL,
@@ -152,6 +153,9 @@ def _candidates(body: str) -> Iterator[str]:
             yield core[:end]
         except (ValueError, RecursionError):
             pass
+    inner = _ONE_OBJECT.findall(body) if body.count("{") == 1 else []
+    if inner and inner[0] != core.rstrip():
+        yield inner[0]
     fences = list(_ONE_FENCE.finditer(body)) if "```" in body else []
     if len(fences) == 1:
         yield fences[0]["inside"]

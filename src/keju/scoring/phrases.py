@@ -16,6 +16,8 @@ from keju.scoring.clause_parts import sentences_of
 from keju.scoring.clause_weights import CERTAIN, CONCLUDED, LEAST, LEFT_OPEN, PHRASE, SETTLED
 from keju.scoring.english_meanings import quoted_meaning
 from keju.scoring.extraction import Extracted, json_value, strict_body
+from keju.scoring.frame_clauses import NAMED
+from keju.scoring.frame_statements import stated_in_frame
 from keju.scoring.json_answers import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import Clause, clauses_of
 from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
@@ -62,6 +64,7 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     core = plain_text(body)
     if row := marked_row(core):
         return readings_of(row, question, "marked row", core)
+    plain = core
     core = answer_text(_REPORTED.sub(_unless_reported, core), question)
     core = _without_asked_term(core, question)
     if wording("short", "nothing").fullmatch(fold(core).strip(EDGE)):
@@ -72,13 +75,49 @@ def extract_short(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         return Extracted(None, "cut off before the answer", body)
     if meant := _quoted_meaning(core, question):
         return readings_of(meant, question, "quoted meaning", body)
-    found = _of_clauses(core, question, body)
+    found = _stated(plain, question, body) or _of_clauses(core, question, body)
     if found.answer and wording("short", "nothing").fullmatch(fold(found.answer).strip(EDGE)):
         return Extracted(None, "declines", body)
     whole = core.strip(OUTSIDE)
     if found.answer is None or "\n" in whole or len(whole) > LONGEST_PLAIN:
         return found
     return found._replace(others=tuple(dict.fromkeys((*found.others, whole))))
+
+
+def _stated(core: str, question: str, body: str) -> Extracted | None:
+    """The value of the sentence that states it in the frame of the question; None without one."""
+    said = stated_in_frame(core, question)
+    if said is None or said.level < NAMED or _GLOSSES.search(core):
+        return None
+    found = _of_clauses(said.text, question, body)
+    values = [readings_of(each, question, "statement", said.text) for each in said.values]
+    readings = [reading for each in values for reading in each.readings]
+    if found.answer is None or (
+        not _same_place(found.answer, said.value)
+        and (said.own or _is_no_value(found.answer) or said.is_complete)
+    ):
+        return values[0]._replace(others=tuple(dict.fromkeys(readings))) if readings else None
+    if not _same_place(found.answer, said.value):
+        return found
+    return found._replace(others=tuple(dict.fromkeys((*found.others, *readings))))
+
+
+def _is_no_value(answer: str) -> bool:
+    """Whether a phrase only gives a reason, or points to something (依据叶片的形态, 他)."""
+    flat = fold(answer).strip(EDGE)
+    lead = wording("statements", "lead").fullmatch(flat)
+    return len(flat) == 1 or bool(
+        lead
+        or wording("statements", "no_value").match(flat)
+        or wording("short", "reason").match(flat)
+        or wording("statements", "pronoun").match(flat)
+    )
+
+
+def _same_place(answer: str, value: str) -> bool:
+    """Whether two phrases are from one place: one of them contains the other."""
+    left, right = (fold(each).strip(EDGE) for each in (answer, value))
+    return left in right or right in left
 
 
 def _marked_answer(body: str, question: str) -> Extracted | None:

@@ -89,7 +89,7 @@ def _of_line(line: StatementLine, question: str) -> list[SignStatement]:
     if line.label and (alone := _alone(line.text)):
         return [SignStatement(alone, level)] if level else []
     said = list(_of_sentence(line.text))
-    return said if level else [each for each in said if each.level >= _CONCLUDED]
+    return said if level or line.headed else [each for each in said if each.level >= _CONCLUDED]
 
 
 def _level_of_label(label: str, question: str) -> int:

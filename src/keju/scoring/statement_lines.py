@@ -14,12 +14,13 @@ _HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]")
 _LISTED = re.compile(r"^[ \t]*(?:[-*•·][ \t]|\d{1,2}[.、)）])")
 _ROW = re.compile(r"^[ \t]*\|(?P<cells>[^\n]+?)\|?[ \t]*$")
 _RULE = re.compile(r"^[\s|:*=_—-]*$")
+_BRACKETED = re.compile(r"^【[^】\n]{2,12}】$")
 _BOLD_LINE = re.compile(r"^\*\*[^*\n]{1,40}\*\*[：:]?$")
 _EMPHASIS = re.compile(r"\*\*|__")
 _LONGEST_LABEL, _LONGEST_TITLE = 16, 30
 _LABEL = re.compile(
     r"^[\s*]*(?P<label>(?![\s*])[^：:。，,;；\n“”「」\"→⇒=|]{1,40}?)[\s*]*"
-    r"(?:[：:→⇒=]|—{1,2}|–|\s-\s|？(?=.)|\?\s(?=.))\s*(?:\*\*(?=\s|[^*]*$))?[\s：:]*(?P<value>\S.*)$"
+    r"(?:[：:→⇒=]|—{1,2}|\s[–-]\s|？(?=.)|\?\s(?=.))\s*(?:\*\*(?=\s|[^*]*$))?[\s：:]*(?P<value>\S.*)$"
 )
 
 
@@ -30,11 +31,15 @@ class StatementLine(NamedTuple):
         label: the folded label before its text, the heading above it, or the cell beside it.
         text: the text.
         alone: whether it is a whole line.
+        whole: the sentence with its label as in the response.
+        headed: whether its label is a heading above it, or it is a heading.
     """
 
     label: str
     text: str
     alone: bool = True
+    whole: str = ""
+    headed: bool = False
 
 
 def statement_lines(core: str) -> Iterator[StatementLine]:
@@ -54,6 +59,11 @@ def statement_lines(core: str) -> Iterator[StatementLine]:
             title = fold(_EMPHASIS.sub("", line)).strip(" :：*#")
             explains = _explains(title)
             continue
+        if _HEADING.match(raw) or _BRACKETED.match(line):
+            title = fold(_EMPHASIS.sub("", line)).strip(" :：*#【】[]")
+            explains = _explains(title)
+            yield StatementLine("", line.strip("【】"), whole=line, headed=True)
+            continue
         if explains and (_LISTED.match(raw) or title):
             explains = bool(_LISTED.match(raw))
             title = ""
@@ -61,7 +71,9 @@ def statement_lines(core: str) -> Iterator[StatementLine]:
         explains = False
         sentences = list(sentences_of(line))
         for sentence in sentences:
-            yield _labelled(sentence, title)._replace(alone=len(sentences) == 1)
+            yield _labelled(sentence, title)._replace(
+                alone=len(sentences) == 1 and not _LISTED.match(raw), whole=sentence
+            )
             title = ""
     if title and not explains:
         yield StatementLine("", title)
@@ -86,7 +98,7 @@ def _labelled(line: str, title: str) -> StatementLine:
     label = fold(_EMPHASIS.sub("", found["label"])).strip(" *") if found else ""
     if found and (len(label) <= _LONGEST_LABEL or (label.isascii() and len(label.split()) <= 6)):
         return StatementLine(label, found["value"])
-    return StatementLine(title, line)
+    return StatementLine(title, line, headed=bool(title))
 
 
 def _of_table(rows: list[list[str]]) -> Iterator[StatementLine]:
