@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import grams_of
+from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import fold, wording
 from keju.text import has_han, is_han
 
@@ -35,13 +36,34 @@ _COMMON_WORDS = frozenset(
 )
 IN = "在"
 """The link of a place, which is too common to be a verb of the question."""
-_USING = {"使用", "采用", "运用", "用了", "用的是"}
 _NAMED_BY = {
     "who": ["artist", "painter", "author", "calligrapher", "poet", "maker", "creator", "owner"],
     "where": ["location", "place", "home"],
     "when": ["date", "year", "period"],
 }
-_SHOWING = {"show", "depict", "portray"}
+_SYNONYMS = (
+    "of_time",
+    "of_source",
+    "of_material",
+    "of_name",
+    "of_place",
+    "of_meaning",
+    "of_maker",
+    "of_writing",
+    "of_use",
+    "of_subject",
+)
+_ALIKE = (
+    ("使用", "采用", "运用", "用了", "用的是"),
+    ("出自", "来自", "选自", "引自", "取自", "源自", "见于"),
+    ("描绘", "表现", "画的是", "刻画", "反映的是", "展现"),
+    ("收藏于", "藏于", "收藏在", "保存在", "现藏", "保存于", "存放在"),
+    ("担任", "任职", "出任", "被任命为", "官至"),
+    ("属于", "归为", "归入"),
+    ("show", "depict", "portray", "illustrat"),
+    ("quot", "cit"),
+)
+"""Verbs that a question and its answer may exchange."""
 _LONGEST_NOUN = 6
 _AT_END = re.compile(r"[于了着著]?(?:$|的[一-鿿]{1,6}$)")
 _MEASURE = re.compile(r"^[条个只种座件部本匹头张](?=[一-鿿])|^[里儿]$")
@@ -67,14 +89,29 @@ class AskedFrame(NamedTuple):
 def frame_of(question: str) -> AskedFrame:
     """The frame of a question."""
     asked = wording("short", "instruction").sub("", fold(question)).strip()
-    nouns, verbs = _in_chinese(asked) if has_han(asked) else _in_english(asked)
+    chinese = is_chinese(asked)
+    nouns, verbs = _in_chinese(asked) if chinese else _in_english(asked)
     words = "".join((*nouns, *verbs))
     chars = (
         frozenset(filter(is_han, words)) - _LITTLE
-        if has_han(asked)
+        if chinese
         else frozenset(word for each in (*nouns, *verbs) for word in each.split())
     )
     return AskedFrame(nouns, verbs, chars, _contents(asked))
+
+
+def is_chinese(question: str) -> bool:
+    """Whether a question is in Chinese, not one in English that quotes Chinese words."""
+    return has_han(question) and not is_mostly_latin(question)
+
+
+def names_alike(label: str, frame: AskedFrame) -> bool:
+    """Whether a label names what is asked for in another word (质地 for 材质)."""
+    asked = " ".join((*frame.nouns, *frame.verbs))
+    return any(
+        wording("statements", name).search(label) and wording("statements", name).search(asked)
+        for name in _SYNONYMS
+    )
 
 
 def _contents(asked: str) -> frozenset[str]:
@@ -98,8 +135,7 @@ def _in_chinese(asked: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if _AT_END.match(core, each.end())
     ]  # fmt: skip
     verbs += [core[-2:]] if core.endswith("于") and len(core) > 2 and not verbs else []
-    if _USING & {*verbs}:
-        verbs += sorted(_USING)
+    verbs += [other for group in _ALIKE if {*group} & {*verbs} for other in group]
     if found[0] == "谁" and noun:
         nouns, verbs = [], [*verbs, *(each for each in nouns if "的" not in each)]
     if "purpose" in find_asked_phrase(asked).kinds:
@@ -130,8 +166,7 @@ def _in_english(asked: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         for name in ("asked_doer", "asked_done", "asked_doing")
         for each in wording("statements", name).finditer(asked)
     ]
-    if _SHOWING & {*verbs}:
-        verbs += sorted(_SHOWING)
+    verbs += [other for group in _ALIKE if {*group} & {*verbs} for other in group]
     for word, named in _NAMED_BY.items():
         nouns += named if re.search(rf"\b{word}\b", asked) else []
     nouns = [each for each in nouns if each != "of"]

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from keju.scoring.asked_frame import IN, frame_of
+from keju.scoring.asked_frame import IN, frame_of, is_chinese, names_alike
 from keju.scoring.asked_phrases import LINKED_KINDS, find_asked_phrase
 from keju.scoring.clause_claims import denies, grams_of
 from keju.scoring.clause_parts import parts_of
 from keju.scoring.phrase_marks import QUOTED, without_quoted
 from keju.scoring.wordings import fold, wording
-from keju.text import has_han
 
 ANSWER, FRAMED, NAMED, CONTINUED = 4, 3, 2, 1
 """The levels: a labelled answer, the frame of the question, a pronoun, a clause without subject."""
@@ -20,9 +19,11 @@ MARKS = " \t\r\n\u3000*_`#>。.，,、:：;；!！—–-"
 """Marks around a clause, without those that quote."""
 
 _LONGEST_SUBJECT, _TAIL, _STEM = 8, 14, 5
+_LONGEST_ASPECT = 4
+_MEANT = re.compile(r"[“「]?(?P<value>[^,，。是为“”]{1,8})[”」]?的意思")
 _TOO_COMMON = {"name", "place", "seen", "how", "scene", "where", "worn", "technique"}
 _COMPLETES = re.compile(r"就是|即|便是|正是|乃是")
-_VERSE = re.compile(r"[“「\"][^”」\"]*[,，。]")
+_VERSE = re.compile(r"[“「\"][^”」\"]*[,，。…]")
 _ENGLISH_VERB = (
     r"(?<!the )(?<!this )(?<!a )\b{}(?:e|es|s|ed|d|ing|te|ting)?\b"
     r"(?: (?:the|this) [a-z]+(?= (?:to|as|from|by)\b))?"
@@ -31,6 +32,11 @@ _ENGLISH_VERB = (
 _CHINESE_VERB = "{}(?![的假常过用篇体](?!是))(?:的|了|着|著)?(?:就|便|正|应)?(?:是|为|于|在|作|自)?"
 _PRONOUN = re.compile(r"(?:it|this|that|she|he|they|which|who)\b.*|.*\b(?:i|we) (?:would|can)")
 _SUBORDINATE = frozenset(["where", "when", "because", "since", "which", "as", "what", "how", "why"])
+_ENGLISH_LINKS = {
+    r"\bwhere\b|\b(?:which|what) (?:museum|place|city|site|collection)\b": "at_place",
+    r"\b(?:technique|method|process)\b": "by_technique",
+    r"\b(?:subject|theme|scene|story|topic)\b": "showing",
+}
 _AFTER_VALUE = frozenset(["dynasty", "period", "era", "century", "style"])
 
 
@@ -62,6 +68,8 @@ class FrameStatement(NamedTuple):
             if self.value[: end.start()].strip(MARKS) and "《" not in self.value[end.start() :]:
                 yield self.value[: end.start()]
                 break
+        if start := wording("statements", "value_start").match(fold(self.value)):
+            yield self.value[start.end() :].rstrip("了呀吧呢。.! ")
         yield self.value
 
 
@@ -79,11 +87,12 @@ class ClauseFrames:
             and kind not in _TOO_COMMON
         ]  # fmt: skip
 
-    def statement_of(self, clause: str, *, first: bool) -> FrameStatement | None:
+    def statement_of(self, clause: str, topic: str, *, first: bool) -> FrameStatement | None:
         """The value that a clause states, or None.
 
         Args:
             clause: the clause, without marks at its ends.
+            topic: the clause before it, where that has no link (图里的这只动物，应该是…).
             first: whether nothing but its grounds comes before it in its sentence.
         """
         masked = without_quoted(fold(clause))
@@ -91,8 +100,8 @@ class ClauseFrames:
             return None
         if answer := wording("short", "answer").search(masked):
             return FrameStatement(clause[answer.end() :], "", ANSWER)
-        if has_han(self._asked):
-            return self._of_chinese(clause, masked, first=first)
+        if is_chinese(self._asked):
+            return self._of_chinese(clause, masked, topic, first=first)
         return self._of_english(clause, masked)
 
     def describes(self, value: str) -> bool:
@@ -105,13 +114,19 @@ class ClauseFrames:
                 return True
         return wording("statements", "describing").search(flat) is not None
 
-    def _of_chinese(self, clause: str, masked: str, *, first: bool) -> FrameStatement | None:
+    def _of_chinese(
+        self, clause: str, masked: str, topic: str, *, first: bool
+    ) -> FrameStatement | None:
         """The value after the link of a clause, or before one that repeats the question."""
+        if self._meaning and (meant := _MEANT.fullmatch(clause)):
+            return FrameStatement(meant["value"], "", FRAMED)
         lead = wording("statements", "lead").match(masked)
         start = lead.end() if lead else 0
         for link, own in self._links(masked, start):
             subject, value = clause[start : link.start()], clause[link.end() :]
             level = self._level_of_subject(subject, first=first or start > 0)
+            if topic and "“" not in topic and not subject.strip(MARKS):
+                level = max(level, self._level_of_subject(topic, first=False))
             if not level and not subject and _COMPLETES.match(link[0]):
                 level = NAMED
             if own and (level or not wording("statements", "other_subject").search(subject)):
@@ -151,13 +166,25 @@ class ClauseFrames:
         rest = bare[pronoun.end() :] if pronoun else bare
         if pronoun and len(rest) <= 2:
             return NAMED
+        aspect = (pronoun and set(rest) & self._frame.chars) or self._is_synonym(rest)
+        if aspect and len(rest) <= _LONGEST_ASPECT:
+            return FRAMED
         return NAMED if grams_of(bare) & self._frame.grams else 0
+
+    def _is_synonym(self, subject: str) -> bool:
+        asked = "".join((*self._frame.nouns, *self._frame.verbs))
+        forms = (wording("statements", name) for name in ("of_place", "of_source", "of_material"))
+        return any(form.search(subject) and form.search(asked) for form in forms)
 
     def _of_english(self, clause: str, masked: str) -> FrameStatement | None:
         """The value of a clause: after a copula or the asked verb, or before the asked verb."""
         if found := self._by_verb(clause, masked) or self._before_noun(clause, masked):
             return found
-        link = wording("statements", "copula_in_english").search(masked)
+        links = list(wording("statements", "copula_in_english").finditer(masked))
+        link = links[-1 if masked.startswith("what ") else 0] if links else None
+        for asked, name in _ENGLISH_LINKS.items():
+            if re.search(asked, self._asked):
+                link = wording("statements", name).search(masked) or link
         if not link or self.describes(clause[link.end() :]):
             return None
         level = self._level_of_english_subject(masked[: link.start()].strip())
@@ -166,12 +193,14 @@ class ClauseFrames:
     def _level_of_english_subject(self, subject: str) -> int:
         """How clearly an English subject is the asked one; 0 for another."""
         words = re.findall(r"[a-z]+", subject)
-        if set(words) & _SUBORDINATE:
+        if set(words) & _SUBORDINATE and words[0] != "what":
             return 0
         if set(words) & set(self._frame.nouns):
             return FRAMED
         if not subject or wording("statements", "pronoun_in_english").fullmatch(subject):
             return NAMED
+        if names_alike(subject, self._frame):
+            return FRAMED
         stems = {each[:_STEM] for each in self._frame.grams}
         return NAMED if {each[:_STEM] for each in words} & stems else 0
 
@@ -183,7 +212,9 @@ class ClauseFrames:
             return FrameStatement(clause[made.end() :], "", FRAMED) if level else None
         for verb in self._frame.verbs:
             done = re.search(_ENGLISH_VERB.format(re.escape(verb)), masked)
-            if not done or re.match(r"(?:is|was|are|were)\b", masked[done.end() :]):
+            if not done or re.match(
+                r"(?:is|was|are|were|can|could|may|must|should)\b", masked[done.end() :]
+            ):
                 continue
             before, after = (
                 self._frame.grams & set(re.findall(r"[a-z]{3,}", each))

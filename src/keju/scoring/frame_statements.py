@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.asked_frame import frame_of
+from keju.scoring.asked_frame import frame_of, is_chinese, names_alike
 from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import denies, grams_of, is_offer_or_note, leaves_open
 from keju.scoring.clause_parts import parts_of
@@ -33,8 +33,6 @@ _LONGEST_BARE, _MOST_BARE_WORDS, _LONGEST_LABELLED = 12, 5, 30
 _LONGEST_LABEL, _LONGEST_TERM, _MOST_BARE = 10, 8, 1
 _ARROW = re.compile(r"[→⇒]|->")
 _BEFORE_DASH = re.compile(r"\W*?\*\*(?P<value>[^*—–:：，,。]{1,24})\*\*\s?(?:—{1,2}|–|\s-\s)")
-_SYNONYMS = ("of_time", "of_source", "of_material", "of_name", "of_place", "of_meaning",
-             "of_maker", "of_writing", "of_use")  # fmt: skip
 
 
 def stated_in_frame(core: str, question: str) -> FrameStatement | None:
@@ -67,7 +65,7 @@ def stated_in_frame(core: str, question: str) -> FrameStatement | None:
 
 def _is_foreign(text: str, question: str) -> bool:
     """Whether a sentence is in Chinese where the question is in English, or the reverse."""
-    if has_han(question):
+    if is_chinese(question):
         return not has_han(text) and is_mostly_latin(text)
     return has_han(text) and not is_mostly_latin(text) and len(text) > _LONGEST_TERM
 
@@ -89,7 +87,7 @@ class _Judge:
     @property
     def asks_for_an_english_meaning(self) -> bool:
         """Whether a meaning is asked for in English, which `english_meanings` reads."""
-        return self._meaning and not has_han(self._asked)
+        return self._meaning and not is_chinese(self._asked)
 
     def is_beside(self, line: StatementLine) -> bool:
         """Whether a sentence asks, offers, compares, reports or advises, so states nothing."""
@@ -136,7 +134,8 @@ class _Judge:
         bold = [each[1] for each in BOLD.finditer(line.text)]
         marked = line.alone or "**" in line.text
         ends = line.alone or line.text.rstrip()[-1:] in "。.!！"
-        if (first or marked) and ends and not bold and self._is_bare(bare):
+        begins = any(fold(bare).startswith(verb) for verb in self._frame.verbs)
+        if (first or marked) and ends and not bold and not begins and self._is_bare(bare):
             return FrameStatement(bare, line.text, FRAMED if marked else NAMED)
         said = list(self._of_clauses(line.text))
         only = len(bold) == 1 and fold(bold[0]) not in self._asked
@@ -147,20 +146,20 @@ class _Judge:
     def _of_clauses(self, text: str) -> list[FrameStatement]:
         """The statements of the clauses of a sentence; a conclusion drops those before it."""
         said: list[FrameStatement] = []
-        first = True
+        first, topic = True, ""
         for part in parts_of(text):
             clause = part.replace("*", "").replace("`", "").strip(MARKS)
             plain = fold(clause)
-            found = self._clauses.statement_of(clause, first=first)
+            found = self._clauses.statement_of(clause, topic, first=first)
             concludes = not first and wording("statements", "concludes").match(plain)
             beside = wording("statements", "beside_clause").search(plain)
+            beside = beside or wording("short", "subordinate").match(plain)
             if found and not beside and self._can_be_value(found.value):
                 said = [] if concludes or found.own else said
                 level = max(found.level, FRAMED if concludes else 0)
                 said.append(found._replace(text=text, level=level))
-            first = first and any(
-                wording("short", name).match(plain) for name in ("grounds", "reason")
-            )
+            topic = "" if found or not first else clause
+            first = first and (denies(plain) or _gives_grounds(plain))
         return said
 
     def _can_be_value(self, value: str) -> bool:
@@ -185,15 +184,7 @@ class _Judge:
             return FRAMED
         if label in self._asked and len(label) > 1:
             return NAMED
-        return FRAMED if self._is_synonym(label) else 0
-
-    def _is_synonym(self, label: str) -> bool:
-        """Whether a label names what is asked for in another word (质地 for 材质)."""
-        asked = "".join((*self._frame.nouns, " ", *self._frame.verbs))
-        return any(
-            wording("statements", name).search(label) and wording("statements", name).search(asked)
-            for name in _SYNONYMS
-        )
+        return FRAMED if names_alike(label, self._frame) else 0
 
     def _is_bare(self, bare: str) -> bool:
         """Whether a sentence is nothing but a short phrase that repeats nothing of the question."""
@@ -204,6 +195,14 @@ class _Judge:
         if has_han(flat):
             return len(flat) <= _LONGEST_BARE and len(grams_of(flat) & self._frame.grams) < 2
         return len(flat.split()) <= _MOST_BARE_WORDS
+
+
+def _gives_grounds(plain: str) -> bool:
+    """Whether a clause only gives the grounds for the next one."""
+    return any(
+        wording(file, name).match(plain)
+        for file, name in (("short", "grounds"), ("short", "reason"), ("statements", "no_value"))
+    )
 
 
 def _longest(bare: str) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from keju.scoring.asked_frame import is_chinese
 from keju.scoring.asked_phrases import find_asked_phrase
 from keju.scoring.clause_claims import repeats, speaks_of
 from keju.scoring.clause_parts import sentences_of
@@ -145,7 +146,7 @@ def _sign(body: str, question: str) -> Extracted:
 
 def _quoted_meaning(core: str, question: str) -> str:
     """The quoted meaning of an English response, where a meaning is asked for in English."""
-    asked = "meaning" in find_asked_phrase(question).kinds and not has_han(question)
+    asked = "meaning" in find_asked_phrase(question).kinds and not is_chinese(question)
     return quoted_meaning(core) if asked and is_mostly_latin(core) else ""
 
 
