@@ -40,13 +40,14 @@ _BOUND = re.compile(
 )
 _LIST_MARK = re.compile(r"^\s*(?:(?P<n>[0-9]{1,2})[.)、]|[-*•·])\s+")
 _NUMBER_GLOSS = re.compile(rf"\s?\(\s?{NUMBER}\s?[{MEASURES}]?\s?\)")
-_END = re.compile(r"[。!?;]|\.(?=\s|$)")
+_END = re.compile(r"[。!?;]|(?<!\bno)(?<!\bca)(?<!\bvol)(?<!\bfig)\.(?=\s|$)")
 _CLAUSE = re.compile(r"[()—]|,(?![0-9]{3}(?![0-9]))|\s-\s")
 _LABELLED = re.compile(r"[:=]\s*$")
 _ADJECTIVES = r"(?:(?:清晰|可辨|可见|完整|独立|古代|甲骨|单|可识)[^,;0-9]{0,2}?)?的?"
 _CHARACTERS = r"(?:甲骨|古|汉|刻|单)*(?:文?字(?:符|形)?|甲骨文|刻辞|文)(?!体)"
 _ENGLISH_CHARACTERS = r"(?:characters?|inscriptions?|glyphs?|graphs?|symbols?|signs?)\b"
 _LONE = frozenset({"一", "one", "a", "1"})
+_SUPPOSED = re.compile(r"如果|若|要是|倘若|if\b")
 _ONLY = re.compile(r"(?:只|仅|恰好?|\b(?:only|just|exactly))\W?[有为是]?\s?$")
 _EARLIER = re.compile(rf"{NUMBER}\s?[{MEASURES}]")
 _WORD = r"(?!(?:of|in|on|at|are|is|and|or)\b)[a-z'’-]+"
@@ -141,8 +142,11 @@ def _plain_line(raw: str, marks: int) -> tuple[str, re.Match[str] | None]:
 
 def _of(sentence: str, asked: AskedThing, *, is_item: bool) -> Iterator[_Statement]:
     """The counts to which the clauses of a sentence commit."""
-    if wording("counts", "dismisses_sentence").search(sentence):
+    corrects = wording("counts", "corrects").search(sentence)
+    reported = not corrects and wording("discourse", "reported").match(sentence)
+    if reported or wording("counts", "dismisses_sentence").search(sentence):
         return
+    supposed = _SUPPOSED.match(sentence)
     sentence = _NUMBER_GLOSS.sub("", sentence)
     for each in _CLAUSE.split(sentence):
         clause = each.strip(" '“”")
@@ -155,7 +159,9 @@ def _of(sentence: str, asked: AskedThing, *, is_item: bool) -> Iterator[_Stateme
         for found, before, after in _numerals(clause):
             weight = judge(before, after, asked)
             whole = not before and not is_item and clause == sentence.rstrip(" .")
-            weight = _Weight.TOTAL if whole and weight is not None else weight
+            weight = _Weight.TOTAL if whole and weight == _Weight.STATEMENT else weight
+            if weight == _Weight.STATEMENT and supposed:
+                weight = _Weight.MENTION
             lone = found["n"] in _LONE and weight != _Weight.TOTAL and not _ONLY.search(before)
             if weight is not None and not lone and not _BOUND.search(before):
                 value = None if found["open"] else value_of_numeral(found["n"])
@@ -195,7 +201,11 @@ def _chinese(before: str, after: str, asked: AskedThing) -> _Weight | None:
     total = wording("counts", "gives_total").search(before)
     linked = not before or total or _LINKS.search(before) or re.search(rf"{noun}\s?$", before)
     if subject:
-        return _Weight.MENTION if thing else None
+        return (
+            (_Weight.STATEMENT if total and len(subject) == 1 else _Weight.MENTION)
+            if thing
+            else None
+        )
     if not (thing or linked):
         return None
     return _Weight.TOTAL if total or _LABELLED.search(before) else _Weight.STATEMENT
@@ -219,5 +229,7 @@ def _english(before: str, after: str, asked: AskedThing) -> _Weight | None:
         return sure if linked and closed else None
     if wording("counts", "predicate_of_part").match(rest):
         return None
+    if rest and not before and not total and not wording("counts", "exists_after").match(rest):
+        return _Weight.MENTION
     plain_kind = wording("counts", "plain_kind").fullmatch(thing["kind"].strip())
     return sure if plain_kind or total else _Weight.MENTION
