@@ -3,7 +3,7 @@
 import pytest
 
 from keju.scoring import extract_boxes
-from keju.scoring.box_parsing import MOST, extract_count_beside
+from keju.scoring.box_parsing import MOST, extract_any_boxes, extract_count_beside
 
 ONE, TWO = (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
 
@@ -113,3 +113,12 @@ def test_a_count_beside_boxes_is_stated_or_the_number_of_boxes(said, count, rule
     found = extract_count_beside(said, "yxyx")
     assert found.answer == count
     assert (found.rule == "number of boxes listed") == (rule == "listed")
+
+
+def test_boxes_of_a_first_guess_and_of_other_things_are_not_part_of_the_answer():
+    boxes = "[10, 20, 110, 120]\n[200, 30, 260, 95]"
+    guess = "At first I thought of [12, 25, 100, 110], which cut off a stroke."
+    other = "The crack at [300, 300, 350, 360] is not a character."
+    rows = extract_any_boxes(boxes, "xyxy").rows
+    assert rows == extract_any_boxes(f"{guess}\n\n{boxes}\n\n{other}", "xyxy").rows
+    assert extract_any_boxes(guess, "xyxy").rows

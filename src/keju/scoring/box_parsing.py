@@ -27,6 +27,9 @@ _BARE = re.compile(
     rf"{FOUR}[ \t]*[.。;；,，]?[ \t]*$",
     re.MULTILINE,
 )
+_SENTENCES = re.compile(
+    r"[^。.!?！？\n]*(?:\.(?=[^\s])[^。.!?！？\n]*)*(?:[。!?！？\n]|\.(?=\s|$)|$)"
+)
 _WHOLE = re.compile(rf"\s*{FOUR}\s*")
 _CELL = rf"[ \t]*({NUMBER})[ \t]*\|"
 _IN_TABLE = re.compile(rf"^[ \t]*\|(?:[^|\n]{{0,60}}\|)?{_CELL * 4}[ \t]*$", re.MULTILINE)
@@ -107,6 +110,9 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     the query declared corners; numbers with px, or as strings; rows parted by semicolons.
     """
     text = _POINTS.sub(" ", _OF_THE_FORMAT.sub(" ", _corrected(text)))
+    rest = _without_others(text)
+    if rest != text and (others := extract_any_boxes(rest, axes)).rows:
+        return others
     found = extract_boxes(text, axes)
     if found.rows is not None or found.extracted.rule != "no box found":
         return found
@@ -129,6 +135,15 @@ def _embedded(body: str, axes: Axes) -> list[Row] | None:
     except (ValueError, RecursionError):
         return None
     return _in_json(value, axes) or None
+
+
+def _without_others(text: str) -> str:
+    """The text without sentences on boxes that are not the answer."""
+    return "".join(
+        each
+        for each in _SENTENCES.findall(text)
+        if not (BRACKETED.search(each) and wording("discourse", "box_of_others").search(fold(each)))
+    )
 
 
 def _corrected(text: str) -> str:
