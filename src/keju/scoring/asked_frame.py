@@ -13,7 +13,7 @@ from keju.scoring.wordings import fold, wording
 from keju.text import has_han, is_han
 
 _INTERROGATIVE = re.compile(
-    r"哪(?:一|几)?[个位种座件部本处项类幅首篇张方尊家条匹只段款]?|什么|何(?=[人物时地处种])|谁"
+    r"哪(?:一|几)?[个位种座件部本处项类幅首篇张方尊家条匹只段款]?|什么|怎样|何(?=[人物时地处种])|谁"
     r"|多少|几(?=[个条位只])"
 )
 _NOUN = re.compile(r"((?!的)[一-鿿]{1,6}?)(?:的|呢|\?|,|。|$)")
@@ -60,6 +60,7 @@ _ALIKE = (
     ("收藏于", "藏于", "收藏在", "保存在", "现藏", "保存于", "存放在"),
     ("担任", "任职", "出任", "被任命为", "官至"),
     ("属于", "归为", "归入"),
+    ("表达", "抒发", "流露"),
     ("show", "depict", "portray", "illustrat"),
     ("quot", "cit"),
 )
@@ -148,6 +149,7 @@ def _in_chinese(asked: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         verbs.append("通")
     if wording("statements", "asks_where").search(asked):
         verbs.append(IN)
+        nouns.append("地点")
     return tuple(filter(None, nouns)), tuple(dict.fromkeys(filter(None, verbs)))
 
 
