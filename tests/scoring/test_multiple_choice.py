@@ -185,6 +185,7 @@ DYNASTIES = ("Shang", "Zhou", "Han", "Tang")
         ("我最初的答案是D，但要修正这一判断。画面信息指向B。", "B"),
         ("**答案：C**\n\n其余选项A、B、D均不符合题意。", "C"),
         ("我觉得选D比较合适。", "D"),
+        ("It reminds me of Zhou bronzes. Most likely Han. Shang bronzes look heavier.", "C"),
         ("I first considered Shang and then Zhou, and neither seemed right.\n\nc", "C"),
         ("The script is Tang style.\n\nBy contrast, Zhou is easy to recognise.", "D"),
         ("If it is original, the answer would be B; if it is later, A. I can't tell.", None),

@@ -17,8 +17,15 @@ from keju.scoring.wordings import fold
 from keju.text import HAN_RUN
 
 _LEFT, _RIGHT = 90, 160
-_SENTENCE_BEFORE = re.compile(r"[。.!?][ \t(\"“「]*(?:(?:option|choice|选项)\s?)?\Z", re.IGNORECASE)
-_TEXT_END = re.compile(r"[\s)\"”」]*(?:[。!]|\.(?=\s|\Z)|\n|\Z)")
+_SENTENCE_BEFORE = re.compile(
+    r"[。.!?][ \t(\"“「]*(?:(?:option|choice|选项|most likely|probably|likely"
+    r"|hence|so|therefore|i think|dating:)[,:]?\s?)?(?:the\s)?\Z",
+    re.IGNORECASE,
+)
+_TEXT_END = re.compile(
+    r"[\s)\"”」]*(?:,? (?:i think|i believe|most likely|probably))?(?:[。!]|\.(?=\s|\Z)|\n|\Z)",
+    re.IGNORECASE,
+)
 _LIST_GAP, _SEVERAL = 4, 2
 _EXPLAINED = re.compile(r"\s?[:,(—]")
 _GAP = re.compile(r"[\s,;、|。-]*\Z")
@@ -142,6 +149,8 @@ _NEGATIVE = (
     r"|\b(?:is|are|was|were|does|do|did|can|could|would|has|have)(?:n['’]?t|\snot|not)\b"
     r"(?:\s(?:really|quite|seem to|appear to|at all))?"
     r"(?:\s(?:fit|match|correct|right|best|accurate|appropriate|consistent)\b)?"
+    r"|\btoo\s(?:early|late|small|large|simple|plain|modern)\b|\bdiffers?\b"
+    r"|\bless\s(?:likely|suitable|fitting)\b"
     r"|\bcannot\b|\bdoesn['’]t|\bno\s(?:match|evidence|mention)|\bis\sout\b|\bfails?\b"
     r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
@@ -202,7 +211,8 @@ _CHOICE = re.compile(
     r"|lean\stowards?|settle\son|vote\sfor|prefer)|\b(?:choose|select|pick|choosing|selecting"
     r"|picking|go\swith|going\swith|opt\sfor|opting\sfor|leaning\stowards?)"
     r"|\b(?:must|should|has\sto|has\sgot\sto|can\sonly)\sbe|\bit['’]s|\bit\sis|\bthat['’]s"
-    r"|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bwhich\sis|\b(?:this|it)\sis\s(?:most\slikely|probably|clearly)|\b(?:this|that|these|all|everything)\spoints?\sto(?:wards?)?|指向|\bindicates?"
+    r"|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bevidence\s(?:favou?rs|suggests|supports)"
+    r"|\bwhich\sis|\b(?:this|it)\sis\s(?:most\slikely|probably|clearly)|\b(?:this|that|these|all|everything)\spoints?\sto(?:wards?)?|指向|\bindicates?"
     r"|\bleaves(?:\sus\swith)?|\bleaving|\bmy\s(?:best\s|educated\s|first\s)?guess\s(?:is|would\sbe)|(?:correct|right|best"
     r"|better)\s(?:one\s)?is|\brather|\binstead,?)"
     rf"(?:\s{{0,2}}(?:选择|选|選|是|为|為|the)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
