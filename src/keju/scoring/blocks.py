@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
-from keju.scoring.remarks import ONE_WORD, PassageForm, is_modern, is_remark
+from keju.scoring.remarks import ONE_WORD, PassageForm, is_denied, is_modern, is_remark
+from keju.scoring.response_lines import CLOSING, lines_of, sentences_of_line
 from keju.scoring.wordings import expression, fold, wording
 from keju.text import has_han, is_han
 
@@ -40,21 +40,15 @@ _NOTE_AT_END = re.compile(
 )
 _LONG_QUOTE = re.compile(r"“[^“”]{8,}”|「[^「」]{8,}」|\"[^\"]{12,}\"")
 _SAYS = re.compile(r"(?P<prefix>[^“”「」『』\"]{2,120})(?P<open>[“「『\"])")
-_CLOSING = {"“": "”", "「": "」", "『": "』", '"': '"'}
 _SHOULD_BE = ("应为", "应作")
 _STOPS = " \t。.，,；;：:"
 _LONGEST_SAYING = 140
 _MOST_QUOTES = 8
-_MOST_LINES_QUOTED = 60
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_SENTENCE_END = re.compile(
-    r"(?<=[。！？!?])(?![”’」』》）)\]】。！？!?\"'])"
-    r"|(?<=[a-z0-9)\]”\"'’][.])\s+(?=\S)"
-    r"|(?<=[。！？!?][”’」』）)\"])(?![。！？])"
-)
 _COLON = re.compile(r"[:：]")
 _LONGEST_PREFIX = 120
 _LONGEST_LABEL = 40
+_SHORTEST_HEADING = 4
 _MOST_PIECES = 12
 
 
@@ -116,10 +110,11 @@ class _Reader:
         self._name = ""
         self._body = ""
         self._first = True
+        self._listed = False
 
     def read(self, body: str) -> Iterator[Piece]:
         self._body = body
-        for raw in _quotes_joined(body.split("\n")):
+        for raw in lines_of(body, kind_of_label):
             if _FENCE.match(raw):
                 self._fenced = not self._fenced
                 self._next_paragraph()
@@ -138,6 +133,10 @@ class _Reader:
         heading = bool(_HEADING.match(raw)) or _emphasised(raw)
         line = _QUOTE_MARK.sub("", raw, count=1) if _QUOTE_MARK.match(raw) else raw
         line = _HEADING.sub("", line, count=1) if _HEADING.match(line) else line
+        listed = bool(_BULLET.match(line) or _NUMBERING.match(line))
+        if self._kind == "aside" and self._listed and not listed:
+            self._kind = "plain"
+        self._listed = listed
         line = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
         line = _MARKUP.sub("", line).strip()
         if not line:
@@ -153,12 +152,21 @@ class _Reader:
         found = _BRACKETED.match(line) or _LABEL.match(line) or _PLACE_QUOTED.fullmatch(line)
         label, rest = (found["label"], found["rest"].strip()) if found else ("", "")
         kind = kind_of_label(label) if label else ""
-        if not kind and (heading or line.endswith((":", "："))) and len(line) <= _LONGEST_LABEL:
+        alone = heading or line.endswith((":", "：")) or self._is_lone_heading(line)
+        if not kind and alone and len(line) <= _LONGEST_LABEL:
             kind, rest = kind_of_label(line), ""
         if not kind or (rest and not self._is_label(label, kind, rest)):
             return None
         self._open(kind, inline=bool(rest), name=fold(label or line))
         return rest
+
+    def _is_lone_heading(self, line: str) -> bool:
+        """Whether a line is a paragraph by itself that names a final text, without a mark."""
+        return (
+            len(line) >= _SHORTEST_HEADING
+            and kind_of_label(line) in {"final", "punctuated", "translation"}
+            and re.search(rf"(?:\A|\n\s*\n)\W*{re.escape(line)}\W*\n\s*\n", self._body) is not None
+        )
 
     def _is_label(self, label: str, kind: str, rest: str) -> bool:
         """Whether the words before a colon are a label, and no part of a commentary (注：…)."""
@@ -207,7 +215,7 @@ class _Reader:
             line = rest
         if not line.strip(_STOPS):
             return
-        parts = _sentences_of(line)
+        parts = sentences_of_line(line)
         first, last = 0, len(parts)
         if line.startswith("—") and is_remark(parts[0], self._form):
             yield self._piece(line, "remark")
@@ -252,7 +260,7 @@ class _Reader:
         if line[:1] in ONE_WORD or re.match(r"[^,，。]{1,8}所", rest):
             return line
         first = fold(re.split(r"[,，;；。(（]", rest[:_LONGEST_PREFIX])[0])
-        if rest[:1] in _CLOSING or not has_han(first) or _has_modern(first):
+        if rest[:1] in CLOSING or not has_han(first) or _has_modern(first):
             return line
         yield self._piece(line[: found.end()], "remark")
         self._open(_announced_kind(line[: found.end()], self._form), inline=False)
@@ -264,9 +272,11 @@ class _Reader:
         if not found or self._kind in {"aside", "variant"}:
             return None
         prefix = fold(found["prefix"])
-        end = line.find(_CLOSING[found["open"]], found.end())
+        end = line.find(CLOSING[found["open"]], found.end())
         tail = re.split(r"[。!?]", prefix)[-1]
         if end < 0 or not self._introduces(prefix[-40:], tail):
+            return None
+        if self._form != "translation" and is_denied(fold(line), found.end() - 1, end + 1):
             return None
         rest = line[end + 1 :].lstrip("。.，, ")
         inside = line[found.end() : end]
@@ -294,35 +304,6 @@ class _Reader:
         return Piece(
             text, kind or self._kind, self._fenced, self._paragraph, self._version, self._name
         )
-
-
-def _quotes_joined(lines: list[str]) -> Iterator[str]:
-    """Lines, those of one quotation that goes over several joined (印文为“…)."""
-    held: list[str] = []
-    closing = ""
-    for line in lines:
-        if held:
-            held.append(line)
-            if closing in line or len(held) > _MOST_LINES_QUOTED:
-                yield from ["\n".join(held)] if closing in line else held
-                held = []
-            continue
-        found = _SAYS.match(line[:_LONGEST_SAYING])
-        says = found and wording("passages", "reads", "{}[:,]?\\s*$").search(
-            fold(found["prefix"])[-40:]
-        )
-        if found and says and _CLOSING[found["open"]] not in line[found.end() :]:
-            held, closing = [line], _CLOSING[found["open"]]
-        else:
-            yield line
-    yield from held
-
-
-def _sentences_of(line: str) -> list[str]:
-    """The sentences of a line, white space kept."""
-    ends = [match.end() for match in _SENTENCE_END.finditer(line)]
-    bounds = [0, *ends, len(line)]
-    return [part for first, last in pairwise(bounds) if (part := line[first:last]).strip()]
 
 
 def _introduces_in_english(prefix: str, rest: str) -> bool:

@@ -19,6 +19,7 @@ _FEWEST_LABELS, _MOST_OTHERS = 2, 1
 _TABLE_ROW = re.compile(r"^[ \t]*\|(?P<row>[^\n]{1,400})\|[ \t]*$", re.MULTILINE)
 _ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?[ \t]*```")
 _ONE_OBJECT = re.compile(r"(?:^|[。.!！：:]|(?<=\n))\s*(\{[^{}\n]{2,400}\})", re.MULTILINE)
+_OBJECT_WITHIN = re.compile(r"\{\s{0,8}\"[^\"{}\n]{1,30}\"\s?:[^{}]{1,20000}\}")
 _BROKEN = re.compile(
     r"\"(?P<key>[A-Za-z_\u4e00-\u9fff]{1,30})\"\s{0,4}:\s{0,4}\"(?P<value>[^\"\\]*(?:\\.[^\"\\]*)*)\"",
     re.DOTALL,
@@ -159,6 +160,8 @@ def _candidates(body: str) -> Iterator[str]:
     fences = list(_ONE_FENCE.finditer(body)) if "```" in body else []
     if len(fences) == 1:
         yield fences[0]["inside"]
+    elif len(within := _OBJECT_WITHIN.findall(body)) == 1:
+        yield within[0]
 
 
 def _under_key(value: object, form: str, depth: int) -> str | None:

@@ -7,11 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from keju.scoring.blocks import Piece, pieces_of
+from keju.scoring.contrast import without_talk
 from keju.scoring.extraction import Extracted, strict_body, without_fence
 from keju.scoring.json_answers import json_passage
 from keju.scoring.named_characters import named_character
-from keju.scoring.quotations import quoted_text, recommended_version, stated_quotation
-from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
+from keju.scoring.quotations import (
+    last_reading,
+    quoted_text,
+    recommended_version,
+    stated_quotation,
+)
+from keju.scoring.remarks import PassageForm, is_modern, is_mostly_latin, is_remark
 from keju.scoring.unanswered import is_prose, only_declines
 from keju.scoring.wordings import fold, wording
 from keju.text import count_han, counted, han_only, has_han
@@ -46,6 +52,12 @@ _STYLES = frozenset({"br", "em", "strong", "sub", "sup", "div", "span", "center"
 _MATHS = re.compile(
     r"(?:\$+|\\[(\[])\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])"
 )
+_DENIED = re.compile(
+    r"~~(?:(?!~~)[\s\S]){1,2000}~~|[（(](?:而不是|而非|不是|并非|不作|not |rather than |instead of )"
+    r"[^（()）]{4,2000}[）)]"
+)
+"""What a response strikes out, or denies in parentheses."""
+_FEWEST_HAN = 4
 _PAIRS = {
     "“": "”",
     "「": "」",
@@ -90,12 +102,10 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     inside = _CELL.sub("", _ROW_END.sub("\n", inside)) if "<td" in inside else inside
     if form == "translation" and only_declines(inside.strip()):
         return Extracted(None, "declines", inside)
-    if form == "transcription" and (named := named_character(inside)):
-        return named
-    if form == "transcription" and (said := stated_quotation(inside)):
-        return Extracted(said, "quotation", inside)
     if form != "translation":
-        inside = _revised(inside) or inside
+        inside = _revised(_DENIED.sub("", inside)) or _DENIED.sub("", inside)
+        if said := last_reading(inside):
+            return said
     whole = Extracted(inside.strip(), "whole answer" if inside == text else "after the reasoning")
     return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)
 
@@ -108,6 +118,11 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
     ):
         return Extracted(None, "no punctuation is given", inside)
     pieces = pieces_of(_table_text(inside), form)
+    if form == "transcription" and not _is_labelled(pieces, inside):
+        if named := named_character(inside):
+            return named
+        if said := stated_quotation(inside):
+            return Extracted(said, "quotation", inside)
     chosen = _chosen(pieces, form)
     if chosen:
         kept = _finished([each.text for each in chosen], form)
@@ -121,6 +136,17 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
     if quoted is None and not _only_speaks_of_it(inside):
         return whole
     return Extracted(quoted, "quotation" if quoted else "no text is given", inside)
+
+
+def _is_labelled(pieces: Sequence[Piece], inside: str) -> bool:
+    """Whether a text of some length is under a label, and is not quoted there."""
+    return any(
+        each.kind in {"final", "reading"}
+        and not any(mark in each.text or mark + each.text in inside for mark in _PAIRS)
+        and count_han(each.text) >= _FEWEST_HAN
+        and not is_modern(each.text)
+        for each in pieces
+    )
 
 
 def _revised(body: str) -> str:
@@ -193,11 +219,11 @@ def _chosen(pieces: Sequence[Piece], form: PassageForm) -> list[Piece]:
 def _of_one_version(found: list[Piece], pieces: Sequence[Piece], form: PassageForm) -> list[Piece]:
     if any(each.fenced for each in found) and form != "translation":
         fenced = [each for each in found if each.fenced]
-        if 2 * _size(fenced) >= _size(found):
+        if 2 * _size(fenced) >= _size(found) or len({each.paragraph for each in fenced}) == 1:
             found = fenced
     if form == "translation":
         return _translated(found, pieces)
-    found = _without_note(_without_latin(found))
+    found = without_talk(_without_note(_without_latin(found)), form)
     return _punctuated(found) if form == "punctuated" else found
 
 

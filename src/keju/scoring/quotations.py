@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 
 from keju.scoring.blocks import Piece
-from keju.scoring.remarks import PassageForm, is_mostly_latin
+from keju.scoring.contrast import nearly_same, differs
+from keju.scoring.extraction import Extracted
+from keju.scoring.remarks import PassageForm, is_denied, is_mostly_latin
 from keju.scoring.wordings import fold, wording
-from keju.text import has_han
+from keju.text import count_han, has_han
 
 _QUOTED = re.compile(
     r"“([^“”]{1,2000})”|「([^「」]{1,2000})」|『([^『』]{1,2000})』|\"([^\"\n]{1,2000})\"|‘([^‘’]{1,2000})’"
@@ -17,6 +19,12 @@ _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
 _AROUND = 24
 _LONGEST_ADVICE = 2_000
 _LONGEST_STATEMENT, _MOST_BREAKS = 160, 1
+_SPEECH = re.compile(r"[曰云道言][:,]?\Z")
+_QUOTED_OVER_LINES = re.compile(
+    r"“([^“”]{4,2000})”|「([^「」]{4,2000})」|『([^『』]{4,2000})』|\"([^\"]{4,2000})\"|‘([^‘’]{4,2000})’"
+)
+_QUOTED_OR_EMPTY = re.compile(r"[“「『\"]")
+_FEWEST_HAN, _MOST_AROUND = 4, 24
 _BESIDE = re.compile(r"\s?(?:[、,]|和|与|及|and)?\s?")
 _HAN = r"\u3400-\u9fff\U00020000-\U0003ffff□"
 _HAN_RUN = re.compile(rf"[{_HAN}][{_HAN}，、,。 ]*")
@@ -85,6 +93,44 @@ def stated_quotation(inside: str) -> str | None:
         found = [last]
     texts = [plain[each.start() + 1 : each.end() - 1].strip() for each in found]
     return "\n".join(dict.fromkeys(texts) if long else texts)
+
+
+def last_reading(body: str) -> Extracted | None:
+    """The last quotation that is not denied, of a response that quotes one text in its readings.
+
+    None where the quotations differ much, or where there is text outside of them. A response that
+    denies all that it quotes gives no text.
+    """
+    found = [
+        each for each in _QUOTED_OVER_LINES.finditer(body)
+        if count_han(_inside(each)) >= _FEWEST_HAN
+    ]  # fmt: skip
+    if not found or not all(nearly_same(_inside(each), _inside(found[-1])) for each in found):
+        return None
+    flat = fold(body)
+    others = [_inside(each) for each in _QUOTED.finditer(body)]
+    if not all(any(other in _inside(each) for each in found) for other in others):
+        return None
+    if any(_SPEECH.search(flat[: each.start()]) for each in found) or _has_text_outside(
+        body, found
+    ):
+        return None
+    left = [each for each in found if not is_denied(flat, each.start(), each.end())]
+    if not left:
+        return Extracted(None, "all readings are denied", body)
+    return Extracted(_inside(left[-1]), "quotation", body)
+
+
+def _has_text_outside(body: str, found: Sequence[re.Match[str]]) -> bool:
+    """Whether a sentence without the quotations, or the words around them, are text of a page."""
+    said = body
+    for each in reversed(found):
+        said = said[: each.start()] + "“”" + said[each.end() :]
+    for part in re.split("[。.!！?？\n:：]", said):
+        most = _MOST_AROUND if _QUOTED_OR_EMPTY.search(part) else _FEWEST_HAN - 1
+        if count_han(part) > most and not differs(part, _inside(found[-1])):
+            return True
+    return False
 
 
 def _is_spoken_of(quoted: list[re.Match[str]], found: re.Match[str]) -> bool:

@@ -17,6 +17,8 @@ ONE_WORD = frozenset("注按疏附另答问笺传序跋曰")
 _LONGEST_PREFIX = 120
 _FEWEST_WORDS = 3
 _MODERN_NOTE = 3
+_BEFORE = re.compile(r"[。.!?\n”」』\"]|而应?是|应当?是|\bbut\b")
+_AFTER = re.compile(r"[。.!?\n“「『\"]")
 _DAMAGE = re.compile(r"[行字处][^,。]{0,8}(?:残|缺|漫|掩|损|泐|磨|蚀|不清)")
 
 
@@ -96,4 +98,20 @@ def _refuses(flat: str) -> bool:
     return bool(
         wording("discourse", "refusal").search(head)
         and wording("discourse", "about_reading").search(head)
+    )
+
+
+def is_denied(flat: str, start: int, end: int) -> bool:
+    """Whether the sentence around a quotation in a folded text says that the text reads otherwise.
+
+    Args:
+        flat: the response.
+        start: where the quotation starts, with its mark.
+        end: where it ends.
+    """
+    before = _BEFORE.split(flat[max(0, start - _LONGEST_PREFIX) : start])[-1]
+    after = _AFTER.split(flat[end : end + _LONGEST_PREFIX])[0]
+    return bool(
+        wording("passages", "denied_before").search(before)
+        or wording("passages", "denied_after").search(after)
     )
