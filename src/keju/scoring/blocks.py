@@ -30,6 +30,7 @@ _NUMBERING = re.compile(
     r"\s*(?:[0-9]{1,2}|[一二三四五六七八九十]{1,2})[.、)）．]\s*|\s*step [0-9]+[.:]?\s*"
 )
 _IN_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]{0,40}[)）\]】]")
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _MARKUP = re.compile(r"\*\*|__|`|~~|</?(?:b|i|u|em|strong|p|div|span|center)>", re.IGNORECASE)
 _QUOTE_MARK = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
@@ -77,7 +78,7 @@ def kind_of_label(label: str) -> str:
     """The kind of a label, or an empty string for one that is not known."""
     plain = _IN_BRACKETS.sub("", fold(_MARKUP.sub("", label)))
     plain = _NUMBERING.sub("", plain, count=1) if _NUMBERING.match(plain) else plain
-    plain = plain.strip(" \t*_#-—:：.、\"“”'「」『』<>《》【】[]()（）✅📜📖📝🔹🔍✨👉")
+    plain = _EDGES.sub("", plain)
     if not plain or len(plain) > _LONGEST_LABEL:
         return ""
     for kind in _KINDS:
@@ -154,11 +155,18 @@ class _Reader:
         kind = kind_of_label(label) if label else ""
         alone = heading or line.endswith((":", "：")) or self._is_lone_heading(line)
         if not kind and alone and len(line) <= _LONGEST_LABEL:
-            kind, rest = kind_of_label(line), ""
+            kind, rest = kind_of_label(line) or self._announced_by(line), ""
         if not kind or (rest and not self._is_label(label, kind, rest)):
             return None
         self._open(kind, inline=bool(rest), name=fold(label or line))
         return rest
+
+    def _announced_by(self, line: str) -> str:
+        """The kind of text that a line with a colon at its end announces by a word; or nothing."""
+        if not line.endswith((":", "：")) or re.search(r"[说道问答曰云写题][:：]$", line):
+            return ""
+        kind = _announced_kind(line.rstrip(":："), self._form)
+        return "" if kind in {"reading", "aside"} else kind
 
     def _is_lone_heading(self, line: str) -> bool:
         """Whether a line is a paragraph by itself that names a final text, without a mark."""

@@ -14,11 +14,10 @@ from functools import cache
 
 from keju.scoring.blocks import Piece
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
-from keju.scoring.response_lines import sentences_of_line
+from keju.scoring.response_lines import QUOTED, sentences_of_line
 from keju.scoring.wordings import fold, wording
 from keju.text import counted, han_only, has_han
 
-_QUOTED = re.compile(r"“[^“”]+”|「[^「」]+」|『[^『』]+』|\"[^\"]+\"|‘[^‘’]+’")
 _END_MARK = re.compile(r"[(（]?\s*(?:完|全文完|完毕|以上|终)\s*[)）]?[。.]?")
 _SPEECH = re.compile(r"[曰云道言问問對对][:：]\Z")
 _LONGEST = 20_000
@@ -66,7 +65,7 @@ def _main_text(pieces: Sequence[Piece], form: PassageForm) -> str:
         for each in pieces
         for sentence in sentences_of_line(each.text)
         if has_han(sentence)
-        and not _QUOTED.search(sentence)
+        and not QUOTED.search(sentence)
         and not _END_MARK.fullmatch(sentence.strip())
         and not is_mostly_latin(sentence)
         and not _modern(sentence)
@@ -95,14 +94,14 @@ def _trimmed(line: str, main: str, form: PassageForm) -> str:
 def _speaks_of(sentence: str, main: str, form: PassageForm) -> bool:
     """Whether a sentence speaks about the main text, and is not a part of it."""
     core = sentence.strip()
-    said = _QUOTED.sub("", core)
+    said = QUOTED.sub("", core)
     if _is_traditional(said) and not _is_simplified(main):
         return False
     if _END_MARK.fullmatch(core) or is_remark(sentence, form):
         return True
     if is_mostly_latin(said) and len(re.findall("[A-Za-z]{2,}", said)) >= _FEWEST_LATIN:
         return True
-    quoted = [each[0] for each in _QUOTED.finditer(core)]
+    quoted = [each[0] for each in QUOTED.finditer(core)]
     if len(said) > 1 and any(nearly_same(each, main) for each in quoted):
         return True
     return _modern(said) or (_is_simplified(said) and _is_traditional(main))

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from keju.scoring.blocks import Piece, pieces_of
+from keju.scoring.blocks import Piece, kind_of_label, pieces_of
 from keju.scoring.contrast import without_talk
 from keju.scoring.extraction import Extracted, strict_body, without_fence
 from keju.scoring.json_answers import json_passage
@@ -18,6 +18,7 @@ from keju.scoring.quotations import (
     stated_quotation,
 )
 from keju.scoring.remarks import PassageForm, is_modern, is_mostly_latin, is_remark
+from keju.scoring.translations import one_translation, only_talks, without_original
 from keju.scoring.unanswered import is_prose, only_declines
 from keju.scoring.wordings import fold, wording
 from keju.text import count_han, counted, han_only, has_han
@@ -81,6 +82,8 @@ _NUMBERED = re.compile(
 _FIRST = re.compile(r"1[.．、)）]\s*(?=[^\d\s])")
 _TITLE = re.compile(r"\A《[^《》\n]{1,20}》\s?[:：]\s*(?=\S)")
 _ATTRIBUTION = re.compile(r"[—–―-]{1,2}\s*[^，。,.]{2,30}")
+_DOUBLE_END = re.compile(r"(?<=[。！？])[。.]\Z|(?<=[。！？][”」』])[。.]\Z")
+_ITALIC = re.compile(r"\A\*(?P<inside>[^*]+)\*\Z")
 _MARKS = re.compile(r"[，。、；：？！,.;:?!]")
 
 
@@ -124,11 +127,15 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
         if said := stated_quotation(inside):
             return Extracted(said, "quotation", inside)
     chosen = _chosen(pieces, form)
+    if _breaks_off(inside, chosen, form):
+        return Extracted(None, "breaks off before the text", inside)
     if chosen:
         kept = _finished([each.text for each in chosen], form)
         if kept == inside or counted(kept) == counted(inside):
             return whole._replace(answer=kept)
         return Extracted(kept, "text of the answer", inside)
+    if form == "translation" and only_talks(inside):
+        return Extracted(None, "no text is given", inside)
     if not any(each.kind in {"remark", "aside"} for each in pieces):
         return whole
     spoken_of = [each._replace(kind="remark") if each.kind == "plain" else each for each in pieces]
@@ -136,6 +143,17 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
     if quoted is None and not _only_speaks_of_it(inside):
         return whole
     return Extracted(quoted, "quotation" if quoted else "no text is given", inside)
+
+
+def _breaks_off(inside: str, chosen: Sequence[Piece], form: PassageForm) -> bool:
+    """Whether a response ends with the label of the text that was asked for, and did not give it."""
+    last = inside.rstrip().rpartition("\n")[2]
+    asked = {"translation": "translation", "punctuated": "punctuated"}.get(form, "reading")
+    return (
+        last.rstrip(" *").endswith((":", "："))
+        and kind_of_label(last) == asked
+        and not any(each.kind in {asked, "final"} for each in chosen)
+    )
 
 
 def _is_labelled(pieces: Sequence[Piece], inside: str) -> bool:
@@ -204,9 +222,7 @@ def _chosen(pieces: Sequence[Piece], form: PassageForm) -> list[Piece]:
     if form != "translation" and len(usable) < len(pieces) and is_prose(usable, pieces):
         return []
     if form == "translation":
-        usable = [
-            each for each in usable if each.kind not in {"original", "unpunctuated", "punctuated"}
-        ]
+        usable = without_original(usable)
     for kinds in _PREFERRED[form]:
         found = [
             each for each in usable if each.kind in kinds and any(c.isalnum() for c in each.text)
@@ -222,7 +238,7 @@ def _of_one_version(found: list[Piece], pieces: Sequence[Piece], form: PassageFo
         if 2 * _size(fenced) >= _size(found) or len({each.paragraph for each in fenced}) == 1:
             found = fenced
     if form == "translation":
-        return _translated(found, pieces)
+        return one_translation(found, pieces)
     found = without_talk(_without_note(_without_latin(found)), form)
     return _punctuated(found) if form == "punctuated" else found
 
@@ -268,33 +284,6 @@ def _punctuated(found: list[Piece]) -> list[Piece]:
     return marked if shared >= 0.7 * left.total() and shared >= 0.5 * right.total() else found
 
 
-def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
-    """One version: the one that the model recommends, else the first; without the original."""
-    numbers = sorted({each.version for each in found})
-    if len(numbers) > 1:
-        numbers = [each for each in numbers if each] or numbers
-        wanted = numbers[0]
-        names = [next(each.name for each in found if each.version == one) for one in numbers]
-        place = recommended_version(pieces, names)
-        if place is not None and 0 <= place < len(numbers):
-            wanted = numbers[place]
-        found = [each for each in found if each.version == wanted]
-    latin = [each for each in found if is_mostly_latin(each.text)]
-    if latin and len(latin) < len(found) and _size(latin) * 2 >= _size(found):
-        return latin
-    modern = [each for each in found if not _is_classical(each.text)]
-    if modern and len(modern) < len(found) and _size(modern) * 2 >= _size(found):
-        return modern
-    return found
-
-
-def _is_classical(text: str) -> bool:
-    flat = fold(text)
-    han = count_han(flat)
-    modern = len(wording("passages", "vernacular").findall(flat))
-    return han >= 4 and modern < 0.04 * han
-
-
 def _finished(lines: list[str], form: PassageForm) -> str:
     """Lines joined, without numbers, quotation marks around the whole and notes in brackets."""
     lines = _unnumbered(lines)
@@ -304,7 +293,7 @@ def _finished(lines: list[str], form: PassageForm) -> str:
     lines = bare if len(lines) > 1 and all(map(str.__ne__, bare, lines)) else lines
     if len(lines) > 1 and _ATTRIBUTION.fullmatch(lines[-1].strip()):
         lines = lines[:-1]
-    text = "\n".join(lines).strip()
+    text = _DOUBLE_END.sub("", "\n".join(lines).strip())
     text = _TITLE.sub("", text, count=1) if form == "punctuated" else text
     while (note := _LAST_NOTE.search(text[-320:])) and _is_note(note["note"], form):
         kept = text[: len(text) - len(note[0])].strip()
@@ -331,7 +320,7 @@ def _unnumbered(lines: list[str]) -> list[str]:
 
 def _unquoted(text: str) -> str:
     """A text without quotation marks that only quote the whole."""
-    core = text.strip()
+    core = _ITALIC.sub(r"\g<inside>", text.strip())
     while len(core) > 2 and core[0] in _PAIRS and core.rstrip("。.")[-1:] == _PAIRS[core[0]]:
         tail = core.rstrip("。.")
         inside = tail[1:-1]

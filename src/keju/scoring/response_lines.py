@@ -9,6 +9,9 @@ from itertools import pairwise
 CLOSING = {"“": "”", "「": "」", "『": "』", '"': '"'}
 """The marks that open and close a quotation."""
 
+QUOTED = re.compile(r"“[^“”]+”|「[^「」]+」|『[^『』]+』|\"[^\"]+\"|‘[^‘’]+’")
+"""A quotation, whole."""
+
 _MOST_LINES_QUOTED = 60
 _LABEL = re.compile(
     r"(?<=[。！？!?.”」』）)])\s*(?:\*\*|> )?"
