@@ -14,7 +14,6 @@ from keju.scoring.named_characters import named_character
 from keju.scoring.quotations import (
     last_reading,
     quoted_text,
-    recommended_version,
     stated_quotation,
 )
 from keju.scoring.remarks import PassageForm, is_modern, is_mostly_latin, is_remark
@@ -54,8 +53,8 @@ _MATHS = re.compile(
     r"(?:\$+|\\[(\[])\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])"
 )
 _DENIED = re.compile(
-    r"~~(?:(?!~~)[\s\S]){1,2000}~~|[（(](?:而不是|而非|不是|并非|不作|not |rather than |instead of )"
-    r"[^（()）]{4,2000}[）)]"
+    r"~~(?:(?!~~)[\s\S]){1,2000}~~"
+    r"|[（(](?:而不是|而非|不是|并非|不作|not |rather than |instead of )[^（()）]{4,2000}[）)]"
 )
 """What a response strikes out, or denies in parentheses."""
 _FEWEST_HAN = 4
@@ -113,7 +112,9 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)
 
 
-def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
+def _of_pieces(  # noqa: PLR0911
+    inside: str, form: PassageForm, whole: Extracted
+) -> Extracted:
     if (
         form == "punctuated"
         and len(han_only(inside)) > _LONGEST_UNMARKED
@@ -134,6 +135,12 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
         if kept == inside or counted(kept) == counted(inside):
             return whole._replace(answer=kept)
         return Extracted(kept, "text of the answer", inside)
+    return _of_talk(pieces, form, whole)
+
+
+def _of_talk(pieces: Sequence[Piece], form: PassageForm, whole: Extracted) -> Extracted:
+    """The text that a response quotes which gives it nowhere else."""
+    inside = whole.answer or ""
     if form == "translation" and only_talks(inside):
         return Extracted(None, "no text is given", inside)
     if not any(each.kind in {"remark", "aside"} for each in pieces):
@@ -146,7 +153,7 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
 
 
 def _breaks_off(inside: str, chosen: Sequence[Piece], form: PassageForm) -> bool:
-    """Whether a response ends with the label of the text that was asked for, and did not give it."""
+    """Whether a response ends with the label of the text that is asked for, before the text."""
     last = inside.rstrip().rpartition("\n")[2]
     asked = {"translation": "translation", "punctuated": "punctuated"}.get(form, "reading")
     return (

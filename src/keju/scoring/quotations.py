@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from keju.scoring.blocks import Piece
-from keju.scoring.contrast import nearly_same, differs
+from keju.scoring.contrast import differs, nearly_same
 from keju.scoring.extraction import Extracted
 from keju.scoring.remarks import PassageForm, is_denied, is_mostly_latin
 from keju.scoring.wordings import fold, wording

@@ -112,6 +112,7 @@ def is_denied(flat: str, start: int, end: int) -> bool:
     before = _BEFORE.split(flat[max(0, start - _LONGEST_PREFIX) : start])[-1]
     after = _AFTER.split(flat[end : end + _LONGEST_PREFIX])[0]
     return bool(
-        wording("passages", "denied_before").search(before)
+        wording("passages", "denied_before").search(re.split("[,;]", before)[-1])
+        or wording("passages", "supposed").search(before)
         or wording("passages", "denied_after").search(after)
     )

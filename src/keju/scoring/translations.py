@@ -38,9 +38,18 @@ def _without_talk(found: list[Piece]) -> list[Piece]:
     """The pieces without the sentences of talk before and after the text."""
     if _size(found) > _LONGEST:
         return found
-    parts = [(place, part) for place, each in enumerate(found)
-             for part in ([each.text] if each.fenced else sentences_of_line(each.text))]  # fmt: skip
+    parts = [
+        (place, part)
+        for place, each in enumerate(found)
+        for part in ([each.text] if each.fenced else sentences_of_line(each.text))
+    ]
     talk = [not found[place].fenced and _is_talk(part) for place, part in parts]
+    left = [part for (_, part), spoken in zip(parts, talk, strict=True) if not spoken]
+    chinese = not is_mostly_latin("".join(part for part in left if not _is_classical(part)))
+    talk = [
+        spoken or (chinese and is_mostly_latin(part))
+        for (_, part), spoken in zip(parts, talk, strict=True)
+    ]
     lead = found[0].text.strip()
     if len(found) > 1 and lead.endswith((":", "：")) and len(lead) <= _LONGEST_LEAD:
         talk[0] = talk[0] or not _SPEECH.search(lead.rstrip(":："))
@@ -51,6 +60,7 @@ def _without_talk(found: list[Piece]) -> list[Piece]:
         parts.pop()
     while talk[0]:
         del talk[0], parts[0]
+    parts = [part for part in parts if not (chinese and is_mostly_latin(part[1]))]
     texts = {place: "" for place, _ in parts}
     for place, part in parts:
         texts[place] += part
@@ -86,9 +96,10 @@ def without_original(pieces: Sequence[Piece]) -> list[Piece]:
     """The pieces that may be a translation: not under the labels of others, nor an original."""
     usable = [each for each in pieces if each.kind not in _OTHERS]
     if all(each.kind in {"remark", "aside"} for each in usable):
+        first = next((each.paragraph for each in pieces if each.kind in _OTHERS), 0)
         usable = [
             each._replace(kind="plain") for each in pieces
-            if each.kind in _OTHERS and not _is_classical(each.text)
+            if each.kind in _OTHERS and each.paragraph > first and not _is_classical(each.text)
         ]  # fmt: skip
     read = [each for each in usable if each.kind == "reading"]
     if read and all(map(_is_classical, (each.text for each in read))):
