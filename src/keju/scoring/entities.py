@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from keju.scoring.beside_names import named_in_bold, speaks_of_names, without_talk, written_list
 from keju.scoring.blocks import kind_of_label
 from keju.scoring.extraction import (
     Extracted,
@@ -22,12 +23,6 @@ from keju.text import all_han, has_han
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
 _BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
 _MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
-_LEAST_ITEMS = 2
-_BOLD_ITEM = re.compile(
-    r"^[ \t]*(?:[-*•·]|\d{1,2}[.、)])[ \t]*\*\*(?P<name>[^*\n：:、]{1,24})"
-    r"(?:[：:]\*\*|\*\*\s?(?:[：:]|[–—-]{1,2}))(?P<said>[^\n]*)$",
-    re.MULTILINE,
-)
 _BOLD_HEADING = re.compile(
     r"^[ \t]*\*\*(?:[一二三四五六七八九十]{1,3}、)?[^*\n、，,]{1,24}\*\*[:：]?[ \t]*\n+"
     r"(?=[ \t]*(?:[-*•·]\s|\d{1,2}[.、)])[^\n:：]*$)",
@@ -61,8 +56,9 @@ _NAME_HEADER = re.compile(
     r"|(?:named )?entit(?:y|ies)(?: names?)?|names?"
 )
 _LEADS_IN = re.compile(
-    r":|[a-z]|答案|实体|名词|[人地]名|人物|地点|名称|结果|清单|列表|有|包[括含]|凡|下|到|提及|出现|涉及|记载"
+    r":|[a-z]|答案|实体|抽取|提取|列出|名词|[人地]名|人物|地点|名称|结果|清单|列表|有|包[括含]|凡|下|到|提及|出现|涉及|记载"
 )
+_ANY_NAME = re.compile(r"(?:命名)?实体|名称|(?:named )?entit(?:y|ies)|names?")
 _PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
 _SENTENCE_END = re.compile(
@@ -101,8 +97,16 @@ def extract_entities(text: str, question: str = "") -> Extracted:
     listed = _asked_names(body, question) or json_names(body)
     if listed and listed.answer:
         names, rule = _split(listed.answer), "JSON list"
+    elif written := written_list(body):
+        names, rule = _split(written), "JSON list"
     else:
-        listing = _listing(body)
+        if (
+            body.count("。") > 1
+            and not speaks_of_names(body)
+            and _is_running_text(body, _split(body))
+        ):
+            return Extracted(None, "running text, not a list", body)
+        listing = _listing(without_talk(body))
         if has_han(question):
             listing = _NAMED_TWICE.sub(r"\g<han>", listing)
         names, rule = list(_names(listing)), "list"
@@ -110,6 +114,8 @@ def extract_entities(text: str, question: str = "") -> Extracted:
             return Extracted(None, "no names are listed", body)
         if _is_running_text(listing, names):
             return Extracted(None, "running text, not a list", body)
+    if any(has_han(each) for each in names):
+        names = [each for each in names if has_han(each)]
     names = [each for each in names if not _NOTHING.fullmatch(each)]
     names = [each for each in names if not _TAG_OR_MEASURE.fullmatch(each)]
     kinds = [bool(wording("entities", "kind").fullmatch(fold(each))) for each in names]
@@ -143,20 +149,9 @@ def _asked_names(body: str, question: str) -> Extracted | None:
     return Extracted("、".join(names), f"JSON key {asked[0]!r}", body)
 
 
-def _named_in_bold(body: str) -> str:
-    """A list whose items are a name in bold and what it is, as the names only."""
-    found = list(_BOLD_ITEM.finditer(body))
-    kinds = wording("entities", "kind")
-    if len(found) < _LEAST_ITEMS or any(
-        kinds.fullmatch(fold(each["name"])) or "、" in each["said"] for each in found
-    ):
-        return body
-    return _BOLD_ITEM.sub(lambda each: f"- {each['name']}", body)
-
-
 def _listing(body: str) -> str:
     """The part of a body that is the list: after its introduction, or the corrected one."""
-    body = _named_in_bold(body)
+    body = named_in_bold(body)
     body = _BOLD_HEADING.sub(lambda found: found[0] if _opens_notes(found[0]) else "", body)
     plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", without_fence(body)))
     plain = _CIRCLES.sub("\n", plain.replace("》《", "》、《"))
@@ -175,6 +170,9 @@ def _listing(body: str) -> str:
     start = 0
     introduced = wording("entities", "introduces").finditer(flat) if _LEADS_IN.search(flat) else ()
     for found in introduced:
+        label = found[0].strip(_EDGE + " -•")
+        if wording("entities", "kind").fullmatch(label) and not _ANY_NAME.fullmatch(label):
+            continue
         after = plain[found.end() :]
         before = _QUOTED.sub("", plain[start : found.start()])
         if after.strip(_EDGE) and "、" not in before:
@@ -291,7 +289,7 @@ def _of_line(line: str) -> Iterator[str]:
         if not said.strip(_EDGE) or _is_said(said):
             continue
         said = _KIND.sub("", _CIRCLES.sub("、", _NUMBERS.sub("、", said)))
-        said = _AND_SO_ON.sub("", _AND.sub("、", said))
+        said = _AND_SO_ON.sub("", _AND.sub("、", said)).rstrip("。 ")
         yield from _split(said)
 
 
