@@ -13,8 +13,13 @@ _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)]*|
 _ANSWER_LABEL = re.compile(
     r"\A[#*\s]*(?:答案?|回答|answer|response)[*\s]*[:：][*\s]*", re.IGNORECASE
 )
-_AGREES = re.compile(r"(?:好的|当然(?:可以)?|没问题|sure|certainly|of course|okay)[,!。]\s*")
-_LONGEST_OPENING = 120
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_INLINE_LABEL = re.compile(r"[#*\s]*(?P<label>[^\n:：*]{2,30})(?:\*{0,2}[:：]\*{0,2})\s*(?=\S)")
+_HEADING = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]|\*\*[^*\n]{1,40}\*\*[:：]?[ \t]*$|[一二三四五]、)", re.MULTILINE
+)
+_RULES = re.compile(r"\A(?:[ \t]*-{3,}[ \t]*\n)+|(?:\n[ \t]*-{3,}[ \t]*)+\Z")
+_LONGEST_OPENING, _LONGEST_OFFER = 120, 300
 _LONGEST = 200_000
 _MOST_OFFERS = 8
 
@@ -34,10 +39,13 @@ def open_text_of(text: str) -> Extracted:
     if found:
         return found
     core = _without_plan(without_fence(body).strip())
-    if only_declines(core):
+    if only_declines(core) or _only_asks(core):
         return Extracted(None, "declines", core)
-    kept = _without_offers(_without_opening(core)).strip()
-    return Extracted(kept or core, rule if kept == core else "text of the answer")
+    kept = _without_offers(_without_plan(_without_opening(core)))
+    kept = _RULES.sub("", kept).strip()
+    if not kept:
+        return Extracted(None, "breaks off before the answer", core)
+    return Extracted(kept, rule if kept == core else "text of the answer")
 
 
 def _sentences(text: str) -> list[str]:
@@ -45,36 +53,34 @@ def _sentences(text: str) -> list[str]:
 
 
 def _bare(sentence: str) -> str:
-    return fold(sentence).strip(" \t\r\n*_>#-—\"“”'()（）")
+    return _EDGES.sub("", fold(sentence))
 
 
 def _without_opening(core: str) -> str:
-    """The text after "好的。" or "以下是…：" on its first line."""
+    """The text after "好的。", "以下是…：" and a heading that only names what was asked for."""
     while True:
-        first = _sentences(core[: _LONGEST_OPENING + 2])
-        head = first[0] if first else ""
-        flat = _bare(head)
+        head = next(iter(_sentences(core[: _LONGEST_OPENING + 2])), "")
         rest = core[len(head) :]
-        if not rest.strip() or not flat:
+        if not _opens(head) or (core.startswith(("#", "**")) and _HEADING.search(rest)):
             return core
-        agreed = wording("discourse", "acknowledgement", "(?:{}[,.。!:~ ]*){1,3}").fullmatch(flat)
-        line, _, after = core.partition("\n")
-        announced = (
-            len(line) <= _LONGEST_OPENING
-            and line.rstrip(" *").endswith((":", "："))
-            and wording("discourse", "announcement").search(_bare(line))
-            and after.strip()
-        )
-        planned = wording("discourse", "plan_to_answer", "{}[.。:!]*").fullmatch(flat)
-        if announced:
-            core = after.strip()
-        elif agreed or planned:
-            core = rest.strip()
-        else:
-            opening = _AGREES.match(fold(core[:20]))
-            if not opening:
-                return core
-            core = core[opening.end() :]
+        core = rest.lstrip(" \t\r\n-—：:")
+        core = core.lstrip("*") if head.count("**") % 2 else core
+
+
+def _opens(head: str) -> bool:
+    """Whether the first sentence of an answer only agrees, announces, or names the request."""
+    flat = _bare(head)
+    if not flat:
+        return bool(head.strip())
+    agreed = wording("discourse", "acknowledgement", "(?:{}[,.。!:~ ]*){1,3}").fullmatch(flat)
+    planned = wording("discourse", "plan_to_answer", "{}[.。:!]*").fullmatch(flat)
+    announced = head.rstrip(" *\n").endswith((":", "：")) and (
+        wording("discourse", "announcement").search(flat)
+    )
+    named = wording("passages", "names_request", "{}").fullmatch(flat)
+    asked = wording("passages", "task_of_text").search(flat)
+    spoken = wording("passages", "to_the_reader").search(flat)
+    return bool(agreed or planned or announced or named or (asked and spoken))
 
 
 def _without_plan(core: str) -> str:
@@ -82,7 +88,10 @@ def _without_plan(core: str) -> str:
     before, rule, after = core.partition("\n---")
     planned = wording("passages", "plan").match(_bare(before[:_LONGEST_OPENING]))
     core = after.lstrip("-").strip() if rule and after.strip("- \n") and planned else core
-    return _ANSWER_LABEL.sub("", core)
+    core = _ANSWER_LABEL.sub("", core)
+    label = _INLINE_LABEL.match(core)
+    named = label and wording("passages", "names_request").fullmatch(_bare(label["label"]))
+    return core[label.end() :] if label and named else core
 
 
 def _without_offers(core: str) -> str:
@@ -104,5 +113,24 @@ def _without_offers(core: str) -> str:
 
 
 def _is_offer(sentence: str) -> bool:
+    """Whether a sentence at the end of an answer offers more, asks the user, or takes leave."""
     flat = _bare(sentence)
-    return bool(wording("discourse", "offer").match(flat)) and len(flat) < 300
+    if len(flat) >= _LONGEST_OFFER or not flat:
+        return not flat
+    offers = wording("discourse", "offer").match(flat)
+    to_user = wording("passages", "to_the_user").search(flat)
+    return bool(offers or (to_user and wording("passages", "offers_more").search(flat)))
+
+
+def _only_asks(core: str) -> bool:
+    """Whether a short response asks for an image or another try, and says nothing else."""
+    flat = [_bare(each) for each in _sentences(core) if _bare(each)]
+    return (
+        len(core) < _LONGEST_OFFER
+        and any(wording("discourse", "request").search(each) for each in flat)
+        and all(
+            wording("discourse", "request").search(each)
+            or wording("discourse", "refusal_context").search(each)
+            for each in flat
+        )
+    )
