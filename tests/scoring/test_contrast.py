@@ -70,3 +70,17 @@ def test_a_sentence_about_the_translation_is_not_part_of_it(response):
 )
 def test_a_response_that_ends_before_the_text_gives_none(response, form):
     assert passage_of(response, form).answer is None
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        f"The characters are {TEXT}.",
+        f"Not {OTHER}, but {TEXT}. The last column is damaged.",
+        f'{TEXT}\n\nAn earlier reading, "{OTHER}", should be rejected.',
+        f"我的最终读法：{TEXT}",
+        f"识别文本 → {TEXT}",
+    ],
+)
+def test_words_of_another_language_or_script_introduce_a_text(response):
+    assert passage_of(response, "transcription").answer == TEXT

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from keju.scoring.han_scripts import is_simplified, is_traditional
 from keju.scoring.remarks import ONE_WORD, PassageForm, is_denied, is_modern, is_remark
 from keju.scoring.response_lines import CLOSING, lines_of, sentences_of_line
 from keju.scoring.wordings import expression, fold, wording
@@ -34,7 +35,7 @@ _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _MARKUP = re.compile(r"\*\*|__|`|~~|</?(?:b|i|u|em|strong|p|div|span|center)>", re.IGNORECASE)
 _QUOTE_MARK = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
-_BULLET = re.compile(r"[ \t]*[-*•·●◦▪][ \t]+")
+_BULLET = re.compile(r"[ \t]*(?:[-*•·●◦▪][ \t]+|[→↓➡][ \t]*)")
 _RULE = re.compile(r"[ \t]*(?:[-*_=—─][ \t]*){3,}\Z")
 _NOTE_AT_END = re.compile(
     r"(?P<note>[…\s]*[（(\[【〔][^（()）\[\]【】〔〕]{2,300}[）)\]】〕]\s*[。.]?)\Z"
@@ -46,9 +47,9 @@ _STOPS = " \t。.，,；;：:"
 _LONGEST_SAYING = 140
 _MOST_QUOTES = 8
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-_COLON = re.compile(r"[:：]")
+_COLON = re.compile(r"[:：]|\s?→")
 _LONGEST_PREFIX = 120
-_LONGEST_LABEL = 40
+_LONGEST_LABEL, _LONGEST_LEAD = 40, 24
 _SHORTEST_HEADING = 4
 _MOST_PIECES = 12
 
@@ -246,8 +247,9 @@ class _Reader:
         """The line after a sentence that announces the text (图中的文字是：…)."""
         for colon in _COLON.finditer(line[:_LONGEST_PREFIX]):
             prefix, rest = line[: colon.start()], line[colon.end() :]
-            english = self._form != "translation" and _introduces_in_english(prefix, rest)
-            if not english and not _is_prefix(prefix, self._form):
+            english = _introduces_in_english(prefix, rest)
+            contrasts = self._form != "translation" and _contrasts(prefix, rest)
+            if not (english or contrasts or _is_prefix(prefix, self._form)):
                 continue
             if self._form == "translation" and len(_LONG_QUOTE.findall(line)) > 1:
                 yield self._piece(line, "remark")
@@ -320,6 +322,19 @@ def _introduces_in_english(prefix: str, rest: str) -> bool:
     return len(words) > 1 and not has_han(prefix) and is_han(rest.strip(' *“「"')[:1] or " ")
 
 
+def _contrasts(prefix: str, rest: str) -> bool:
+    """Whether the few words before a colon are modern, or of another script than the text."""
+    tail = re.split(r"[。!?！？\n]", prefix)[-1]
+    if (
+        len(tail) > _LONGEST_LEAD
+        or re.search(r"[曰云道言]$", tail)
+        or not is_han(rest.strip()[:1] or " ")
+    ):
+        return False
+    modern = wording("passages", "never_classical").search(fold(tail)) is not None
+    return modern or (is_simplified(tail, 1) and is_traditional(rest))
+
+
 def _has_modern(flat: str) -> bool:
     return bool(
         wording("passages", "modern").search(flat) or wording("passages", "page").search(flat)
@@ -341,6 +356,7 @@ def _is_prefix(prefix: str, form: PassageForm) -> bool:
             return True
         words = wording("passages", "translation").search(tail) or (
             wording("discourse", "announcement").search(tail)
+            or (len(tail) <= _LONGEST_LEAD and wording("passages", "of_translating").search(tail))
         )
         return bool(words) and not re.search(r"[说道问答曰]$", tail)
     if wording("passages", "leads_in", "{}$").search(tail):

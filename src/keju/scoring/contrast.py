@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 
 from keju.scoring.blocks import Piece
+from keju.scoring.han_scripts import is_simplified, is_traditional
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
 from keju.scoring.response_lines import QUOTED, sentences_of_line
 from keju.scoring.wordings import fold, wording
@@ -21,7 +21,7 @@ from keju.text import counted, han_only, has_han
 _END_MARK = re.compile(r"[(（]?\s*(?:完|全文完|完毕|以上|终)\s*[)）]?[。.]?")
 _SPEECH = re.compile(r"[曰云道言问問對对][:：]\Z")
 _LONGEST = 20_000
-_FEWEST_SCRIPT, _FEWEST_LATIN = 2, 2
+_FEWEST_LATIN = 2
 _NEARLY, _FEWEST_ALIKE = 0.75, 3
 
 
@@ -71,9 +71,9 @@ def _main_text(pieces: Sequence[Piece], form: PassageForm) -> str:
         and not _modern(sentence)
         and not is_remark(sentence, form)
     ]
-    traditional = [each for each in found if _is_traditional(each)]
+    traditional = [each for each in found if is_traditional(each)]
     if traditional and not any("。" in each for each in traditional):
-        found = [each for each in found if not (_is_simplified(each) and "。" in each)]
+        found = [each for each in found if not (is_simplified(each, 1) and "。" in each)]
     return "".join(found)
 
 
@@ -95,7 +95,7 @@ def _speaks_of(sentence: str, main: str, form: PassageForm) -> bool:
     """Whether a sentence speaks about the main text, and is not a part of it."""
     core = sentence.strip()
     said = QUOTED.sub("", core)
-    if _is_traditional(said) and not _is_simplified(main):
+    if is_traditional(said) and not is_simplified(main):
         return False
     if _END_MARK.fullmatch(core) or is_remark(sentence, form):
         return True
@@ -104,41 +104,15 @@ def _speaks_of(sentence: str, main: str, form: PassageForm) -> bool:
     quoted = [each[0] for each in QUOTED.finditer(core)]
     if len(said) > 1 and any(nearly_same(each, main) for each in quoted):
         return True
-    return _modern(said) or (_is_simplified(said) and _is_traditional(main))
+    fewest = 1 if "。" in core and "。" not in main else 2
+    return _modern(said) or (is_simplified(said, fewest) and is_traditional(main))
 
 
 def differs(sentence: str, text: str) -> bool:
     """Whether a sentence is of another language, time or script than a classical text."""
     other = is_mostly_latin(sentence) or _modern(sentence) or is_remark(sentence, "transcription")
-    return other or (_is_simplified(sentence) and _is_traditional(text))
+    return other or (is_simplified(sentence) and is_traditional(text))
 
 
 def _modern(text: str) -> bool:
     return wording("passages", "never_classical").search(fold(text)) is not None
-
-
-def _is_simplified(text: str) -> bool:
-    only = [_script(char) for char in text]
-    return only.count("simplified") >= _FEWEST_SCRIPT and "traditional" not in only
-
-
-def _is_traditional(text: str) -> bool:
-    only = [_script(char) for char in text]
-    return only.count("traditional") >= _FEWEST_SCRIPT and "simplified" not in only
-
-
-@cache
-def _script(char: str) -> str:
-    """The one script that a character is used in; an empty text for both or none."""
-    in_gb, in_big5 = _encodes(char, "gb2312"), _encodes(char, "big5")
-    if in_gb == in_big5 or char.isascii():
-        return ""
-    return "simplified" if in_gb else "traditional"
-
-
-def _encodes(char: str, encoding: str) -> bool:
-    try:
-        char.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True

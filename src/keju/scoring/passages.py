@@ -50,7 +50,7 @@ _BOX = re.compile(
 )
 _STYLES = frozenset({"br", "em", "strong", "sub", "sup", "div", "span", "center", "think"})
 _MATHS = re.compile(
-    r"(?:\$+|\\[(\[])\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])"
+    r"(?:\$+|\\[(\[])?\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])?"
 )
 _DENIED = re.compile(
     r"~~(?:(?!~~)[\s\S]){1,2000}~~"
@@ -106,7 +106,7 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
         return Extracted(None, "declines", inside)
     if form != "translation":
         inside = _revised(_DENIED.sub("", inside)) or _DENIED.sub("", inside)
-        if said := last_reading(inside):
+        if said := last_reading(inside, bare=form == "transcription"):
             return said
     whole = Extracted(inside.strip(), "whole answer" if inside == text else "after the reasoning")
     return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)

@@ -19,6 +19,11 @@ _WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
 _AROUND = 24
 _LONGEST_ADVICE = 2_000
 _LONGEST_STATEMENT, _MOST_BREAKS = 160, 1
+_HAN = r"\u3400-\u9fff\U00020000-\U0003ffff□"
+_BARE_RUN = re.compile(
+    rf"[“「『\"]?([{_HAN}](?:[{_HAN}，、,。；：？！ \t\n·]*[{_HAN}])?)[”」』\"]?"
+)
+_LATIN = re.compile(r"[A-Za-z]{2,}")
 _SPEECH = re.compile(r"[曰云道言][:,]?\Z")
 _QUOTED_OVER_LINES = re.compile(
     r"“([^“”]{4,2000})”|「([^「」]{4,2000})」|『([^『』]{4,2000})』|\"([^\"]{4,2000})\"|‘([^‘’]{4,2000})’"
@@ -26,7 +31,6 @@ _QUOTED_OVER_LINES = re.compile(
 _QUOTED_OR_EMPTY = re.compile(r"[“「『\"]")
 _FEWEST_HAN, _MOST_AROUND = 4, 24
 _BESIDE = re.compile(r"\s?(?:[、,]|和|与|及|and)?\s?")
-_HAN = r"\u3400-\u9fff\U00020000-\U0003ffff□"
 _HAN_RUN = re.compile(rf"[{_HAN}][{_HAN}，、,。 ]*")
 _EDGES = " \t\r\n*_\u3000\u00a0＊＿"
 """White space and marks of emphasis around a statement, also before widths are folded."""
@@ -95,16 +99,21 @@ def stated_quotation(inside: str) -> str | None:
     return "\n".join(dict.fromkeys(texts) if long else texts)
 
 
-def last_reading(body: str) -> Extracted | None:
+def _long(pattern: re.Pattern[str], body: str) -> list[re.Match[str]]:
+    """The matches with some Han characters."""
+    return [each for each in pattern.finditer(body) if count_han(_inside(each)) >= _FEWEST_HAN]
+
+
+def last_reading(body: str, *, bare: bool = False) -> Extracted | None:
     """The last quotation that is not denied, of a response that quotes one text in its readings.
+
+    With `bare`, also the runs of Han characters in a response in another language.
 
     None where the quotations differ much, or where there is text outside of them. A response that
     denies all that it quotes gives no text.
     """
-    found = [
-        each for each in _QUOTED_OVER_LINES.finditer(body)
-        if count_han(_inside(each)) >= _FEWEST_HAN
-    ]  # fmt: skip
+    english = bare and len(_LATIN.findall(body)) > 1
+    found = _long(_BARE_RUN if english else _QUOTED_OVER_LINES, body)
     if not found or not all(nearly_same(_inside(each), _inside(found[-1])) for each in found):
         return None
     flat = fold(body)
