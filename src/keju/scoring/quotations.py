@@ -20,9 +20,8 @@ _AROUND = 24
 _LONGEST_ADVICE = 2_000
 _LONGEST_STATEMENT, _MOST_BREAKS = 160, 1
 _HAN = r"\u3400-\u9fff\U00020000-\U0003ffff□"
-_BARE_RUN = re.compile(
-    rf"[“「『\"]?([{_HAN}](?:[{_HAN}，、,。；：？！ \t\n·]*[{_HAN}])?)[”」』\"]?"
-)
+_BARE_RUN = re.compile(rf"[“「『\"]?([{_HAN}](?:[{_HAN}，、,。；？！ \t\n·]*[{_HAN}])?)[”」』\"]?")
+_COLON_WITHIN = re.compile(rf"[{_HAN}][：:]\s*[{_HAN}]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
 _SPEECH = re.compile(r"[曰云道言][:,]?\Z")
 _QUOTED_OVER_LINES = re.compile(
@@ -112,8 +111,14 @@ def last_reading(body: str, *, bare: bool = False) -> Extracted | None:
     None where the quotations differ much, or where there is text outside of them. A response that
     denies all that it quotes gives no text.
     """
-    english = bare and len(_LATIN.findall(body)) > 1
-    found = _long(_BARE_RUN if english else _QUOTED_OVER_LINES, body)
+    runs = _long(_BARE_RUN, body) if bare and len(_LATIN.findall(body)) > 1 else []
+    lines = [line for each in runs for line in _inside(each).split("\n") if line.strip()]
+    english = (
+        runs
+        and not _COLON_WITHIN.search(body)
+        and not any(differs(line, lines[0]) for line in lines)
+    )
+    found = runs if english else _long(_QUOTED_OVER_LINES, body)
     if not found or not all(nearly_same(_inside(each), _inside(found[-1])) for each in found):
         return None
     flat = fold(body)
