@@ -19,10 +19,6 @@ _SHARES = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 _FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def _prompt_lengths(item: Item) -> list[float]:
-    return [] if is_unasked(item) else [text_length(prompt_of(item))]
-
-
 def _letter(item: Item) -> list[str]:
     letter = has_reference(item) and not is_unasked(item) and query_of(item).form == "letter"
     return [item.answer] * letter
@@ -54,7 +50,8 @@ class _Quantity(NamedTuple):
 
 
 _MEASURES: Mapping[str, _Quantity] = {
-    "question": _Quantity("characters", _LENGTHS, _prompt_lengths),
+    "question": _Quantity("characters", _LENGTHS, lambda item: (
+        [] if is_unasked(item) else [text_length(prompt_of(item))])),
     "answer": _Quantity("characters", _LENGTHS, lambda item: (
         [text_length(item.answer)] * has_reference(item))),
     "transcription": _Quantity(

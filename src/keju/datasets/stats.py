@@ -172,8 +172,18 @@ def _tasks(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _image_rows(item: Item, name: str) -> Iterator[dict[str, object]]:
+    # Later steps only processed the image.
+    first = next((step.source for step in item.provenance if step.source), "")
     for ref in _of_its_source(item):
-        yield _image_row(item, ref, name)
+        yield {
+            "source": item.metadata.get("source") or first or name,
+            "type": item.metadata.get("type", ""),
+            "task": item.task,
+            "path": ref.path,
+            "width": ref.width,
+            "height": ref.height,
+            "boxes": len(item.boxes) or None,
+        }
 
 
 def _of_its_source(item: Item) -> Sequence[ImageRef]:
@@ -181,23 +191,6 @@ def _of_its_source(item: Item) -> Sequence[ImageRef]:
     if item.metadata.get("gallery") != MIXED_GALLERY:
         return item.images
     return (item.images[0], *(item.images[place] for place in item.relevant))
-
-
-def _image_row(item: Item, ref: ImageRef, name: str) -> dict[str, object]:
-    return {
-        "source": item.metadata.get("source") or _whence(item) or name,
-        "type": item.metadata.get("type", ""),
-        "task": item.task,
-        "path": ref.path,
-        "width": ref.width,
-        "height": ref.height,
-        "boxes": len(item.boxes) or None,
-    }
-
-
-def _whence(item: Item) -> str:
-    """The first source in an item's provenance: later steps only processed it."""
-    return next((step.source for step in item.provenance if step.source), "")
 
 
 def _sources(pictures: pl.DataFrame) -> pl.DataFrame:

@@ -186,7 +186,9 @@ def folder_of(name: str) -> Path | None:
     """
     if definition(name) is None:
         return None
-    return _known[name].folder or _installed_folder(_known[name].definition)
+    known = _known[name]
+    same = (each.folder for each in _loadable() if each.definition == known.definition)
+    return known.folder or next(same, None)
 
 
 def file_of(name: str) -> Path | None:
@@ -337,10 +339,6 @@ def _register_installed(wanted: Callable[[Definition], bool]) -> None:
 @cache
 def _installed() -> tuple[RegisteredDefinition, ...]:
     return tuple(map(_read_installed, list_installed(ENTRY_POINTS)))
-
-
-def _installed_folder(wanted: Definition) -> Path | None:
-    return next((each.folder for each in _loadable() if each.definition == wanted), None)
 
 
 @cache

@@ -123,7 +123,9 @@ def export_pages(
     folder = RunFolder.open(run)
     manifest = folder.manifest()
     chosen = _chosen(manifest, run, model, script, round_)
-    items = [item for item in folder.items() if item.images and _is_transcription(item)]
+    items = [
+        item for item in folder.items() if item.images and query_of(item).form == "transcription"
+    ]
     tasks = sorted({item.task for item in items})
     if not any(folder.responses_path(chosen.model, task).is_file() for task in tasks):
         raise UsageError(message("interop.no-transcriptions", run=run, model=chosen.model))
@@ -308,10 +310,6 @@ def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str)
             )
         )
     return known[0]
-
-
-def _is_transcription(item: Item) -> bool:
-    return query_of(item).form == "transcription"
 
 
 def _size(response: Response) -> int:

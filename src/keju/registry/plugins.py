@@ -138,7 +138,7 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     """
     setattr(target, _DECLARATION, declaration)
     module = getattr(target, "__module__", "__main__")
-    plugin = _LOADING[-1] if _LOADING else _get_provider(module)
+    plugin = _LOADING[-1] if _LOADING else _MODULES.get(module) or Plugin(name=module)
     names = _DECLARED.setdefault(group, {}).setdefault(name, {})
     if _LOADING and module in names:
         raise PluginError(message("registry.declared-twice", plugin=plugin, name=name, group=group))
@@ -363,10 +363,6 @@ def _run_source(source: PluginSource) -> None:
         ) from error
     finally:
         _LOADING.pop()
-
-
-def _get_provider(module: str) -> Plugin:
-    return _MODULES.get(module) or Plugin(name=module)
 
 
 def describe_exception(error: BaseException) -> str:

@@ -109,7 +109,10 @@ def _convert_text(option: str, text: str, field: FieldInfo) -> object:
     if allowed := list(map(str, list_allowed_values(kind))):
         if text in allowed:
             return text
-        raise _report_not_allowed(option, text, allowed)
+        names = ", ".join(filter(None, allowed))
+        raise UsageError(
+            message("datasets.option-not-one-of", name=option, value=text, names=names)
+        )
     try:
         return msgspec.convert(text, field.type, strict=False)
     except msgspec.ValidationError as error:
@@ -117,17 +120,6 @@ def _convert_text(option: str, text: str, field: FieldInfo) -> object:
         raise UsageError(
             message("datasets.option-not-valid", name=option, value=text, reason=reason)
         ) from None
-
-
-def _report_not_allowed(option: str, text: str, allowed: Iterable[str]) -> UsageError:
-    return UsageError(
-        message(
-            "datasets.option-not-one-of",
-            name=option,
-            value=text,
-            names=", ".join(filter(None, allowed)),
-        )
-    )
 
 
 def _convert_number(option: str, text: str, field: FieldInfo) -> float:

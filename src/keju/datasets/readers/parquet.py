@@ -87,11 +87,8 @@ def detect_parquet(listing: Listing) -> Detection | None:
     rows = listing.records(part if part in listing.files else PurePosixPath(_ITEMS), 1)
     if not rows or not {"id", "benchmark", "task"} <= set(rows[0]):
         return None
-    return Detection(1.0, "items of keju" + (" and a dataset.json" * _finished(listing)))
-
-
-def _finished(listing: Listing) -> bool:
-    return PurePosixPath(_MANIFEST) in listing.files
+    finished = PurePosixPath(_MANIFEST) in listing.files
+    return Detection(1.0, "items of keju" + (" and a dataset.json" * finished))
 
 
 READER = Reader(

@@ -65,8 +65,8 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
     for each in drawn:
         box = _in_pixels(each, canvas)
         fault = box_fault(box, canvas[:2])
-        if not fault and not _is_inside(box, canvas):
-            box = _clipped(box, canvas)
+        if not fault and (inside := _clipped(box, canvas)) != box:
+            box = inside
             fault = box_fault(box, canvas[:2])
             clipped += not fault
         if not fault:
@@ -77,10 +77,6 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
             raise _wrong(each, fault)
     once = tuple(dict.fromkeys(found))
     return Fitted(once, clipped, skipped, len(found) - len(once))
-
-
-def _is_inside(box: Box, canvas: Canvas) -> bool:
-    return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= canvas.width and box.y1 <= canvas.height
 
 
 def _clipped(box: Box, canvas: Canvas) -> Box:

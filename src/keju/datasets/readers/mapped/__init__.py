@@ -20,7 +20,6 @@ from keju.datasets.readers.mapped.records import (
     table_records,
     with_groups,
 )
-from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import SUFFIXES, Row
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
@@ -68,7 +67,8 @@ def read_mapped(src: Path, writer: DatasetWriter, settings: MappedSettings) -> I
     mapping = read_mapping(file)
     writer.declare(mapping=sha256_file(file))
     files = MappedFiles(src, mapping, settings.images)
-    tables = mapping.source.tables or _is_table(src)
+    is_table = src.is_file() and src.suffix.casefold() in SUFFIXES
+    tables = mapping.source.tables or is_table
     rows = table_records(src, mapping) if tables else image_records(src)
     if mapping.source.names:
         every = list(rows)
@@ -94,10 +94,6 @@ class _Parts(NamedTuple):
     mapping: Mapping
     files: MappedFiles
     columns: tuple[str, ...]
-
-
-def _is_table(src: Path) -> bool:
-    return src.is_file() and src.suffix.casefold() in SUFFIXES
 
 
 def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
@@ -128,16 +124,18 @@ def _add_all(
         whole = Row(row.place, {"text": text, **row.cells} if mapping.source.texts else row.cells)
         item = maker.item(whole, _name(row, number, mapping), refs)
         if (first := taken.setdefault(item.id, number)) != number:
-            raise _repeated(item.id, row.place, next(islice(rows, first - 1, first)).place)
+            other = next(islice(rows, first - 1, first)).place.item
+            raise row.place.error(
+                message("datasets.mapped-id-repeated", name=shortened(item.id), item=other)
+            )
         without_answer += not (item.answer or item.boxes)
         writer.add(item)
-    if files.missing and not skip:
-        raise _missing(src, files)
-    if files.missing:
-        yield (
-            f"skipped {number_of(len(files.missing), 'record')} with missing files: "
-            f"{_listed(files)}"
-        )
+    if count := len(files.missing):
+        names = join_names(f"{shortened(name)} (of {item})" for name, item in files.missing.items())
+        if not skip:
+            problem = message("datasets.mapped-files-missing", count=count, names=names)
+            raise DataError(problem, file=src)
+        yield f"skipped {number_of(count, 'record')} with missing files: {names}"
     if without_answer:
         yield (
             f"{number_of(without_answer, 'item')} without an answer: they can be run, but not "
@@ -149,23 +147,6 @@ def _name(row: Row, number: int, mapping: Mapping) -> str:
     if not mapping.source.tables and "file" in row.cells and row.place.item == row.cells["file"]:
         return str(row.cells["file"]).rpartition(".")[0] or str(row.cells["file"])
     return f"{row.place.file.stem}-{number:06}"
-
-
-def _repeated(name: str, place: Place, first: Place) -> DataError:
-    return place.error(
-        message("datasets.mapped-id-repeated", name=shortened(name), item=first.item)
-    )
-
-
-def _listed(files: MappedFiles) -> str:
-    return join_names(f"{shortened(name)} (of {item})" for name, item in files.missing.items())
-
-
-def _missing(src: Path, files: MappedFiles) -> DataError:
-    return DataError(
-        message("datasets.mapped-files-missing", count=len(files.missing), names=_listed(files)),
-        file=src,
-    )
 
 
 def _check_columns(file: Path, mapping: Mapping, columns: Iterable[str]) -> None:

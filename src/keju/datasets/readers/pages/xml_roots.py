@@ -23,7 +23,7 @@ _NO_PIXELS = frozenset({"mm10", "inch1200"})
 
 def xml_roots(listing: Listing) -> Counter[str]:
     """The names of root elements in a sample of the XML files, each with its number of files."""
-    return Counter(_root(listing, path) for path in _sample(listing))
+    return Counter(_root_in(_text(listing, path)) for path in _sample(listing))
 
 
 def detect_pages(root: str, name: str) -> Callable[[Listing], Detection | None]:
@@ -66,10 +66,6 @@ def _sample(listing: Listing) -> list[PurePosixPath]:
 def root_of_bytes(data: bytes) -> str:
     """The name of the root element of an XML file, from its beginning; empty if there is none."""
     return _root_in(_decoded(data[:_BEGINNING]))
-
-
-def _root(listing: Listing, path: PurePosixPath) -> str:
-    return _root_in(_text(listing, path))
 
 
 def _root_in(text: str) -> str:
