@@ -32,11 +32,11 @@ def cite(
     An entry contains only fields that the paper or its web page states. Other fields are omitted;
     their names are printed on standard error. Example: keju cite my-run > my-run.bib
     """
-    from keju.definitions.bibtex import benchmark_entry, join_entries, keju_entry, unstated_fields
+    from keju.definitions.bibtex import benchmark_entry, keju_entry, unstated_fields
 
     found, version = _cited(what)
     entries = [*map(benchmark_entry, found), keju_entry(version)]
-    for line in join_entries(entries).splitlines():
+    for line in "\n".join(entries).splitlines():
         out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
     for each in found:
         if unstated := unstated_fields(each):

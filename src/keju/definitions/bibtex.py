@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from keju.definitions.definition import Definition
 from keju.files import sha256_bytes
@@ -103,11 +102,6 @@ def unstated_fields(definition: Definition) -> list[str]:
 def escape(text: str) -> str:
     """A text in one line, with the characters escaped that BibTeX and LaTeX interpret."""
     return _escape_part(text.strip())
-
-
-def join_entries(entries: Iterable[str]) -> str:
-    """Entries as the content of a .bib file."""
-    return "\n".join(entries)
 
 
 def _author(name: str) -> str:

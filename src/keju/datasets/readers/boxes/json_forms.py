@@ -16,7 +16,6 @@ from keju.datasets.readers.boxes.model import (
     Drawn,
     bounding_box,
     box_error,
-    box_of_corners,
     box_of_size,
     decode_json,
     numbers,
@@ -273,5 +272,6 @@ def read_yinqiwenyuan(file: Path, found: Collector) -> None:
 def _add_bone(bone: _Bone, image: Path, place: Place, found: Collector) -> None:
     for number, row in enumerate(bone.ann, start=1):
         where = Place(place.file, ", ".join(filter(None, (place.item, f"ann {number}"))))
-        found.add(image, Drawn(box_of_corners(row[:4], where), where))
+        x0, y0, x1, y1 = numbers(row[:4], 4, where)
+        found.add(image, Drawn(Box(x0=x0, y0=y0, x1=x1, y1=y1), where))
         found.odd += len(row) > 4 and row[4] != 1

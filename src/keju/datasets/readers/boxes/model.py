@@ -56,21 +56,11 @@ class Annotations(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def box_of_corners(values: Sequence[object], place: Place) -> Box:
-    """A box of left, top, right, bottom.
-
-    Raises:
-        DataError: not four numbers of a size that an image can have.
-    """
-    x0, y0, x1, y1 = numbers(values, 4, place)
-    return Box(x0=x0, y0=y0, x1=x1, y1=y1)
-
-
 def box_of_size(values: Sequence[object], place: Place) -> Box:
     """A box of left, top, width, height.
 
     Raises:
-        DataError: as `box_of_corners`.
+        DataError: not four numbers of a size that an image can have.
     """
     x0, y0, wide, high = numbers(values, 4, place)
     return Box(x0=x0, y0=y0, x1=x0 + wide, y1=y0 + high)
