@@ -190,20 +190,22 @@ def _strata(name: str, of: str, rows: list[Row], what: str, notes: Sequence[str]
 def _strata_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_kind(kind: str) -> alt.LayerChart:
         its = [row for row in rows if row["stratum"] == kind]
-        base = alt.Chart(data(its)).encode(
-            y=alt.Y("name:N", sort=distinct(its, "name"), title=None,
-                    axis=alt.Axis(domain=False, ticks=False, labelLimit=230)),
-            x=alt.X("count:Q", axis=None),
-        )  # fmt: skip
-        bars = base.mark_bar(color=FILL)
-        text = base.mark_text(align="left", dx=5, fontSize=9).encode(text="label:N")
-        return alt.layer(bars, text, title=heading(words(kind), 240)).properties(
-            width=240, height=alt.Step(_BAR)
-        )
+        chart = _count_bars(its, dx=5, labelLimit=230)
+        return chart.properties(width=240, height=alt.Step(_BAR), title=heading(words(kind), 240))
 
     return alt.concat(
         *[of_kind(str(kind)) for kind in distinct(rows, "stratum")], columns=2, spacing=34
     )
+
+
+def _count_bars(rows: Sequence[Row], *, dx: int, **labels: int) -> alt.LayerChart:
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("name:N", sort=distinct(rows, "name"), title=None,
+                axis=alt.Axis(domain=False, ticks=False, **labels)),
+        x=alt.X("count:Q", axis=None),
+    )  # fmt: skip
+    text = base.mark_text(align="left", dx=dx, fontSize=9).encode(text="label:N")
+    return alt.layer(base.mark_bar(color=FILL), text)
 
 
 def distributions(source: OfDataset) -> Iterator[Drawn]:
@@ -226,17 +228,11 @@ def distributions(source: OfDataset) -> Iterator[Drawn]:
 def _distributions_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_measure(measure: str) -> alt.LayerChart:
         its = [row for row in rows if row["measure"] == measure]
-        base = alt.Chart(data(its)).encode(
-            y=alt.Y("name:N", sort=distinct(its, "name"), title=None,
-                    axis=alt.Axis(domain=False, ticks=False, labelFontSize=9)),
-            x=alt.X("count:Q", axis=None),
-        )  # fmt: skip
-        bars = base.mark_bar(color=FILL)
-        text = base.mark_text(align="left", dx=4, fontSize=9).encode(text="label:N")
         unit = str(its[0]["unit"])
         title = words(unit) if unit.startswith(measure) else f"{words(measure)}, {words(unit)}"
-        title = heading(title, 190)
-        return alt.layer(bars, text, title=title).properties(width=150, height=alt.Step(13))
+        return _count_bars(its, dx=4, labelFontSize=9).properties(
+            width=150, height=alt.Step(13), title=heading(title, 190)
+        )
 
     charts = [of_measure(str(name)) for name in distinct(rows, "measure")]
     return alt.concat(*charts, columns=3, spacing=30)
