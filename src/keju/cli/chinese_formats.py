@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 
-import msgspec
 from msgspec import Struct, field
 
-from keju.files import shipped_toml
+from keju.files import shipped_file, shipped_toml
 from keju.messages import language
 from keju.registry import list_shipped_folders
 
@@ -51,7 +49,7 @@ def chinese_formats() -> ChineseFormats:
     for folder in list_shipped_folders():
         file = folder.joinpath("zh_formats.toml")
         if file.is_file():
-            own = msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=_OwnFormats)
+            own = shipped_file(file, _OwnFormats)
             table.read.update(own.read)
             table.written.update(own.written)
     return table
