@@ -275,7 +275,7 @@ def _collect_known(run_set: RunSet) -> list[_Known]:
             _Known(
                 place,
                 item.id,
-                _name(item),
+                task_name(item.task, item.query),
                 item.group or item.id,
                 ",".join(image.sha256 for image in item.images),
                 truth if len(truth) >= RUN else "",
@@ -390,7 +390,3 @@ def _suspects(hits: Sequence[_Hit]) -> list[Suspect]:
         if hit.run
     ]
     return sorted(found, key=lambda each: (-len(each.run), each.place, each.model))[:_EXAMPLES]
-
-
-def _name(item: Item) -> str:
-    return task_name(item.task, item.query)

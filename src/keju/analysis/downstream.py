@@ -86,19 +86,8 @@ def _over_models(run_set: RunSet) -> Iterator[Downstream]:
                 pairs = _Pairs(
                     [means[model] for model in both], [of_task[model] for model in both], both
                 )
-                yield _correlate(benchmark, name, "", _name_task_readings(), pairs)
-
-
-def _name_task_readings() -> Message:
-    return message("analysis.their-tasks-of-transcription")
-
-
-def _name_given_reading() -> Message:
-    return message("analysis.reading-given")
-
-
-def _name_own_reading() -> Message:
-    return message("analysis.its-own-transcription")
+                readers = message("analysis.their-tasks-of-transcription")
+                yield _correlate(benchmark, name, "", readers, pairs)
 
 
 def _is_transcription(name: str) -> bool:
@@ -119,9 +108,11 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
         for answer in asked.answers:
             if run_set.by_model[answer.model].role == "baseline":
                 continue
-            accuracy, readers = given.get((answer.model, item.id)), _name_given_reading()
+            accuracy = given.get((answer.model, item.id))
+            readers = message("analysis.reading-given")
             if accuracy is None:
-                accuracy, readers = read.get((answer.model, pictures)), _name_own_reading()
+                accuracy = read.get((answer.model, pictures))
+                readers = message("analysis.its-own-transcription")
             value = next(
                 (s.value for s in answer.scores if (s.protocol, s.metric) == ("strict", main)), None
             )

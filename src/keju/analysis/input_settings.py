@@ -62,7 +62,8 @@ def step_tables(
         model = " · ".join(filter(None, (spoken, PromptVariant(script=script).label())))
         shown = [setting for setting in among if setting in names]
         for protocol in PROTOCOLS[::-1] if len(shown) > 1 else ():
-            table = StepTable(model, protocol, _columns(shown), [])
+            steps = (f"{first} → {second}" for first, second in _pairs(shown))
+            table = StepTable(model, protocol, [*shown, *steps], [])
             for (task_id, query), scores in run_set.mains[protocol].items():
                 found = {
                     setting: [each for each in scores if each.model == names[setting]]
@@ -71,10 +72,6 @@ def step_tables(
                 table.rows.extend(_rows(task_id, query, protocol, found))
             if table.rows:
                 yield table
-
-
-def _columns(shown: Sequence[Setting]) -> list[str]:
-    return [*shown, *(f"{first} → {second}" for first, second in _pairs(shown))]
 
 
 def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:

@@ -179,7 +179,11 @@ def _resample(
             if task(place[0]).benchmark == name
         },
         {model: each for (model, its), each in found.items() if its == protocol},
-        ranked=[model for model in _names_of_ranked(run_set) if model not in lacking],
+        ranked=[
+            model
+            for model, responses in run_set.by_model.items()
+            if responses.role in RANKED and model not in lacking
+        ],
     )
     means.unranked.update(lacking)
     return means
@@ -204,10 +208,11 @@ def _groups(
                 continue
             own = responses.of(name)
             row = _build_row(own, model, domains, found, resampled)
+            untimed = own.times and model not in timed
             rows.append(
                 row._replace(
                     seconds=_seconds(own, timed.get(model)),
-                    answer_seconds=None if model in timed else _answer_seconds(own),
+                    answer_seconds=median(own.times) if untimed else None,  # People pause.
                     money=money(own, prices),
                 )
             )
@@ -231,12 +236,6 @@ def _notes(
     if prices:
         notes.append(message("analysis.prices-check-them", seen=prices.seen))
     return list(dict.fromkeys(notes))
-
-
-def _names_of_ranked(run_set: RunSet) -> list[str]:
-    return [
-        name for name, model_responses in run_set.by_model.items() if model_responses.role in RANKED
-    ]
 
 
 def _format_head(benchmark: str, protocol: Protocol) -> str:
@@ -311,11 +310,6 @@ def _seconds(model_responses: ModelResponses, speed: Speed | None) -> float | No
     return (
         None if model_responses.seconds_an_item is None else model_responses.seconds_an_item * 1000
     )
-
-
-def _answer_seconds(model_responses: ModelResponses) -> float | None:
-    """The median time of one answer of people, who pause."""
-    return median(model_responses.times) if model_responses.times else None
 
 
 def _tokens(model_responses: ModelResponses, count: int | None) -> float | None:

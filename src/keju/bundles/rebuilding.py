@@ -49,7 +49,7 @@ def rebuild_items(
     """
     shared: dict[tuple[str, ...], tuple[str, ...]] = {}
     stored = {
-        _place(item): _Stored(
+        (item.task, item.query, item.id): _Stored(
             item.hash, item.group, item.images, shared.setdefault(_filters(item), _filters(item))
         )
         for item in bundle.items()
@@ -109,10 +109,6 @@ def _is_part_of(filters: tuple[str, ...], item: Item) -> bool:
     return benchmark == item.benchmark and all(
         value in {"", item.metadata.get(kind, "")} for kind, value in pairs
     )
-
-
-def _place(item: BundledItem) -> tuple[str, str, str]:
-    return item.task, item.query, item.id
 
 
 def _filters(item: BundledItem) -> tuple[str, ...]:

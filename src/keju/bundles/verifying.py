@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -45,7 +46,6 @@ from keju.messages import message
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_models
-from keju.scoring.run import ModelScores
 from keju.scoring.scores_parquet import iter_scores_of
 from keju.scoring.stored import reasoned_scores_path, scores_path
 
@@ -260,7 +260,7 @@ class _Verifier:
             for path in self._run.response_files(model):
                 path.unlink()
         try:
-            for model in score_models(self._run, _name_of, encoders=self._encoders):
+            for model in score_models(self._run, attrgetter("model"), encoders=self._encoders):
                 about = self._bundle.manifest.models.get(model)
                 same_program = same and about is not None and about.scored_by == __version__
                 self._compare(model, same_program=same_program, reasoned=False)
@@ -329,10 +329,6 @@ class _Verifier:
             AuditFinding(check=each.check, severity=each.severity, place=each.place, says=each.says)
             for each in audit_run(self._run.path).findings
         ]
-
-
-def _name_of(found: ModelScores) -> str:
-    return found.model
 
 
 def _member_of(error: DataError) -> str:

@@ -113,13 +113,10 @@ def heatmap_rows(values: Sequence[Value]) -> list[Row]:
         )
     means: dict[object, list[float]] = {}
     for row in rows:
-        means.setdefault(row["model"], []).append(_half_if_none(row["scaled"]))
+        place = row["scaled"]
+        means.setdefault(row["model"], []).append(0.5 if place is None else float(place))
     rows = in_task_order(rows)
     return sorted(rows, key=lambda row: -float(np.mean(means[row["model"]])))
-
-
-def _half_if_none(value: str | float | None) -> float:
-    return 0.5 if value is None else float(value)
 
 
 def _heatmap_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:

@@ -113,7 +113,7 @@ def _statistic(judge: str, measure: str, value: float, label: str) -> Row:
 
 
 def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
-    tasks = _tasks(rows)
+    tasks = distinct([row for row in rows if row["part"] == "point"], "task")
 
     def of_judge(judge: str) -> alt.LayerChart:
         its = [row for row in rows if row["judge"] == judge]
@@ -147,10 +147,6 @@ def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
 
     charts = [of_judge(str(judge)) for judge in distinct(rows, "judge")]
     return alt.concat(*charts, columns=min(5, max(2, len(charts))), spacing=26)
-
-
-def _tasks(rows: Sequence[Row]) -> list[str]:
-    return distinct([row for row in rows if row["part"] == "point"], "task")
 
 
 def _build_title(judge: str, statistics: Sequence[str]) -> alt.TitleParams:

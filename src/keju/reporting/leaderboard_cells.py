@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
-from keju.analysis.resampling import Bounds
 from keju.formatting import NOTHING, percent
 from keju.messages import Message, join_clauses, join_lines, join_parts, listed, message, recognised
 from keju.reporting.cells import Cell, bounds_text
@@ -40,7 +39,7 @@ def domain_cell(mean: Mean | None) -> Cell:
 
 def _note(mean: Mean) -> str:
     """The interval, and the number of tasks if some are missing."""
-    notes = [_range(mean.bounds)] if mean.bounds else []
+    notes = [bounds_text(*map(percent, mean.bounds))] if mean.bounds else []
     if mean.missing:
         there = mean.tasks - len(mean.missing)
         notes.append(message("reporting.of-tasks", count=there, total=mean.tasks))
@@ -53,10 +52,6 @@ def rank_cell(rank: Rank) -> Cell:
         return Cell(title=rank.why)
     note = bounds_text(*map(str, rank.possible)) if rank.possible else ""
     return Cell(str(rank.place), note=note, best=rank.place == 1)
-
-
-def _range(bounds: Bounds) -> Message:
-    return bounds_text(percent(bounds[0]), percent(bounds[1]))
 
 
 def time_text(row: LeaderboardRow) -> str:

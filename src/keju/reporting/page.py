@@ -116,7 +116,7 @@ def write_report(
     show_stage(message("reporting.stage-tables"))
     view = build_view(
         run_set,
-        title=title or _title(run_set),
+        title=title or " and ".join(dict.fromkeys(run.manifest.dataset for run in run_set.runs)),
         published=published,
         same_as=same_as,
         prices=costs.prices,
@@ -248,7 +248,3 @@ def _check_folder(out: Path) -> None:
         raise UsageError(message("reporting.not-a-folder", out=out))
     if out.is_dir() and any(out.iterdir()) and not (out / PAGE).is_file():
         raise UsageError(message("reporting.folder-has-other-files", out=out))
-
-
-def _title(run_set: RunSet) -> str:
-    return " and ".join(dict.fromkeys(run.manifest.dataset for run in run_set.runs))

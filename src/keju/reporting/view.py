@@ -253,12 +253,9 @@ def papers_tables(
         *data_tables(run_set, published=published),
     ]
     order = papers()
-    return sorted(found, key=lambda table: (order.index(table.benchmark), _number(table.name)))
-
-
-def _number(name: str) -> int:
-    """The number of a table, by which a paper's tables are sorted."""
-    return int(name.split()[1])
+    return sorted(
+        found, key=lambda table: (order.index(table.benchmark), int(table.name.split()[1]))
+    )
 
 
 def _model_row(run_set: RunSet, name: str, timed: Speed | None) -> ModelRow:

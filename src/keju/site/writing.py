@@ -69,7 +69,10 @@ def write_site(
     write_json(out / _MARKER, _Marker(format=FORMAT, title=title or "keju"))
     summaries, read = _summaries(paths, out)
     boards = _boards(summaries, facts, out)
-    sources = sorted((each.source for each in summaries.values()), key=_by_date)
+    sources = sorted(
+        (each.source for each in summaries.values()),
+        key=lambda source: (source.created, source.sha256),
+    )
     statements = read_statements([path for path in bundles if path.is_dir()])
     for board in boards:
         write_downloads(out, board)
@@ -106,10 +109,6 @@ def _check_folder(out: Path) -> None:
         raise UsageError(message("site.not-a-folder", out=out))
     if out.is_dir() and any(out.iterdir()) and not (out / _MARKER).is_file():
         raise UsageError(message("site.folder-has-other-files", out=out))
-
-
-def _by_date(source: Source) -> tuple[str, str]:
-    return source.created, source.sha256
 
 
 def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSummary], int]:

@@ -31,7 +31,8 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
     """The catalogue of tasks, one table per domain and one row per query; fits 80 columns."""
     for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
         tasks_ = [each for each in listed if (each.benchmark, each.domain) == place]
-        official, counted = (any(map(has, tasks_)) for has in (_has_official, _has_count))
+        official = any(each.has_official for each in tasks_)
+        counted = any(each.count for each in tasks_)
         heads = [
             *name_columns("task", "asks-for"),
             *(name_columns("official") if official else ()),
@@ -44,14 +45,6 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
         for each in tasks_:
             _add_task(table, each, official=official, counted=counted)
         yield table
-
-
-def _has_official(task: Task) -> bool:
-    return task.has_official
-
-
-def _has_count(task: Task) -> bool:
-    return bool(task.count)
 
 
 def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> None:
