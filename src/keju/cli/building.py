@@ -6,14 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from msgspec import NODEFAULT
@@ -104,8 +97,6 @@ class BuildGroup(TyperGroup):
         if args and args[0].endswith(".toml"):
             return "recipe", self.get_command(ctx, "recipe"), args
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            from keju.building.steps import STEPS
-
             if STEPS.get_current_name(args[0]) in STEPS.elsewhere:
                 raise STEPS.make_unknown_error(args[0])
             hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
