@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from msgspec import NODEFAULT
-from msgspec.structs import FieldInfo, fields
+from msgspec.structs import FieldInfo, asdict, fields
 from rich.markup import escape
 from typer.core import TyperGroup
 
 from keju.cli.addresses import refuse_addresses
-from keju.cli.app import app, err, say
+from keju.cli.app import WITH_FAILURES, app, err, out, print_json, say
 from keju.cli.help_texts import STEP, step_text, translate_made_command, word
 from keju.cli.options import (
+    AsJson,
     DatasetPath,
     EngineOption,
     NewDataset,
@@ -27,7 +28,7 @@ from keju.cli.options import (
     out_option,
 )
 from keju.cli.permission import SendRestricted, permission
-from keju.errors import UsageError, did_you_mean, nearest_names
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names
 from keju.messages import message
 from keju.registry import PluginError
 from keju.settings import convert_settings, get_description, is_table, unwrap_type
@@ -331,3 +332,53 @@ def _make_option(step: str, info: FieldInfo) -> Any:  # noqa: ANN401 - annotatio
         metavar = "|".join(map(str, get_args(kind)))
     option = typer.Option(metavar=metavar, help=text, show_default=False)
     return Annotated[list[str] | None if many else str | None, option]
+
+
+@build_app.command("check-choices")
+def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
+    """Test whether the options reveal the answer by length, position, frequency or a blind guess.
+
+    The exit status is 1 if they do. Each check is a test against chance, adjusted for the number of
+    tests per task; at least 20 questions are needed.
+    """
+    from math import isnan
+
+    from keju.building.choices import leaks
+    from keju.cli.output.console import name_columns, plain_table, translate
+    from keju.datasets.store import Dataset
+
+    rows = leaks.check_choices(Dataset.open(dataset).items())
+    if not rows:
+        raise DataError(message("cli.no-choice-questions"), file=dataset)
+    found = [row for row in rows if row.verdict == "leak"]
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    else:
+        table = plain_table(
+            *name_columns(
+                "task", "check", "questions", "seen", "interval-short", "chance", "p", "verdict"
+            ),
+            right=(2, 3, 4, 5, 6),
+        )
+        tested = [row for row in rows if row.verdict != "too few"]
+        for row in tested:
+            share = "" if isnan(row.low) else f"{row.low:.2f}–{row.high:.2f}"
+            table.add_row(
+                row.task,
+                translate(row.check),
+                f"{row.questions:,}",
+                f"{row.seen:.3g}",
+                share,
+                f"{row.expected:.3g}",
+                f"{row.adjusted:.2g}",
+                translate(row.verdict),
+            )
+        if tested:
+            out.print(table)
+        if len(tested) < len(rows):
+            few = len(rows) - len(tested)
+            say(message("terminal.checks-with-few-questions", count=few, least=leaks.FEWEST))
+        say(*map(translate, leaks.describe_leaks(found)))
+        say(message("terminal.leaks-in-checks", count=len(found), checks=len(rows)))
+    if found:
+        raise typer.Exit(WITH_FAILURES)

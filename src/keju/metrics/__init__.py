@@ -11,11 +11,10 @@ from typing import Any
 from keju.metrics.alignment import Span, align
 from keju.metrics.assignment import assign
 from keju.metrics.bags import ErrorParts, bag_distance, error_parts
-from keju.metrics.base import PRF, UndefinedMetricError, prf
+from keju.metrics.base import PRF, UndefinedMetricError, entities_prf, prf
 from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
 from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
 from keju.metrics.edit import EditCounts, best_edits, distance
-from keju.metrics.entities import entities_prf
 from keju.metrics.flexible import FlexibleEdits, flexible_edits
 from keju.metrics.ocr import (
     accurate_rate,

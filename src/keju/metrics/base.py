@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 
@@ -47,3 +48,8 @@ def prf(hits: int, predicted: int, expected: int) -> PRF:
     recall = hits / expected if expected else 0.0
     total = precision + recall
     return PRF(precision, recall, 2 * precision * recall / total if total else 0.0)
+
+
+def entities_prf(reference: AbstractSet[str], hypothesis: AbstractSet[str]) -> PRF:
+    """P, R, F1 over sets of names."""
+    return prf(len(reference & hypothesis), len(hypothesis), len(reference))
