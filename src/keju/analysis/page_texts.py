@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keju.analysis.labels import task_name
 from keju.definitions import query_of
-from keju.items import Item, Response
+from keju.items import Response
 from keju.runs import RecordList
 from keju.scoring import transcription_of
 
@@ -60,14 +60,10 @@ def transcription(response: Response) -> str:
     return transcription_of(response.text[:LONGEST]).answer or ""
 
 
-def reference_of(item: Item) -> str:
-    """The reference of a transcription as it is written."""
-    return item.answer or item.answer_simplified
-
-
 def _page_text(asked: AskedItem) -> PageText:
     item = asked.item
     if query_of(item).form != "transcription":
         return PageText()
     said = tuple(transcription(answer.response) for answer in asked.answers)
-    return PageText(task_name(item.task, item.query), reference_of(item), said)
+    reference = item.answer or item.answer_simplified
+    return PageText(task_name(item.task, item.query), reference, said)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from keju.items import Response
@@ -160,8 +159,3 @@ def _last_part(path: str) -> str:
     if _HOME.fullmatch(path):
         return _NO_NAME
     return PurePath(path.replace("\\", "/")).name or _NO_NAME
-
-
-def encode_response(response: Response) -> bytes:
-    """A response as a line of its file."""
-    return msgspec.json.encode(response) + b"\n"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.bundles.cleaning import Cleaner, encode_response
+from keju.bundles.cleaning import Cleaner
 from keju.bundles.manifest import READINGS, RUN, RUN_MANIFEST, responses_folder, scores_member
 from keju.errors import UsageError, shortened
 from keju.files import read_json, read_jsonl_lines, write_json
@@ -98,7 +98,8 @@ class RunStager:
             for response, line in read_jsonl_lines(source, Response, appended=True):
                 kept = self._cleaner.clean_response(response, self.names)
                 if kept is not response:
-                    line, changed = encode_response(kept), True  # noqa: PLW2901 - as it is stored
+                    line = msgspec.json.encode(kept) + b"\n"  # noqa: PLW2901 - as it is stored
+                    changed = True
                 check_clean(self._cleaner, line, f"{source.name}, {shortened(response.item)}")
                 file.write(line)
         return changed

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import altair as alt
-import polars as pl
 
 from keju.analysis.labels import is_numbered
 from keju.datasets.stats import OVERALL, Stats
@@ -33,16 +32,11 @@ class OfDataset(NamedTuple):
 
 def questions(source: OfDataset) -> Iterator[Drawn]:
     """Questions of each task, with the mean lengths of question and answer."""
-    rows = question_rows(source.stats.tasks)
-    yield _questions(source.name, "", rows, [])
-
-
-def question_rows(tasks: pl.DataFrame) -> list[Row]:
-    """One row per task."""
-    return [
+    rows = [
         _question_row(row["task"], {name: row[name] for name in _MEASURES})
-        for row in tasks.iter_rows(named=True)
+        for row in source.stats.tasks.iter_rows(named=True)
     ]
+    yield _questions(source.name, "", rows, [])
 
 
 def published_questions() -> Iterator[Drawn]:
@@ -128,17 +122,11 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
 
 def strata(source: OfDataset) -> Iterator[Drawn]:
     """The items by metadata: kinds of book, dynasties, scripts, subsets."""
-    rows = stratum_rows(source.stats.strata)
-    yield _strata(source.name, "", rows, "questions", [])
-
-
-def stratum_rows(found: pl.DataFrame) -> list[Row]:
-    """One row per value, the largest first; the rest of a long list is one row."""
     rows: list[Row] = []
-    for (kind,), frame in found.group_by("stratum", maintain_order=True):
+    for (kind,), frame in source.stats.strata.group_by("stratum", maintain_order=True):
         counts = [(str(row["name"]), int(row["questions"])) for row in frame.iter_rows(named=True)]
         rows += _build_stratum_rows(str(kind), counts)
-    return rows
+    yield _strata(source.name, "", rows, "questions", [])
 
 
 def published_strata() -> Iterator[Drawn]:
@@ -157,6 +145,7 @@ def published_strata() -> Iterator[Drawn]:
 
 
 def _build_stratum_rows(kind: str, counts: Sequence[tuple[str, int]]) -> list[Row]:
+    """One row per value, the largest first; the rest of a long list is one row."""
     whole = sum(count for _, count in counts)
     shown = [*counts[:_MOST_STRATA]]
     if rest := counts[_MOST_STRATA:]:

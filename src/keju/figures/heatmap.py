@@ -21,7 +21,6 @@ from keju.figures.parts import (
     models_axis,
     named,
     points,
-    printed_rows_note,
 )
 from keju.figures.task_values import (
     Value,
@@ -75,7 +74,7 @@ def _heatmap(benchmark: str, values: Sequence[Value], notes: Sequence[str]) -> D
         return Undrawn("heatmap", slug(benchmark), message("figures.own-pages-one-task"))
     lines = [message("figures.numbers-percent-tables-where"), *map(recognised, notes)]
     if {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}:
-        lines.append(printed_rows_note())
+        lines.append(message("figures.paper-printed"))
     return Figure(
         kind="heatmap",
         of=slug(benchmark),

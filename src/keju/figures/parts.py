@@ -25,13 +25,8 @@ OWN_SOURCE: Source = "this run"
 PAPER_SOURCE: Source = "paper"
 
 
-def printed_rows_note() -> Message:
-    """The note of figures with a paper's models beside a run's."""
-    return message("figures.paper-printed")
-
-
 def printed_marks_note() -> Message:
-    """The same, where marks differ too."""
+    """The note of figures whose marks of a paper's models differ from those of a run's."""
     return message("figures.filled-marks-run-hollow")
 
 
