@@ -9,6 +9,7 @@ import pytest
 from keju.definitions import prompt_of
 from keju.files import sha256_bytes
 from tests.support.answer_bank import BANKS, agrees, bank, extracted, form_of, table
+from tests.support.answer_parts import readings_of_parts
 from tests.support.degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
 from tools import make_extraction_page
 
@@ -42,6 +43,8 @@ FROZEN = {
 }
 """SHA-256 of the banks that were written and annotated apart from the extractor, whose author has
 not read them, and their agreement when they were last measured, rounded down."""
+PARTS = {"answer_parts.jsonl": 0.8, "answer_parts_held.jsonl": 0.8}
+"""The share of recombined responses that were read as the annotator reads them, rounded down."""
 FAMILIES = {family.name: family for family in families()}
 FAMILY_OF = {
     "letter": "multiple choice", "number": "How many", "yes-no": "Yes-or-No, with negatives",
@@ -86,6 +89,14 @@ def test_unseen_answers_agree_in_99_of_100_and_null_earns_nothing(name):
     rows = bank(name)
     assert [row["id"] for row in rows if row["expected"] is None and not agrees(row)] == []
     assert sum(map(agrees, rows)) / len(rows) >= 0.99
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_statement_is_read_as_well_among_other_sentences(name):
+    found = readings_of_parts(name)
+    right, number = (sum(each[at] for each in found) for at in (2, 3))
+    assert number >= 2000
+    assert right / number >= PARTS[name], found
 
 
 def gaming():
