@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from keju.benchmarks.mcs_bench.anls import anls_script
+from keju.benchmarks.mcs_bench.metrics import anls
 from keju.benchmarks.mcs_bench.script import official_edits
 from keju.definitions import task, tasks
 from keju.items import Item, Response
@@ -55,7 +55,7 @@ def main() -> None:
     ] = [
         ("AR, CR (S, D, I)", 359, 40, official_edits, loops_edits),
         ("NED", 359, 300, normalised_distance, loops_ned),
-        ("ANLS", 515, 300, anls_script, loops_ned),
+        ("ANLS", 515, 300, anls, loops_ned),
         ("ROUGE-L", 468, 60, rouge_l, loops_rouge_l),
     ]
     for name, length, goal, ours, loops in goals:

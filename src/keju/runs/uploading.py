@@ -141,7 +141,7 @@ def _read_last(folder: ObjectFolder) -> UploadIndex | None:
     while folder.find(_index_name(number + 1)):
         number += 1
     if number < 0:
-        # A listing names a bucket that does not exist; a lookup does not tell it from an object.
+        # The error of a listing names a missing bucket; that of a lookup does not.
         next(folder.list(), None)
         return None
     name = _index_name(number)

@@ -71,7 +71,7 @@ _MEASURE = re.compile(r"^[条个只种座件部本匹头张](?=[一-鿿])|^[里�
 
 
 class AskedFrame(NamedTuple):
-    """What a statement has in common with the question that it answers.
+    """The words that a statement has in common with the question that it answers.
 
     Attributes:
         nouns: the folded nouns that are asked for (朝代 in 哪个朝代, 主人 in 主人是谁).

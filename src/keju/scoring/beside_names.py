@@ -1,4 +1,4 @@
-"""Sentences beside a list of names: reasoning, what is left out, notes, sources and offers."""
+"""Sentences beside a list of names: reasoning, names not given, notes, sources and offers."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ class ClauseFrames:
         return NAMED if {each[:_STEM] for each in words} & stems else 0
 
     def _by_verb(self, clause: str, masked: str) -> FrameStatement | None:
-        """What comes after the verb of the question, or who does it (Ma Yuan painted this)."""
+        """The text after the verb of the question, or who does it (Ma Yuan painted this)."""
         if self._person and (made := wording("statements", "by_whom").search(masked)):
             subject = re.split(r"\b(?:is|was|are|were)\b", masked[: made.start()])[0].strip()
             level = self._level_of_english_subject(subject)

@@ -56,7 +56,7 @@ _DENIED = re.compile(
     r"~~(?:(?!~~)[\s\S]){1,2000}~~"
     r"|[（(](?:而不是|而非|不是|并非|不作|not |rather than |instead of )[^（()）]{4,2000}[）)]"
 )
-"""What a response strikes out, or denies in parentheses."""
+"""The text that a response strikes out, or denies in parentheses."""
 _FEWEST_HAN = 4
 _PAIRS = {
     "“": "”",

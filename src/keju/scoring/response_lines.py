@@ -62,7 +62,7 @@ def _quotes_joined(lines: list[str]) -> Iterator[str]:
 
 
 def _awaited(line: str) -> str:
-    """The mark that closes a quotation which goes on after a line; not of a speech on a page."""
+    """The mark that closes a quotation which continues after a line; not of a speech on a page."""
     for mark, closing in CLOSING.items():
         place = line.rfind(mark)
         is_open = line.count(mark) % 2 if mark == closing else place > line.rfind(closing)

@@ -28,22 +28,41 @@ def only_talks(body: str) -> bool:
 
 def _is_talk(sentence: str) -> bool:
     """Whether a sentence speaks about a translation or its original."""
+    return _names_translation(sentence) or _names_writings(sentence)
+
+
+def _names_translation(sentence: str) -> bool:
     flat = fold(QUOTED.sub("", sentence))
-    if is_remark(sentence, "translation") or wording("passages", "of_translating").search(flat):
-        return True
+    return is_remark(sentence, "translation") or bool(
+        wording("passages", "of_translating").search(flat)
+    )
+
+
+def _names_writings(sentence: str) -> bool:
+    """Whether a sentence has several words for writings; a translated text may have them too."""
+    flat = fold(QUOTED.sub("", sentence))
     return len(set(wording("passages", "of_writings").findall(flat))) > 1
+
+
+def _talk_of_piece(piece: Piece, sentences: Sequence[str]) -> list[bool]:
+    """Which sentences of a piece are talk; words for writings count if all its sentences are."""
+    if piece.fenced:
+        return [False] * len(sentences)
+    talk = [_is_talk(each) for each in sentences]
+    return talk if all(talk) else [_names_translation(each) for each in sentences]
 
 
 def _without_talk(found: list[Piece]) -> list[Piece]:
     """The pieces without the sentences of talk before and after the text."""
     if _size(found) > _LONGEST:
         return found
-    parts = [
-        (place, part)
-        for place, each in enumerate(found)
-        for part in ([each.text] if each.fenced else sentences_of_line(each.text))
+    sentences = [[each.text] if each.fenced else sentences_of_line(each.text) for each in found]
+    parts = [(place, part) for place, several in enumerate(sentences) for part in several]
+    talk = [
+        each
+        for piece, several in zip(found, sentences, strict=True)
+        for each in _talk_of_piece(piece, several)
     ]
-    talk = [not found[place].fenced and _is_talk(part) for place, part in parts]
     left = [part for (_, part), spoken in zip(parts, talk, strict=True) if not spoken]
     chinese = not is_mostly_latin("".join(part for part in left if not _is_classical(part)))
     talk = [
