@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -16,7 +15,8 @@ from keju.errors import DataError
 from keju.messages import message
 from keju.published.checks.grids import on_grid
 from keju.published.checks.marks import places
-from keju.published.models import PublishedModel, published_model
+from keju.published.claims.selection import select_cells, select_rows
+from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
 from keju.statistics.correlation import kendall, pearson, spearman
@@ -31,13 +31,6 @@ COMPARE: dict[Sense, Callable[[float, float], bool]] = {
 }
 
 _METHODS = {"spearman": spearman, "pearson": pearson, "kendall": kendall}
-
-_GROUPS: dict[str, Callable[[PublishedModel], bool]] = {
-    "@evaluated": lambda model: model.role == "evaluated",
-    "@closed": lambda model: model.role == "evaluated" and model.kind == "closed-mllm",
-    "@open": lambda model: model.role == "evaluated" and model.kind == "open-mllm",
-    "@engines": lambda model: model.kind == "ocr",
-}
 
 
 class Amount(NamedTuple):
@@ -336,59 +329,6 @@ def limit(paper: PrintedTables, row: str, than: AnyQuantity | None, than_of: str
     if not than_of:
         raise DataError(message("published.comparison-needs-than"), file=paper.benchmark, item=row)
     return _value(paper.column(than_of), row)
-
-
-def select_cells(
-    paper: PrintedTables, of: str, rows: Sequence[str], without: Sequence[str]
-) -> list[tuple[Column, str, float]]:
-    """The cells of the columns `of` in some rows, as (column, row, number).
-
-    Raises:
-        DataError: no cell is selected, or a name is not in a column.
-    """
-    found = [
-        (column, row, column.values[row])
-        for column in paper.columns(of)
-        for row in select_rows(paper, column, rows, without)
-    ]
-    if not found:
-        raise DataError(message("published.no-cell-selected"), file=paper.benchmark, item=of)
-    return found
-
-
-def select_rows(
-    paper: PrintedTables, column: Column, wanted: Sequence[str], without: Sequence[str] = ()
-) -> list[str]:
-    """The rows of a column with a number that are meant by names, patterns or groups.
-
-    Raises:
-        DataError: a name (not a pattern) is not in the column.
-    """
-    for name in (*wanted, *without):
-        if name[0] != "@" and not set("*?") & set(name) and name not in column.values:
-            raise DataError(
-                message("published.no-number-in-row"),
-                file=paper.benchmark,
-                item=f"{column.place}, {name}",
-            )
-    return [
-        row
-        for row in column.values
-        if any(_is_meant(paper, row, each) for each in wanted)
-        and not any(_is_meant(paper, row, each) for each in without)
-    ]
-
-
-def _is_meant(paper: PrintedTables, row: str, wanted: str) -> bool:
-    if not wanted.startswith("@"):
-        return fnmatchcase(row, wanted)
-    model = published_model(paper.benchmark, row)
-    if wanted.startswith("@size "):
-        low, high = map(float, wanted.removeprefix("@size ").split("-"))
-        return model is not None and model.size_b is not None and low <= model.size_b <= high
-    if wanted not in _GROUPS:
-        raise DataError(message("published.no-group-of-rows"), file=paper.benchmark, item=wanted)
-    return model is not None and _GROUPS[wanted](model)
 
 
 def _value(column: Column, row: str) -> float:

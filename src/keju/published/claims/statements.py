@@ -15,9 +15,8 @@ from keju.published.claims.quantities import (
     Sense,
     half_of,
     limit,
-    select_cells,
-    select_rows,
 )
+from keju.published.claims.selection import select_cells, select_rows
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
 
