@@ -28,6 +28,8 @@ def test_an_english_answer_is_taken_without_talk_to_the_user(around):
     "around",
     [
         "好的，请看下面的介绍。\n\n%s",
+        "好的，答案是：%s",
+        "```\n%s\n```\n\n还需要补充什么吗？",
         "### 关于这件文物\n\n%s",
         "%s\n\n以上就是对这个文物的介绍，还需要补充什么吗？",
         "%s\n\n要是您想看它和其他朝代同类器物的比较，我可以接着写。",
@@ -51,3 +53,8 @@ def test_headings_of_several_sections_stay():
 )
 def test_an_opening_or_a_request_alone_is_no_answer(response):
     assert open_text_of(response).answer is None
+
+
+def test_the_mark_that_closes_a_quotation_stays():
+    quoted = "“ 有 朋 自 远 方 来 ， 不 亦 乐 乎 ？ ”"
+    assert open_text_of(quoted).answer == quoted

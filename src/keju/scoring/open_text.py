@@ -11,15 +11,17 @@ from keju.scoring.wordings import fold, wording
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)]*|\.(?=\s|$)|\n|$)")
 _ANSWER_LABEL = re.compile(
-    r"\A[#*\s]*(?:答案?|回答|answer|response)[*\s]*[:：][*\s]*", re.IGNORECASE
+    r"\A[#*\s]*(?:答案?|回答|answer|response)(?:如下|是|为| is)?[*\s]*[:：][*\s]*", re.IGNORECASE
 )
+_AGREES = re.compile(r"(?:好的|当然(?:可以)?|没问题|sure|certainly|of course|okay)[,!。]\s*")
+_ORNAMENT = re.compile(r"[\s*_#=~·`—-]*")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _INLINE_LABEL = re.compile(r"[#*\s]*(?P<label>[^\n:：*]{2,30})(?:\*{0,2}[:：]\*{0,2})\s*(?=\S)")
 _HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]|\*\*[^*\n]{1,40}\*\*[:：]?[ \t]*$|[一二三四五]、)", re.MULTILINE
 )
 _RULES = re.compile(r"\A(?:[ \t]*-{3,}[ \t]*\n)+|(?:\n[ \t]*-{3,}[ \t]*)+\Z")
-_LONGEST_OPENING, _LONGEST_OFFER = 120, 300
+_LONGEST_AGREEMENT, _LONGEST_OPENING, _LONGEST_OFFER = 20, 120, 300
 _LONGEST = 200_000
 _MOST_OFFERS = 8
 
@@ -62,7 +64,11 @@ def _without_opening(core: str) -> str:
         head = next(iter(_sentences(core[: _LONGEST_OPENING + 2])), "")
         rest = core[len(head) :]
         if not _opens(head) or (core.startswith(("#", "**")) and _HEADING.search(rest)):
-            return core
+            agreed = _AGREES.match(fold(core[:_LONGEST_AGREEMENT]))
+            if not agreed:
+                return core
+            core = core[agreed.end() :]
+            continue
         core = rest.lstrip(" \t\r\n-—：:")
         core = core.lstrip("*") if head.count("**") % 2 else core
 
@@ -115,8 +121,10 @@ def _without_offers(core: str) -> str:
 def _is_offer(sentence: str) -> bool:
     """Whether a sentence at the end of an answer offers more, asks the user, or takes leave."""
     flat = _bare(sentence)
-    if len(flat) >= _LONGEST_OFFER or not flat:
-        return not flat
+    if not flat:
+        return _ORNAMENT.fullmatch(sentence) is not None
+    if len(flat) >= _LONGEST_OFFER:
+        return False
     offers = wording("discourse", "offer").match(flat)
     to_user = wording("passages", "to_the_user").search(flat)
     return bool(offers or (to_user and wording("passages", "offers_more").search(flat)))
