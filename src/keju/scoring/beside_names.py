@@ -131,7 +131,7 @@ def _lists(sentence: str) -> bool:
         return True
     label = _LABEL.match(sentence)
     if label and wording("entities", "kind", "{}(?:类|名)?").fullmatch(
-        fold(label["label"]).strip("*_ 0123456789个")
+        fold(_GLOSS.sub("", label["label"])).strip("*_ 0123456789个")
     ):
         return True
     said = _GLOSS.sub("", sentence[label.end() if label else 0 :]).strip(" \t*_`。.>")

@@ -130,7 +130,7 @@ class ClauseFrames:
             if not level and not subject and _COMPLETES.match(link[0]):
                 level = NAMED
             if own and (level or not wording("statements", "other_subject").search(subject)):
-                level = FRAMED if level or len(link[0]) > 1 else NAMED
+                level = FRAMED if level or (len(link[0]) > 1 and not self._meaning) else NAMED
             if level and value.strip(MARKS) and not self.describes(value):
                 return FrameStatement(value, "", level, own=own > 1)
             after = grams_of(masked[link.end() :]) & self._frame.grams
