@@ -1,4 +1,4 @@
-"""A text is told from talk about it by its language, time and script."""
+"""A text is distinguished from talk about it by its language, time and script."""
 
 import pytest
 

@@ -114,6 +114,14 @@ def extract_entities(text: str, question: str = "") -> Extracted:
             return Extracted(None, "no names are listed", body)
         if _is_running_text(listing, names):
             return Extracted(None, "running text, not a list", body)
+    kept = _without_kinds(names)
+    if not kept:
+        return Extracted(None, "no names are listed", body)
+    return Extracted("、".join(dict.fromkeys(kept)), rule, body)
+
+
+def _without_kinds(names: list[str]) -> list[str]:
+    """The names without kinds, tags and measures; none where nothing else is listed."""
     if any(has_han(each) for each in names):
         names = [each for each in names if has_han(each)]
     names = [each for each in names if not _NOTHING.fullmatch(each)]
@@ -121,9 +129,7 @@ def extract_entities(text: str, question: str = "") -> Extracted:
     kinds = [bool(wording("entities", "kind").fullmatch(fold(each))) for each in names]
     if kinds and kinds[0]:  # a heading or the header of a table
         names = [each for each, kind in zip(names, kinds, strict=True) if not kind or len(each) < 2]
-    if not names or all(kinds):
-        return Extracted(None, "no names are listed", body)
-    return Extracted("、".join(dict.fromkeys(names)), rule, body)
+    return [] if all(kinds) else names
 
 
 def _is_empty(value: object) -> bool:

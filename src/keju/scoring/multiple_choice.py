@@ -81,11 +81,8 @@ def extract_letter(
     if len(body) > LONGEST:
         return Extracted(None, f"{len(body):,} characters, which is too long")
     found = _lone(body, offered) or _from_json(body, offered, options)
-    if found:
+    if found := found or _whole_text(body, options):
         return found
-    whole = _whole_text(body, options)
-    if whole:
-        return whole
     flat, mentions = mentions_in(flatten(body), offered, options)
     claims = claims_of(flat, mentions[-_MOST:])
     claims = _without_asides(flat, claims)
@@ -337,6 +334,11 @@ def _of_weak(  # noqa: PLR0911
             left[-1]._replace(mention=left[-1].mention._replace(letters=frozenset(names))),
             offered,
         )
+    return _not_denied(flat, denied, offered)
+
+
+def _not_denied(flat: str, denied: set[str], offered: Sequence[str]) -> Extracted:
+    """The one option that is left where a response denies all others."""
     left_over = sorted(set(offered) - denied)
     if len(left_over) == 1 and len(offered) > _TWO and not _is_cut(flat):
         return Extracted(left_over[0], "the only option not denied", flat[:60])

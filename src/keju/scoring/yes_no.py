@@ -112,6 +112,11 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     back = _after_correction(body)
     if back and (restated := extract_stated_yes_no(back, question)):
         return restated
+    return _by_words(body, question) or _stated(body, core, question)
+
+
+def _by_words(body: str, question: str) -> Extracted | None:
+    """Yes or No by answer phrases, the first word and separate words; None without any."""
     plain = _NEITHER_WORD.sub("\n", body)
     leading = _LEADING.match(plain)
     rules = (
@@ -127,7 +132,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
             return Extracted(said.pop(), name, found[0][0])
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
-    return _stated(body, core, question)
+    return None
 
 
 def _only_word(body: str) -> Extracted | None:
