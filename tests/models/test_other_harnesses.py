@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -185,6 +186,15 @@ def broken(path: Path, data: bytes, words: str) -> None:
         open_model(f"replay:{path}", ModelOptions())
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_table_without_the_columns_is_refused_in_the_language_of_the_user(tmp_path: Path):
+    file = tsv(tmp_path / "a.tsv", [{"id": "12", "words": "天"}])
+    with pytest.raises(DataError) as caught:
+        open_model(f"replay:{file}", ModelOptions())
+    assert caught.value.id == "models.response-forms"
+    assert caught.value.fields["heads"] == "id, words"
+    assert not re.search("[a-z]+ [a-z]+ [a-z]+", caught.value.render("zh"))
 
 
 def test_a_bad_file_is_one_line(tmp_path: Path):

@@ -182,10 +182,6 @@ class Columns(NamedTuple):
 
 _NAMES = ("id", "item", "index")
 _ANSWERS = ("response", "output", "text")
-FORMS = (
-    "a table needs one column id, item or index, and one column prediction, response, output, text "
-    "or answer"
-)
 
 
 def columns_of(heads: Collection[str]) -> Columns | None:
@@ -256,7 +252,7 @@ def table_answers(path: Path, heads: list[str], rows: Iterable[Row]) -> Iterator
     columns = columns_of(heads)
     if columns is None:
         named = ", ".join(heads[:20]) or message("models.none")
-        raise DataError(message("models.response-forms", forms=FORMS, heads=named), file=path)
+        raise DataError(message("models.response-forms", heads=named), file=path)
     yield from (row_of(cells, place, columns) for place, cells in rows)
 
 
