@@ -36,6 +36,11 @@ AnswerForm = Literal[
 ]  # fmt: skip
 """The form of answer that a query asks for; it determines how an answer is extracted and scored."""
 
+CODED_FORMS: frozenset[AnswerForm] = frozenset(
+    {"letter", "number", "boxes", "yes-no", "probability"}
+)
+"""The forms whose answer is a code and not a text."""
+
 Setting = Literal["image", "own-ocr", "gold-ocr", "own-text", "gold-text"]
 """The input that a model is sent in addition to the question.
 

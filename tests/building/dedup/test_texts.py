@@ -57,6 +57,26 @@ def test_the_same_answer_about_another_picture_is_none():
     assert groups(page("a", 1), page("b", 2), same_image="never") == [["a", "b"]]
 
 
+def test_by_the_papers_rule_the_similarity_of_the_pair_alone_decides():
+    # Trigram Jaccard .97: two texts about two images, whose answers differ by more than a slip.
+    question = LONG_QUESTION + PASSAGE
+    two = (asked("a", 1, question, "鵬"), asked("b", 2, question, "鯤"))
+    assert groups(*two) == []
+    assert groups(*two, jaccard_alone=True) == [["a", "b"]]
+    assert groups(page("a", 1), page("b", 2), jaccard_alone=True) == [["a", "b"]]
+
+
+def test_by_the_papers_rule_a_choice_is_compared_with_its_image():
+    # Section 2.3, Table 5: the 125 items of T13 have one question with one list of options.
+    def choice(name: str, image: int, letter: str) -> Item:
+        fields = {"task": "T13", "options": ("篆书", "隶书", "楷书"), "question": "图中是什么字体？"}
+        return page(name, image, letter, **fields)
+
+    three = (choice("a", 1, "A"), choice("b", 2, "A"), choice("c", 1, "B"))
+    assert groups(*three, jaccard_alone=True) == []
+    assert groups(*three, choice("d", 1, "A"), jaccard_alone=True) == [["a", "d"]]
+
+
 def test_pictures_that_fall_together_are_one():
     clustered = page("b", 2, metadata={CLUSTER: shorten_hash(ref(1).sha256)})
     assert groups(page("a", 1), clustered) == [["a", "b"]]

@@ -63,11 +63,11 @@ def canonicalize(item: Item, *, simplify: bool = False) -> Canonical:
     Raises:
         DataError: its task is not in the catalogue.
     """
-    options = item.options if _is_labelled(item) else options_of(item)
+    options = item.options if is_labelled(item) else options_of(item)
     answers = [item.answer or item.answer_simplified]
     if options:
         answers = _resolve_letters(answers[0].strip(), options)
-    marks = not _is_labelled(item) and query_of(item).form == "punctuated"
+    marks = not is_labelled(item) and query_of(item).form == "punctuated"
     parts = [fold_text(each, simplify=simplify, marks=marks) for each in answers]
     parts += [f"{box.x0:g},{box.y0:g},{box.x1:g},{box.y1:g}" for box in item.boxes]
     parts += [str(place) for place in item.relevant]
@@ -113,14 +113,14 @@ def _resolve_letters(answer: str, options: tuple[str, ...]) -> list[str]:
     return sorted(options[place] for place in places)
 
 
-def _is_labelled(item: Item) -> bool:
+def is_labelled(item: Item) -> bool:
     """Whether an item only labels an image, as the examples from which classes are learned do."""
     return item.split == "reference" and not item.query
 
 
 def _extract_own_words(item: Item, options: tuple[str, ...]) -> list[str]:
     """Extract the question's own words: values of the template's placeholders, without options."""
-    if not item.verbatim or _is_labelled(item):
+    if not item.verbatim or is_labelled(item):
         blanks = [text for _, text in sorted(item.fields.items())]
         return [item.question, *blanks]
     query = query_of(item)

@@ -12,10 +12,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.building.dedup.canonical import Canonical, canonicalize
+from keju.building.dedup.canonical import Canonical, canonicalize, is_labelled
 from keju.building.dedup.groups import REPEATED, SameImage, get_image_key, rank_item
 from keju.building.dedup.union_find import Indices
-from keju.items import Item
+from keju.definitions import query_of
+from keju.items import CODED_FORMS, Item
 from keju.runs.record_list import LazyList, RecordList
 
 _LATELY_READ = 1024
@@ -44,6 +45,7 @@ class TextColumns:
     def __init__(self, items: Iterable[Item], *, simplify: bool = False) -> None:
         self._stored = RecordList(StoredForm)
         self._numbers: dict[tuple[str, str, str], int] = {}
+        self._coded: set[int] = set()
         self._hashes = array("Q")
         self._small = array("q")
         for item in items:
@@ -62,6 +64,11 @@ class TextColumns:
     def shows(self) -> NDArray[np.bool_]:
         """Whether each item has an image."""
         return np.asarray(self.ranks & 1, bool)
+
+    @property
+    def is_coded(self) -> NDArray[np.bool_]:
+        """Whether each item's answer is a letter, a number or boxes, and not a text."""
+        return np.isin(self.queries, sorted(self._coded))
 
     @property
     def has_subject(self) -> NDArray[np.bool_]:
@@ -114,6 +121,8 @@ class TextColumns:
             )
         )  # fmt: skip
         number = self._numbers.setdefault(query, len(self._numbers))
+        if is_labelled(item) or query_of(item).form in CODED_FORMS:
+            self._coded.add(number)
         self._small.extend((number, len(form.asked), rank_item(item) << 1 | bool(item.images)))
 
 

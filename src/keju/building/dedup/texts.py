@@ -61,6 +61,14 @@ class DedupTextsSettings(Settings, frozen=True):
             ge=0,
         ),
     ] = 30
+    jaccard_alone: Annotated[
+        bool,
+        Meta(
+            description="Let the similarity alone decide, as MCS-Bench does (B.4.2): answers and "
+            "images may differ. Answers that are letters, numbers or boxes are still compared "
+            "exactly, with their images."
+        ),
+    ] = False
 
 
 class Conflict(Struct, frozen=True):
@@ -148,6 +156,10 @@ def group_texts(
     """
     columns = TextColumns(items, simplify=settings.simplify)
     needs = columns.needs_image(settings.same_image, settings.own_words)
+    if settings.jaccard_alone:
+        # The paper's T13 has 125 items with the same question and options (Table 5), so its rule
+        # cannot be of pairs whose answer is a choice, without the image: our reading.
+        needs = columns.shows & columns.is_coded
     joined, links = UnionFind(len(columns)), Links()
     pictures = np.where(needs, columns.pictures, 0)
     same = number_rows(columns.queries, *columns.forms.T, pictures)
@@ -164,7 +176,7 @@ def group_texts(
             keys=keys[:, chosen],
             scopes=scopes,
             threshold=settings.threshold,
-            agree=partial(_have_same_answer, columns, places[chosen]),
+            agree=partial(_have_same_answer, columns, places[chosen], settings.jaccard_alone),
         )
         compared, capped = compared + found.compared, capped + found.capped
         for pair in found.pairs:
@@ -179,8 +191,12 @@ def compute_block_keys(block: TextBlock) -> BlockKeys:
     return BlockKeys(keys=compute_band_keys(block.texts).tobytes())
 
 
-def _have_same_answer(columns: TextColumns, places: Indices, left: int, right: int) -> bool:
-    """Whether two texts, by index among the compared, have the same answer."""
+def _have_same_answer(
+    columns: TextColumns, places: Indices, jaccard_alone: bool, left: int, right: int
+) -> bool:
+    """Whether two texts, by index among the compared, have the same answer as far as it counts."""
+    if jaccard_alone and not columns.is_coded[places[left]]:
+        return True
     one, other = (columns.read(int(places[at])).form for at in (left, right))
     return is_same_answer(one.answer, other.answer)
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
-from keju.items import AnswerForm, Item
+from keju.items import CODED_FORMS, AnswerForm, Item
 from keju.messages import message
 from keju.text.punctuation import Quotes, chinese_punctuation
 from keju.text.scripts import in_script, simplified_reference
@@ -23,8 +23,6 @@ _AS_WRITTEN: frozenset[AnswerForm] = frozenset({"transcription"})
 _OF_THE_TEXT: frozenset[AnswerForm] = frozenset({"transcription", "punctuated", "entities"})
 """Answers in the characters of the text that they are about, whatever the script of the question.
 """
-
-_CODES: frozenset[AnswerForm] = frozenset({"letter", "number", "boxes", "yes-no", "probability"})
 
 
 class TextSettings(Settings, frozen=True):
@@ -105,13 +103,13 @@ def standardise_item(item: Item, settings: TextSettings) -> Item:
         return script(marks(text))
 
     def answered(text: str) -> str:
-        if form in _CODES or form in _AS_WRITTEN:
+        if form in CODED_FORMS or form in _AS_WRITTEN:
             return text
         return marks(text) if form in _OF_THE_TEXT else worded(text)
 
     answer = answered(item.answer)
     simplified = item.answer_simplified
-    if form not in _CODES and form not in _AS_WRITTEN:
+    if form not in CODED_FORMS and form not in _AS_WRITTEN:
         simplified = marks(simplified)
     if settings.simplified_answers and answer and not simplified:
         simplified = simplified_reference(answer)
