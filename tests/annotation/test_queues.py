@@ -289,28 +289,28 @@ def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
 ):
     served = serving(answered)
     page = set_session(served, "Li", "/review")
-    marks = {"correct": 5, "to the point": 2, "fit to publish": 4}
+    marks = {"correct": 5, "complete": 3, "to the point": 2, "fit to publish": 4}
     for scale in read_review_form().scale:
         group = page.get_by_role("group", name=scale.asks)
         assert group.get_by_role("radio").count() == 6
         assert group.get_by_role("radio", name="no mark").is_checked()
-    for key in ("f", "5", "ArrowRight", "ArrowRight", "Enter", "4"):
+    for key in ("f", "5", "3", "ArrowRight", "ArrowRight", "Enter", "4"):
         page.keyboard.press(key)
-    assert chosen(page) == ["5", "2", "4"]
+    assert chosen(page) == ["5", "3", "2", "4"]
     assert page.url.endswith("/review/1"), "Enter goes on among marks, and sends nothing"
     page.reload()
-    assert chosen(page) == ["5", "2", "4"], "what is not sent yet"
+    assert chosen(page) == ["5", "3", "2", "4"], "what is not sent yet"
     after(page, lambda: page.keyboard.press("a"))
-    assert chosen(page) == ["", "", ""], "another item's"
+    assert chosen(page) == ["", "", "", ""], "another item's"
     after(page, lambda: page.keyboard.press("u"))
-    assert chosen(page) == ["5", "2", "4"], "what was taken back"
+    assert chosen(page) == ["5", "3", "2", "4"], "what was taken back"
     assert not list(served.app.queues["review"].list_verdicts(served.app.events))
     after(page, lambda: page.keyboard.press("a"))
-    for key in ("f", "0", "0", "1"):
+    for key in ("f", "0", "0", "0", "1"):
         page.keyboard.press(key)
     after(page, lambda: page.keyboard.press("a"))
     again = serving(answered)
-    assert chosen(set_session(again, "Li", "/review/1")) == ["5", "2", "4"], "resumed"
+    assert chosen(set_session(again, "Li", "/review/1")) == ["5", "3", "2", "4"], "resumed"
     again.app.collect()
     found = read_jsonl(answered / "people" / "verdicts.jsonl", Verdict)
     assert [each.marks for each in found] == [marks, {"fit to publish": 1}]

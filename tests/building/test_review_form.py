@@ -1,4 +1,4 @@
-"""The review form is data: three scales, each mark with its words."""
+"""The review form is data: four scales, each mark with its words."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from keju.building.review_form import read_review_form
 from keju.errors import KejuError
 
 
-def test_keju_s_form_has_three_scales_in_two_languages() -> None:
+def test_keju_s_form_has_four_scales_in_two_languages() -> None:
     form = read_review_form()
-    assert [scale.name for scale in form.scale] == ["correct", "to the point", "fit to publish"]
+    names = ["correct", "complete", "to the point", "fit to publish"]
+    assert [scale.name for scale in form.scale] == names
     assert all(len(scale.marks) == 5 and scale.zh and scale.asks_zh for scale in form.scale)
     assert all(scale.words("zh") == scale.marks_zh != scale.marks for scale in form.scale)
 
@@ -24,13 +25,14 @@ def test_a_mark_is_read_as_number_or_words(text: str) -> None:
 
 
 def test_chinese_marks_of_0_1_0_are_read() -> None:
-    words = (
-        ("錯誤", "大半錯誤", "存疑", "僅細節有誤", "正確"),
-        ("全不切題", "少有切題", "部分切題", "大致切題", "完全切題"),
-        ("不可", "須大改", "須修改", "略改即可", "可以"),
-    )
-    for scale, old in zip(read_review_form().scale, words, strict=True):
-        assert [scale.parse_mark(word) for word in old] == [1, 2, 3, 4, 5]
+    words = {
+        "correct": ("錯誤", "大半錯誤", "存疑", "僅細節有誤", "正確"),
+        "to the point": ("全不切題", "少有切題", "部分切題", "大致切題", "完全切題"),
+        "fit to publish": ("不可", "須大改", "須修改", "略改即可", "可以"),
+    }
+    scales = {scale.name: scale for scale in read_review_form().scale}
+    for name, old in words.items():
+        assert [scales[name].parse_mark(word) for word in old] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])

@@ -671,7 +671,7 @@ def test_two_files_of_one_assigned_reviewer_may_not_differ(given, tmp_path):
     assert items["text"].draft
 
 
-MARKS = {"correct": 5, "to the point": 2, "fit to publish": 4}
+MARKS = {"correct": 5, "complete": 3, "to the point": 2, "fit to publish": 4}
 
 
 def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
@@ -681,7 +681,7 @@ def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
         sheet = tmp_path / name
         export_review("sheet", given, given.items(), sheet)
         if name == "a.csv":
-            told = dict(zip(heads, ("5", "hardly", "略改即可"), strict=True))
+            told = dict(zip(heads, ("5", "一半以上", "hardly", "略改即可"), strict=True))
             fill(sheet, {"mcq": {"decision": "accept", **told}, "text": {"decision": "ok"}})
         else:
             rows = [json.loads(line) for line in sheet.read_text().splitlines()]
@@ -711,13 +711,15 @@ def test_a_sheet_of_0_1_0_is_read_in_its_traditional_characters(given, tmp_path,
     sheet = tmp_path / "old.csv"
     export_review("sheet", given, given.items(), sheet)
     text = sheet.read_text("utf-8")
-    for scale, head in zip(read_review_form().scale, _HEADS_0_1_0, strict=True):
+    scales = [scale for scale in read_review_form().scale if scale.name != "complete"]
+    for scale, head in zip(scales, _HEADS_0_1_0, strict=True):
         assert text.count(format_mark_head(scale)) == 1
         text = text.replace(format_mark_head(scale), head)
     sheet.write_text(text, "utf-8")
     fill(sheet, {"mcq": {"decision": "拒絕", **dict(zip(_HEADS_0_1_0, words, strict=True))}})
     (found,) = read_review(sheet, items_of(given), "p")
-    assert (found.decision, found.marks) == ("reject", MARKS)
+    marks = {name: mark for name, mark in MARKS.items() if name != "complete"}
+    assert (found.decision, found.marks) == ("reject", marks)
 
 
 def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):
@@ -790,7 +792,7 @@ def test_marks_are_in_the_tables_and_reject_items_only_with_least_mark(given, tm
     tables = {name: pl.read_parquet(made.path / "tables" / f"{name}.parquet").to_dicts()
               for name in ("decided", "disagreements", "agreement")}  # fmt: skip
     assert {row["item"]: row["marks"] for row in tables["decided"]} == {
-        "mcq": "correct 5, to the point 4", "text": "correct 2.5, to the point 5",
+        "mcq": "correct 5, complete 4", "text": "correct 2.5, complete 5",
         "where0": "correct 1", "where1": "correct 4",
     }  # fmt: skip
     differ = [row for row in tables["disagreements"] if row["field"].startswith("mark: ")]
@@ -801,7 +803,7 @@ def test_marks_are_in_the_tables_and_reject_items_only_with_least_mark(given, tm
     # Ordinal alpha by hand: ranks of 5 5 2 3 1 1 are 5.5 5.5 3 4 1.5 1.5.
     assert (rows["mark: correct"]["items"], rows["mark: correct"]["alike"]) == (3, 2 / 3)
     assert rows["mark: correct"]["alpha"] == pytest.approx(1 - (2 / 6) / (2 * 33.0 / 10))
-    assert rows["mark: to the point"]["alpha"] is None, "all the same: nothing to differ on"
+    assert rows["mark: complete"]["alpha"] is None, "all the same: nothing to differ on"
     kept, made = reviewed(given, tmp_path / "kept", *files, least_mark=3)
     assert [name for name, item in kept.items() if item.draft] == ["text", "where0"]
     assert kept["text"].provenance[-1].note == "accepted; marked below 3: correct 2.5"

@@ -86,7 +86,7 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_review_form(path: Path | None = None) -> ReviewForm:
-    """Read the user's form, or keju's own: three scales (our choice).
+    """Read the user's form, or keju's own: four scales (our choice).
 
     Raises:
         DataError: the file cannot be read as a form.
