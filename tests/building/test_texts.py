@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+from msgspec.structs import replace
 
 from keju.building.engine import Engine
 from keju.building.running import StepCall, run_step
 from keju.building.standardising.texts import STEP, TextSettings, standardise_item
 from keju.datasets.store import Dataset
+from keju.definitions.prompts import options_in
 from keju.items import Item
 from tests.support.making import make_dataset, page_item
 
@@ -29,9 +31,41 @@ def test_marks_are_mended_where_they_are_ours():
     assert standardise_item(MCQ, TextSettings(punctuation=False)).question == MCQ.question
 
 
-def test_what_a_picture_shows_and_verbatim_prompts_stay():
+def test_what_a_picture_shows_stays():
     new = standardise_item(OCR, TextSettings(script="simplified"))
-    assert (new.answer, new.question) == (OCR.answer, OCR.question)
+    assert new.answer == OCR.answer
+
+
+def test_an_imported_question_is_standardised_in_both_scripts():
+    assert standardise_item(OCR, TextSettings()).question == "識別，圖中文字？"
+    assert standardise_item(OCR, TextSettings(script="simplified")).question == "识别，图中文字？"
+    simple = page_item("s", answer="天", verbatim=True, question="识别图中的文字.(竖排)")
+    traditional = standardise_item(simple, TextSettings(script="traditional"))
+    assert traditional.question == "識別圖中的文字。（豎排）"
+    english = page_item("e", answer="天", verbatim=True, question="Read it, please.")
+    assert standardise_item(english, TextSettings(script="traditional")) == replace(
+        english, answer_simplified="天"
+    )
+
+
+def test_a_question_that_was_released_in_a_script_is_not_converted():
+    both = page_item(
+        "b", answer="天", verbatim=True, question="头发的颜色是?",
+        question_in={"simplified": "头发的颜色是?", "traditional": "髮色爲何?"},
+    )  # fmt: skip
+    new = standardise_item(both, TextSettings(script="traditional"))
+    assert new.question == new.question_in["traditional"] == "髮色爲何？"
+    assert new.question_in["simplified"] == "头发的颜色是？"
+
+
+def test_the_options_of_a_verbatim_question_stay_those_of_the_item():
+    asked = Item(
+        id="v", benchmark="MCS-Bench", task="T5", verbatim=True, answer="B",
+        question='"愠"的意思是? A.羞愧,惭愧 B.怨怒,发怒', options=("羞愧,惭愧", "怨怒,发怒"),
+    )  # fmt: skip
+    for script in ("as-is", "traditional"):
+        new = standardise_item(asked, TextSettings(script=script))
+        assert options_in(new.question) == new.options != asked.options
 
 
 def test_answers_get_their_simplified_form_as_the_official_script_makes_it():
@@ -56,7 +90,7 @@ def test_every_change_is_listed(tmp_path: Path):
     rows = pl.read_csv(tmp_path / "out" / "tables" / "changes.csv").rows()
     assert ("mcq", "question", '"愠"的意思是?', "“愠”的意思是？") in rows
     assert {row[0] for row in rows} == {"mcq", "ocr", "marked", "told"}
-    assert [row[1] for row in rows if row[0] == "ocr"] == ["answer_simplified"]
+    assert [row[1] for row in rows if row[0] == "ocr"] == ["question", "answer_simplified"]
     items = {item.id: item for item in Dataset.open(tmp_path / "out").items()}
     assert items["mcq"].provenance[-1].note == "question, answer_simplified, options"
 

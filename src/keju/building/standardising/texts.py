@@ -41,8 +41,8 @@ class TextSettings(Settings, frozen=True):
     script: Annotated[
         Literal["as-is", "simplified", "traditional"],
         Meta(
-            description="Script of questions, options and answers. Transcriptions, verbatim "
-            "prompts, and answers in the text's own characters are not changed."
+            description="Script of questions, options and answers. Transcriptions, and answers in "
+            "the text's own characters, are not changed."
         ),
     ] = "as-is"
 
@@ -60,7 +60,8 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
     """Convert every item's texts to one form; each change is a row of a table.
 
     Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither
-    are verbatim prompts, text that is not Chinese, or known facts about an item.
+    are text that is not Chinese, and known facts about an item. Verbatim questions are changed as
+    others are: MCS-Bench has one wording and Chinese marks in both scripts (2.2.3 c, d).
     """
     counts: Counter[str] = Counter()
     context.table("changes", _keep_standardised(context, settings, counts), TextChange)
@@ -107,6 +108,8 @@ def standardise_item(item: Item, settings: TextSettings) -> Item:
             return text
         return marks(text) if form in _OF_THE_TEXT else worded(text)
 
+    # A wording that was released in the script comes before a conversion.
+    released = {name: marks(text) for name, text in item.question_in.items()}
     answer = answered(item.answer)
     simplified = item.answer_simplified
     if form not in CODED_FORMS and form not in _AS_WRITTEN:
@@ -115,10 +118,8 @@ def standardise_item(item: Item, settings: TextSettings) -> Item:
         simplified = simplified_reference(answer)
     return replace(
         item,
-        question=item.question if item.verbatim else worded(item.question),
-        question_in=item.question_in
-        if item.verbatim
-        else {name: marks(text) for name, text in item.question_in.items()},
+        question=(wanted != "as-is" and released.get(wanted)) or worded(item.question),
+        question_in=released,
         fields={blank: worded(text) for blank, text in item.fields.items()},
         options=tuple(map(worded, item.options)),
         answer=answer,
@@ -133,8 +134,9 @@ def _list_changes(old: Item, new: Item) -> list[TextChange]:
         for part in ("question", "answer", "answer_simplified")
     ]
     found += [
-        TextChange(old.id, f"fields.{blank}", text, new.fields[blank])
-        for blank, text in old.fields.items()
+        TextChange(old.id, f"{part}.{name}", text, getattr(new, part)[name])
+        for part in ("fields", "question_in")
+        for name, text in getattr(old, part).items()
     ]
     for part, before, after in (
         ("options", old.options, new.options),
