@@ -17,6 +17,7 @@ ITEMS = (
     page_item("b", group="Mencius"),
     page_item("c", group="Analects"),
     page_item("d", group="Analects", task="T2"),
+    page_item("e", benchmark="AncientDoc", task="page_level_ocr"),
 )
 
 
@@ -28,10 +29,11 @@ def given(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("settings", "kept", "reasons"),
     [
-        (SubsetSettings(), "abcd", {}),
-        (SubsetSettings(tasks=("T2",)), "d", dict.fromkeys("abc", "another task")),
-        (SubsetSettings(groups=("Analects",)), "acd", {"b": "another group"}),
-        (SubsetSettings(limit=2), "abd", {"c": "more than 2 of its task"}),
+        (SubsetSettings(), "abcde", {}),
+        (SubsetSettings(benchmarks=("MCS-Bench",)), "abcd", {"e": "another benchmark"}),
+        (SubsetSettings(tasks=("T2",)), "d", dict.fromkeys("abce", "another task")),
+        (SubsetSettings(groups=("Analects",)), "acd", dict.fromkeys("be", "another group")),
+        (SubsetSettings(limit=2), "abde", {"c": "more than 2 of its task"}),
     ],
 )
 def test_every_item_is_kept_or_dropped_with_the_reason(
@@ -50,9 +52,13 @@ def test_a_second_run_gives_the_same_hash(given: Path, tmp_path: Path) -> None:
     assert first.manifest.hash == second.manifest.hash
 
 
-def test_a_task_or_group_that_no_item_has_is_an_error(given: Path, tmp_path: Path) -> None:
+def test_a_name_that_no_item_has_is_an_error(given: Path, tmp_path: Path) -> None:
     for number, settings in enumerate(
-        (SubsetSettings(tasks=("T3",)), SubsetSettings(groups=("Shijing",)))
+        (
+            SubsetSettings(benchmarks=("MCS",)),
+            SubsetSettings(tasks=("T3",)),
+            SubsetSettings(groups=("Shijing",)),
+        )
     ):
         with pytest.raises(UsageError):
             built(STEP, given, tmp_path / str(number), settings)

@@ -1,4 +1,4 @@
-"""Step ``subset``: keep some of the items, by task, group or split, or the first of each task."""
+"""Step ``subset``: keep some items, by benchmark, task or group, or the first of each task."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from keju.messages import message
 class SubsetSettings(Settings, frozen=True):
     """The items that are kept; an empty setting does not restrict them."""
 
+    benchmarks: Annotated[tuple[str, ...], Meta(description="Only items of these benchmarks.")] = ()
     tasks: Annotated[tuple[str, ...], Meta(description="Only items of these tasks.")] = ()
     groups: Annotated[
         tuple[str, ...], Meta(description="Only items of these groups (books …).")
@@ -30,16 +31,20 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
     """Keep the selected items, and list the others.
 
     Raises:
-        UsageError: a task or group that no item has.
+        UsageError: a benchmark, task or group that no item has.
     """
-    tasks: set[str] = set()
-    groups: set[str] = set()
-    if settings.tasks or settings.groups:
+    wanted = {
+        "benchmark": settings.benchmarks, "task": settings.tasks, "group": settings.groups
+    }  # fmt: skip
+    known: dict[str, set[str]] = {field: set() for field, names in wanted.items() if names}
+    if known:
         for item in context.dataset:
-            tasks.add(item.task)
-            groups.add(item.group)
-    _check("task", settings.tasks, tasks)
-    _check("group", settings.groups, groups)
+            for field, names in known.items():
+                names.add(getattr(item, field))
+    for field, names in known.items():
+        for name in wanted[field]:
+            if name not in names:
+                raise UsageError(unknown_name(name, sorted(names), field))
     kept: Counter[str] = Counter()
     write_dropped(context.out, _keep_selected(context, settings, kept))
     context.note(message("steps.selected", kept=kept.total(), items=len(context.dataset)))
@@ -59,20 +64,16 @@ def _keep_selected(
 
 STEP = Step(
     "subset",
-    "Keep some items, by task or group.",
+    "Keep some items, by benchmark, task or group.",
     SubsetSettings,
     select_items,
     stored_name="select",
 )
 
 
-def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
-    for name in wanted:
-        if name not in known:
-            raise UsageError(unknown_name(name, sorted(known), what))
-
-
 def _find_reason(item: Item, settings: SubsetSettings, kept: Counter[str]) -> str:
+    if settings.benchmarks and item.benchmark not in settings.benchmarks:
+        return "another benchmark"
     if settings.tasks and item.task not in settings.tasks:
         return "another task"
     if settings.groups and item.group not in settings.groups:
