@@ -134,6 +134,15 @@ def facts() -> None:
         for each in registry["tasks"]
     }
     write(mcs / "table-13.csv", "task", ticks)
+    sources = {
+        each["id"]: {
+            "method": " ".join(each["generation_method_as_printed"]),
+            "links": " ".join(each["sources_raw"]["links"]),
+            "licences": "; ".join(each["sources_raw"]["licenses"]),
+        }
+        for each in registry["tasks"]
+    }
+    write(mcs.parent / "sources-table-13.csv", "task", sources)
     books = read("ancientdoc_registry.json")
     for figure, what in (("figure-2", "dynasty"), ("figure-3", "category")):
         rows = {name: {"pages": str(pages)} for name, pages in books[f"{what}_pages"].items()}

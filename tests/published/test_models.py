@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from keju.published import published_model, published_models
+from keju.published import published_model, published_models, task_sources
 
 
 def names(benchmark: str, *roles: str) -> list[str]:
@@ -38,6 +38,19 @@ def test_a_model_is_found_in_both_spellings() -> None:
     assert found.name == "LLaVA-Onevision-72B"
     assert found.size_b == 72
     assert published_model("AncientDoc", "Claude-3.5-Sonnet") is None
+
+
+def test_the_sources_and_licences_of_tasks_are_those_that_table_13_prints() -> None:
+    found = {each.task: each for each in task_sources()}
+    assert len(found) == 45
+    assert found["T1"].links == (
+        "https://github.com/HCIILAB/M5HisDoc",
+        "https://github.com/SCUT-DLVCLab/HisDoc1B",
+    )
+    assert (found["T1"].method, found["T1"].licences) == ("M4", ("GPL-3.0", "-"))
+    assert found["T24"].licences == ("CC-BY-4.0",)
+    unlike = {name for name, each in found.items() if len(each.links) != len(each.licences)}
+    assert unlike == {"T4", "T38"}, "printed with another number of licences than of links"
 
 
 def test_lists_are_those_of_the_transcription(shared) -> None:

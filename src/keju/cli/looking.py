@@ -31,15 +31,28 @@ def tasks(
         bool,
         typer.Option("--prompts", help="Also print the prompt of every task and question form."),
     ] = False,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="List the papers' sources and licences of their tasks instead."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
     from keju.cli.output.listings import tasks_tables
+    from keju.cli.output.paper_models import sources_tables
     from keju.definitions import register_all_installed, task_row
     from keju.definitions import tasks as all_tasks
+    from keju.published import task_sources
 
     register_all_installed()
-    if as_json:
+    if published:
+        if as_json:
+            print_json(task_sources())
+        else:
+            out.print(*sources_tables(task_sources()))
+    elif as_json:
         print_json([task_row(task) for task in all_tasks()])
     elif prompts:
         for task in all_tasks():

@@ -28,6 +28,7 @@ from keju.published.papers import (
 )
 from keju.published.run_audit import audit_run
 from keju.published.sections import Section, benchmarks_of, sections
+from keju.published.sources import TaskSources, task_sources
 from keju.published.summaries import summarise_audit
 from keju.published.tables import Cell, Column, PrintedTable, published_tables
 from keju.published.values import PublishedValue, published_values
@@ -57,6 +58,7 @@ __all__ = [
     "SettingMean",
     "Size",
     "Summary",
+    "TaskSources",
     "audit_leaderboard",
     "audit_published",
     "audit_run",
@@ -72,4 +74,5 @@ __all__ = [
     "rebuild",
     "sections",
     "summarise_audit",
+    "task_sources",
 ]

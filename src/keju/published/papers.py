@@ -153,7 +153,9 @@ class Figures(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The metadata of a paper, apart from its models and tables.
 
-    `models_table` is the paper's own table of models, in ``models-table-N.csv``. `scorer` is false
+    `models_table` is the paper's own table of models, in ``models-table-N.csv``; `sources_table`
+    that of the sources of its tasks, in ``sources-table-N.csv``, and `methods` explains its names
+    of methods. `scorer` is false
     where the authors published no program that scores. `settings_section` is the section on input
     settings; `short_names` are those of tasks on the pages of the audit. `summary` are the most
     important facts, `groups` are the groups of rows in its tables. `galleries` is the number of
@@ -162,6 +164,9 @@ class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
 
     models_table: str = ""
+    sources_table: str = ""
+    methods: str = ""
+    methods_zh: str = ""
     scorer: bool = True
     settings_section: str = ""
     short_names: dict[str, str] = field(default_factory=dict)

@@ -69,7 +69,11 @@ def test_by_the_papers_rule_the_similarity_of_the_pair_alone_decides():
 def test_by_the_papers_rule_a_choice_is_compared_with_its_image():
     # Section 2.3, Table 5: the 125 items of T13 have one question with one list of options.
     def choice(name: str, image: int, letter: str) -> Item:
-        fields = {"task": "T13", "options": ("篆书", "隶书", "楷书"), "question": "图中是什么字体？"}
+        fields = {
+            "task": "T13",
+            "options": ("篆书", "隶书", "楷书"),
+            "question": "图中是什么字体？",
+        }
         return page(name, image, letter, **fields)
 
     three = (choice("a", 1, "A"), choice("b", 2, "A"), choice("c", 1, "B"))

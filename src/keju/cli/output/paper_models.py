@@ -1,4 +1,4 @@
-"""Terminal output about the papers: their models and recomputed means."""
+"""Terminal output about the papers: their models, the sources of tasks, recomputed means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
-from keju.published import PublishedModel, Rebuilt, paper
+from keju.messages import language
+from keju.published import PublishedModel, Rebuilt, TaskSources, paper
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:
@@ -36,6 +37,21 @@ def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
     for each in described:
         table.add_row(each.name, *(each.details[column] for column in columns))
     return table
+
+
+def sources_tables(sources: Sequence[TaskSources]) -> Iterator[Table]:
+    """The sources of each paper's tasks and their licences, as its table prints them."""
+    for benchmark in dict.fromkeys(each.benchmark for each in sources):
+        of = paper(benchmark)
+        title = f"{benchmark}, {of.sources_table}"
+        table = plain_table(*name_columns("task", "method", "source", "licence"), title=title)
+        table.caption = of.methods_zh if language() == "zh" else of.methods
+        table.caption_justify = "left"
+        for each in sources:
+            if each.benchmark == benchmark:
+                links, licences = "\n".join(each.links), "\n".join(each.licences)
+                table.add_row(each.task, each.method, links, licences)
+        yield table
 
 
 def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
