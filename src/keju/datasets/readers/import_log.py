@@ -7,6 +7,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from keju.messages import join_clauses, message
+
+_MOST = 5
+"""The number of places of lost text that a note names."""
+
+_FIRST = 12
+"""The number of characters of a text that a note shows."""
+
+
+def beginning_of(text: str) -> str:
+    """The first characters of a text from a file, in quotation marks, for a note."""
+    shown = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return f"“{shown[:_FIRST]}…”" if len(shown) > _FIRST else f"“{shown}”"
+
 
 class ImportLog:
     """Record of one import: the encodings of texts, and the use of each field of its records.
@@ -24,6 +38,7 @@ class ImportLog:
         self._matched: dict[str, dict[str, str]] = {}
         self._first: dict[str, str] = {}
         self._doubtful: dict[str, str] = {}
+        self._lost: list[tuple[Path, str, int]] = []
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
@@ -35,6 +50,13 @@ class ImportLog:
         first = self._first.setdefault(found, name)
         if not _are_alike(first, name):
             self._doubtful.setdefault(found, name)
+
+    def lost(self, file: Path, place: str, text: str, count: int) -> None:
+        """Record that the reader of a page file did not take `count` characters of its text.
+
+        `place` names the element, and `text` is shown as far as its first characters.
+        """
+        self._lost.append((file, f"{place}: {beginning_of(text)}", count))
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
@@ -80,6 +102,18 @@ class ImportLog:
                 f"{len(self._doubtful)} image{several} found for different paths: {found} for "
                 f"{self._first[found]} and {name}. Check whether an image of the same name is "
                 "missing"
+            )
+        if self._lost:
+            places = [f"{file.parent.name}/{file.name}, {place}" for file, place, _ in self._lost]
+            first = join_clauses(places[:_MOST])
+            more = len(places) - _MOST
+            yield message(
+                "datasets.text-not-taken",
+                count=sum(count for _, _, count in self._lost),
+                files=len({file for file, _, _ in self._lost}),
+                places=message("datasets.first-and-more", first=first, count=more)
+                if more > 0
+                else first,
             )
         used, kept, ignored = self.fields()
         if used:

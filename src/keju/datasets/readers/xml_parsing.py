@@ -1,10 +1,10 @@
-"""Parsing of untrusted XML, and helpers shared by PAGE-XML and ALTO."""
+"""Parsing of untrusted XML, and helpers shared by PAGE-XML, ALTO and hOCR."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from lxml import etree
@@ -78,12 +78,12 @@ def first(element: etree._Element, *path: str) -> etree._Element | None:
 
 
 def number(value: str | None, *, file: Path, item: str) -> float:
-    """A number from an attribute, of a size that a page can have; an absent one is 0.
+    """A number from an attribute, of a size that a page can have; an absent or empty one is 0.
 
     Raises:
         DataError: it is not a number, or too large.
     """
-    if value is None:
+    if value is None or not value.strip():
         return 0.0
     try:
         found = float(value)
@@ -114,6 +114,16 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
     if len(values) % 2:
         raise DataError(message("datasets.outline-odd"), file=file, item=item)
     return tuple(zip(values[::2], values[1::2], strict=True))
+
+
+def box_around(outlines: Iterable[tuple[Point, ...]]) -> tuple[Point, ...]:
+    """The corners of the box around outlines; empty if it has no area."""
+    corners = [point for outline in outlines for point in outline]
+    if not corners:
+        return ()
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    x0, x1, y0, y1 = min(xs), max(xs), min(ys), max(ys)
+    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1)) if x0 < x1 and y0 < y1 else ()
 
 
 def join_words(words: Sequence[str]) -> str:

@@ -1,9 +1,10 @@
-"""ALTO 2 to 4, as written by libraries' OCR, kraken and eScriptorium."""
+"""ALTO 1 to 4, as written by libraries' OCR, kraken and eScriptorium."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -12,6 +13,7 @@ from msgspec import Meta
 
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import Reader
+from keju.datasets.readers.pages.lost_text import TextPart, report_lost_text, text_nodes
 from keju.datasets.readers.pages.page_items import (
     PageSettings,
     import_pages,
@@ -19,13 +21,23 @@ from keju.datasets.readers.pages.page_items import (
 )
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
 from keju.datasets.readers.pages.xml_roots import detect_pages
-from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
+from keju.datasets.readers.xml_parsing import (
+    box_around,
+    children,
+    first,
+    join_words,
+    name_of,
+    number,
+    points,
+)
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import LineKind, Point
 from keju.messages import message
 
 _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
+_MARGINS = frozenset({"TopMargin", "BottomMargin", "LeftMargin", "RightMargin"})
+_IN_LINES = frozenset({"String", "SP", "HYP"})
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
@@ -52,9 +64,10 @@ def read_alto(
     """Read one ALTO file of one page.
 
     Lines are in the order of its ReadingOrder (ALTO 4.3), else in document order with
-    `explicit_order` false. The text of a line is the CONTENT of its strings, hyphens included, a
-    space for SP and between two words that are not Chinese. Types come from the tags of the line
-    and its blocks, and from the page margin that contains it.
+    `explicit_order` false. The text of a line is the CONTENT of its strings, or of the glyphs of a
+    string without one, hyphens included, a space for SP and between two words that are not Chinese.
+    Strings outside of a line are one. Types come from the tags of the line and its blocks, and from
+    the page margin that contains it. Text that is in none of the lines is recorded in the log.
 
     Args:
         path: the file.
@@ -70,11 +83,10 @@ def read_alto(
     pages = list(children(layout, "Page")) if layout is not None else []
     if len(pages) != 1:
         raise DataError(message("datasets.several-pages-in-file", count=len(pages)), file=path)
-    context = _Context(path, _tags(root), kinds, _scale(root, path, dpi))
-    found = [
-        line for space in pages[0] for line in _lines(context, space, Around((), _place(space)))
-    ]
+    context = _Context(path, _tags(root), kinds, _scale(root, path, dpi), {})
+    found = list(_lines(context, pages[0], Around()))
     lines, explicit = in_stated_order(found, first(root, "ReadingOrder"), path)
+    report_lost_text(_texts(root), context.taken, path)
     image = first(root, "Description", "sourceImageInformation", "fileName")
     return Page(
         file=str(path),
@@ -87,12 +99,16 @@ def read_alto(
 
 
 class _Context(NamedTuple):
-    """The context of reading one file; `scale` converts its unit to pixels."""
+    """The context of reading one file.
+
+    `scale` converts its unit to pixels; `taken` collects the text of each element.
+    """
 
     path: Path
     tags: Mapping[str, str]
     kinds: Mapping[str, LineKind] | None
     scale: float
+    taken: dict[etree._Element, str]
 
     def length(self, element: etree._Element, name: str) -> float:
         item = element.get("ID") or name_of(element)
@@ -100,49 +116,86 @@ class _Context(NamedTuple):
 
 
 def _lines(context: _Context, parent: etree._Element, around: Around) -> Iterator[FoundLine]:
-    for child in parent:
+    for place, child in enumerate(parent):
+        own = child.get("ID", "")
         types = [
             context.tags[ref] for ref in child.get("TAGREFS", "").split() if ref in context.tags
         ]
-        own = child.get("ID", "")
-        if name_of(child) == "TextLine":
-            name, text = own or f".{parent.index(child) + 1}", _text_of(child)
-            line = around.line(name, text, _outline(context, child), context.kinds, types)
-            strings = [id_ for part in child if (id_ := part.get("ID"))]
+        if name_of(child) == "TextLine" or _begins_strings(child, parent):
+            parts = list(child) if name_of(child) == "TextLine" else _strings_from(child)
+            name = own or f".{place + 1}"
+            outline = _outline(context, child, parts)
+            line = around.line(name, _text_of(context, parts), outline, context.kinds, types)
+            strings = [id_ for part in parts if (id_ := part.get("ID"))]
             yield FoundLine(line, (*strings, *filter(None, [own]), *around.ids))
-        elif name_of(child) in {"TextBlock", "ComposedBlock"}:
-            yield from _lines(context, child, around.inside(own, *types))
+        elif name_of(child) not in _IN_LINES:
+            space = [name_of(child)] if name_of(child) in _MARGINS else []
+            yield from _lines(context, child, around.inside(own, *space, *types))
 
 
-def _place(space: etree._Element) -> tuple[str, ...]:
-    """The margin as a type of the lines in it; the print space is not a type."""
-    name = name_of(space)
-    return () if name == "PrintSpace" else (name,)
+def _begins_strings(element: etree._Element, parent: etree._Element) -> bool:
+    """Whether an element is the first of strings that are in no line."""
+    if name_of(element) not in _IN_LINES or name_of(parent) == "TextLine":
+        return False
+    before = element.getprevious()
+    return before is None or name_of(before) not in _IN_LINES
 
 
-def _text_of(line: etree._Element) -> str:
+def _strings_from(element: etree._Element) -> list[etree._Element]:
+    """An element and the following ones that can be in a line."""
+    following = takewhile(lambda each: name_of(each) in _IN_LINES, element.itersiblings())
+    return [element, *following]
+
+
+def _text_of(context: _Context, parts: Sequence[etree._Element]) -> str:
     pieces: list[str] = []
-    for part in line:
-        if name_of(part) == "String":
-            pieces.append(part.get("CONTENT", ""))
-        elif name_of(part) == "SP":
+    for part in parts:
+        content = part.get("CONTENT", "")
+        if name_of(part) == "SP":
             pieces.append(" ")
         elif name_of(part) == "HYP" and pieces:
-            pieces[-1] += part.get("CONTENT", "")
+            pieces[-1] += content
+        elif name_of(part) in {"String", "HYP"}:
+            if not content.strip():
+                glyphs = list(children(part, "Glyph"))
+                context.taken.update((glyph, glyph.get("CONTENT", "")) for glyph in glyphs)
+                content = "".join(glyph.get("CONTENT", "") for glyph in glyphs) or content
+            pieces.append(content)
+        if content.strip():
+            context.taken[part] = content
     return join_words(pieces)
 
 
-def _outline(context: _Context, line: etree._Element) -> tuple[Point, ...]:
+def _texts(root: etree._Element) -> Iterator[TextPart]:
+    """All texts of the file, without alternative readings of a word or glyph."""
+    for element in root.iter():
+        if name_of(element) != "Variant":
+            content = element.get("CONTENT", "")
+            text = content if content.strip() else element.get("SUBS_CONTENT", "")
+            yield TextPart(element, name_of(element), text, repeats=True)
+    for layout in children(root, "Layout"):
+        yield from text_nodes(layout, outside=("ALTERNATIVE",))
+
+
+def _outline(
+    context: _Context, line: etree._Element, parts: Sequence[etree._Element]
+) -> tuple[Point, ...]:
+    """The outline of a line, else the box around its strings; empty where none has a size."""
     polygon = first(line, "Shape", "Polygon")
-    if polygon is not None:
-        given = points(polygon.get("POINTS", ""), file=context.path, item=line.get("ID") or "line")
-        return tuple((x * context.scale, y * context.scale) for x, y in given)
-    if not all(line.get(name) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")):
+    given = polygon.get("POINTS", "") if polygon is not None else ""
+    if shape := points(given, file=context.path, item=line.get("ID") or "line"):
+        return tuple((x * context.scale, y * context.scale) for x, y in shape)
+    own = _box(context, line) if name_of(line) == "TextLine" else ()
+    return own or box_around(_box(context, part) for part in parts if name_of(part) == "String")
+
+
+def _box(context: _Context, element: etree._Element) -> tuple[Point, ...]:
+    if not all(element.get(name, "").strip() for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")):
         return ()
-    left, top = context.length(line, "HPOS"), context.length(line, "VPOS")
-    right = left + context.length(line, "WIDTH")
-    bottom = top + context.length(line, "HEIGHT")
-    return ((left, top), (right, top), (right, bottom), (left, bottom))
+    left, top = context.length(element, "HPOS"), context.length(element, "VPOS")
+    right = left + context.length(element, "WIDTH")
+    bottom = top + context.length(element, "HEIGHT")
+    return box_around([((left, top), (right, bottom))])
 
 
 def _tags(root: etree._Element) -> dict[str, str]:
@@ -155,8 +208,8 @@ def _tags(root: etree._Element) -> dict[str, str]:
 
 def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
     element = first(root, "Description", "MeasurementUnit")
-    unit = (element.text or "").strip() if element is not None else "pixel"
-    if unit == "pixel":
+    unit = (element.text or "").strip() if element is not None else ""
+    if unit in {"", "pixel"}:
         return 1.0
     if unit not in _PER_INCH:
         raise DataError(message("datasets.alto-unit-unknown", unit=unit), file=path)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from keju.datasets.line_kinds import kind_of, most_specific_word
+from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
 from keju.datasets.readers.xml_parsing import name_of, number, parse_xml
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
@@ -66,31 +66,43 @@ def in_stated_order(
 
     An ordered group uses the index of its members, or document order where they have none (ALTO).
     The members of an unordered group are in document order; alone it states no order. Where there
-    are several orders (ALTO), the first that states one counts. A line is placed by the innermost
-    id that is referenced; unreferenced lines come last.
+    are several orders (ALTO), the first that places a line counts. A line is placed by the
+    innermost id that is referenced; unreferenced lines come last. An order that leaves half of the
+    lines of the running text unplaced, as where regions were drawn or deleted later, states none.
 
     Raises:
         DataError: an index is not a number.
     """
-    groups = (
-        [group for group in reading_order if _claims(group)] if reading_order is not None else []
-    )
-    if not groups:
-        return tuple(each.line for each in found), False
     places: dict[str, int] = {}
     for place, each in enumerate(found):
         for id_ in each.ids:
             places.setdefault(id_, place)
-    rank: dict[str, int] = {}
-    for ref in _refs(groups[0], places, file):
-        rank.setdefault(ref, len(rank))
-    keys = [next((rank[id_] for id_ in each.ids if id_ in rank), len(rank)) for each in found]
-    order = sorted(range(len(found)), key=keys.__getitem__)
-    return tuple(found[place].line for place in order), bool(rank)
+    for group in reading_order if reading_order is not None else ():
+        rank: dict[str, int] = {}
+        for ref in _refs(group, places, file) if _claims(group) else ():
+            rank.setdefault(ref, len(rank))
+        keys = [next((rank[id_] for id_ in each.ids if id_ in rank), None) for each in found]
+        if all(key is None for key in keys):
+            continue
+        order = sorted(
+            range(len(found)), key=[len(rank) if key is None else key for key in keys].__getitem__
+        )
+        flow = [
+            key is not None
+            for each, key in zip(found, keys, strict=True)
+            if each.line.text.strip() and each.line.kind in FLOW
+        ]
+        return tuple(found[place].line for place in order), not flow or 2 * sum(flow) > len(flow)
+    return tuple(each.line for each in found), False
 
 
 def _claims(group: etree._Element) -> bool:
-    return any(name_of(part) in _ORDERED for part in group.iter())
+    """Whether a group orders something: an ordered group with more than one unordered group."""
+    return any(
+        name_of(part) in _ORDERED
+        and (len(part) > 1 or any(name_of(member) not in _UNORDERED for member in part))
+        for part in group.iter()
+    )
 
 
 def _refs(group: etree._Element, places: dict[str, int], file: Path) -> list[str]:

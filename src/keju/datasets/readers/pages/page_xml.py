@@ -6,6 +6,7 @@ elements).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -15,6 +16,7 @@ from lxml import etree
 
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import Reader
+from keju.datasets.readers.pages.lost_text import TextPart, report_lost_text, text_nodes
 from keju.datasets.readers.pages.page_items import (
     PageSettings,
     import_pages,
@@ -22,10 +24,24 @@ from keju.datasets.readers.pages.page_items import (
 )
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
 from keju.datasets.readers.pages.xml_roots import detect_pages
-from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
+from keju.datasets.readers.xml_parsing import (
+    box_around,
+    children,
+    first,
+    join_words,
+    name_of,
+    number,
+    points,
+)
 from keju.errors import DataError
 from keju.items import LineKind, Point
 from keju.messages import message
+
+_NO_REGIONS = frozenset({"TextLine", "TextEquiv", "Word", "Glyph", "Coords"})
+"""Elements in a region that are not regions, cells or other elements with lines."""
+
+_PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintingChar")
+"""Elements of which the text of a line or word consists."""
 
 _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
@@ -34,18 +50,23 @@ def read_page(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     """Read a PAGE-XML file; `kinds` are the user's meanings of types, before keju's table.
 
     Lines are in the file's reading order: its ReadingOrder, or Transkribus's indices of regions and
-    lines; else in document order, with `explicit_order` false. The text of a line is its TextEquiv
-    of lowest index, unchanged; for a line without one, its words are joined. Types come from
-    ``type=`` and ``custom="structure {type:…;}"``.
+    lines; else in document order, with `explicit_order` false. The text of a line, unchanged, is
+    its own TextEquiv, else that of its words, else that of its glyphs. Where no line of a region or
+    table cell has a text, the rows of the region's own are its lines. Types come from ``type=`` and
+    ``custom="structure {type:…;}"``. Text that is in none of the lines is recorded in the log.
 
     Raises:
         DataError: the file is not PAGE-XML, or something in it is not valid.
     """
-    page = first(root_of(path, "PcGts", "PAGE-XML"), "Page")
+    root = root_of(path, "PcGts", "PAGE-XML")
+    page = first(root, "Page")
     if page is None:
         raise DataError(message("datasets.no-page-element"), file=path)
-    found = list(_lines(path, page, Around(), kinds))
-    lines, explicit = in_stated_order(found, first(page, "ReadingOrder"), path)
+    reader = _PageReader(path, kinds)
+    lines, explicit = in_stated_order(
+        reader.lines(page, Around()), first(page, "ReadingOrder"), path
+    )
+    report_lost_text(reader.texts(root), reader.taken, path)
     return Page(
         file=str(path),
         image_name=page.get("imageFilename", ""),
@@ -56,21 +77,104 @@ def read_page(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     )
 
 
-def _lines(
-    path: Path, parent: etree._Element, around: Around, kinds: Mapping[str, LineKind] | None
-) -> Iterator[FoundLine]:
-    """The lines under a page or region: its own, then those of the regions inside it."""
-    own = list(children(parent, "TextLine"))
-    for place, element in enumerate(_by_index(own)):
-        name = element.get("id") or _within(around, f"{place + 1}")
-        text, outline = _text_of(element, path) or "", _outline(element, path, name)
-        yield FoundLine(around.line(name, text, outline, kinds, [_type_of(element)]), around.ids)
-    regions = [child for child in parent if name_of(child).endswith("Region")]
-    if not own and not regions:
-        yield from _loose_text(path, parent, around, kinds)
-    for place, region in enumerate(_by_index(regions)):
-        name = region.get("id") or _within(around, f"r{place + 1}")
-        yield from _lines(path, region, around.inside(name, _type_of(region)), kinds)
+class _PageReader:
+    """Reads the lines of a file; `taken` has the text of each element that they came from."""
+
+    def __init__(self, path: Path, kinds: Mapping[str, LineKind] | None) -> None:
+        self._path = path
+        self._kinds = kinds
+        self.taken: dict[etree._Element, str] = {}
+
+    def lines(self, parent: etree._Element, around: Around) -> list[FoundLine]:
+        """The lines in a page, region or cell: its own, then those of the elements inside it.
+
+        Any element can contain lines, since a text region, table, chart or advertisement can
+        contain others, and Transkribus puts the lines of tables into TableCell.
+        """
+        found = list[FoundLine]()
+        for place, element in enumerate(_by_index(list(children(parent, "TextLine")))):
+            name = element.get("id") or _within(around, f"{place + 1}")
+            text, outline = self._text_of(element) or "", self._outline(element, name)
+            line = around.line(name, text, outline, self._kinds, [_type_of(element)])
+            found.append(FoundLine(line, around.ids))
+        inner = [
+            child for child in parent if name_of(child) not in _NO_REGIONS and _holds_text(child)
+        ]
+        for place, region in enumerate(_by_index(inner)):
+            name = region.get("id") or _within(around, f"r{place + 1}")
+            found += self.lines(region, around.inside(name, _type_of(region)))
+        if any(each.line.text.strip() for each in found):
+            return found
+        # A region can be transcribed without lines, or its lines are only outlines.
+        return self._rows(parent, around) or found
+
+    def _rows(self, region: etree._Element, around: Around) -> list[FoundLine]:
+        """The text of a region that is transcribed without lines."""
+        rows = [row for row in (self._text_of(region) or "").splitlines() if row.strip()]
+        outline = self._outline(region, _within(around, "text")) if len(rows) == 1 else ()
+        return [
+            FoundLine(around.line(f".{place}", row, outline, self._kinds), around.ids)
+            for place, row in enumerate(rows, start=1)
+        ]
+
+    def _text_of(self, element: etree._Element) -> str | None:
+        """The text of an element at the nearest level that has one, or None where there is none."""
+        own = self._own_text(element)
+        if own is None or not own.strip():
+            parts = _by_index(list(children(element, *_PARTS)))
+            texts = [text for part in parts if (text := self._text_of(part)) is not None]
+            join = join_words if any(name_of(part) == "Word" for part in parts) else "".join
+            return join(texts) if texts and any(map(str.strip, texts)) else own
+        self.taken[element] = own
+        return own
+
+    def _own_text(self, element: etree._Element) -> str | None:
+        """The text of the TextEquiv that counts, as in dinglehopper; None where there is none.
+
+        That is the one of lowest index; if none has an index, the one of highest confidence, else
+        the first one.
+        """
+        versions = list(children(element, "TextEquiv"))
+        if not versions:
+            return None
+        indices = [self._index(version) for version in versions]
+        if any(index is not None for index in indices):
+            ranks = [math.inf if index is None else index for index in indices]
+        else:
+            ranks = [-_confidence(version) for version in versions]
+        return _forms_of(versions[ranks.index(min(ranks))])
+
+    def _index(self, version: etree._Element) -> float | None:
+        given = version.get("index", "").strip()
+        return number(given, file=self._path, item="TextEquiv") if given else None
+
+    def texts(self, root: etree._Element) -> Iterator[TextPart]:
+        """All texts of the file; of the versions of one text only that which counts."""
+        for element in root.iter():
+            versions = list(children(element, "TextEquiv"))
+            texts = [self._own_text(element) or "", *map(_forms_of, versions)]
+            if text := next(filter(str.strip, texts), ""):
+                yield TextPart(element, name_of(element), text, repeats=True)
+        yield from text_nodes(root, outside=("Metadata", "TextEquiv"))
+
+    def _outline(self, element: etree._Element, name: str) -> tuple[Point, ...]:
+        return self._coords(element, name) or box_around(
+            self._coords(word, name) for word in children(element, "Word")
+        )
+
+    def _coords(self, element: etree._Element, name: str) -> tuple[Point, ...]:
+        coords = first(element, "Coords")
+        if coords is None:
+            return ()
+        if (given := coords.get("points")) is not None:
+            return points(given, file=self._path, item=name)
+        return tuple(
+            (
+                number(point.get("x"), file=self._path, item=name),
+                number(point.get("y"), file=self._path, item=name),
+            )
+            for point in children(coords, "Point")
+        )
 
 
 def _within(around: Around, name: str) -> str:
@@ -78,45 +182,20 @@ def _within(around: Around, name: str) -> str:
     return f"{around.ids[0]}.{name}" if around.ids else name
 
 
-def _loose_text(
-    path: Path, region: etree._Element, around: Around, kinds: Mapping[str, LineKind] | None
-) -> Iterator[FoundLine]:
-    """The text of a region that is transcribed without lines."""
-    text = _text_of(region, path) or ""
-    rows = [row for row in text.splitlines() if row.strip()]
-    for place, row in enumerate(rows):
-        outline = _outline(region, path, _within(around, "text")) if len(rows) == 1 else ()
-        yield FoundLine(around.line(f".{place + 1}", row, outline, kinds), around.ids)
+def _forms_of(version: etree._Element) -> str:
+    """The Unicode of a TextEquiv, else its PlainText, else whatever text is in it."""
+    forms = [*children(version, "Unicode"), *children(version, "PlainText")]
+    texts = [str(form.xpath("string()")) for form in (*forms, version)]
+    return next(filter(str.strip, texts), texts[0])
 
 
-def _text_of(element: etree._Element, path: Path) -> str | None:
-    """The text of a line, word or glyph, or None where there is none."""
-    name = element.get("id") or name_of(element)
-    versions = sorted(
-        children(element, "TextEquiv"),
-        key=lambda version: number(version.get("index"), file=path, item=name),
-    )
-    for version in versions:
-        for form in ("Unicode", "PlainText"):
-            if (found := first(version, form)) is not None:
-                return str(found.xpath("string()"))
-    words = [_text_of(word, path) or "" for word in _by_index(list(children(element, "Word")))]
-    if words:
-        return join_words(words)
-    glyphs = [_text_of(glyph, path) or "" for glyph in children(element, "Glyph")]
-    return "".join(glyphs) if glyphs else None
-
-
-def _outline(element: etree._Element, path: Path, name: str) -> tuple[Point, ...]:
-    coords = first(element, "Coords")
-    if coords is None:
-        return ()
-    if (given := coords.get("points")) is not None:
-        return points(given, file=path, item=name)
-    return tuple(
-        (number(p.get("x"), file=path, item=name), number(p.get("y"), file=path, item=name))
-        for p in children(coords, "Point")
-    )
+def _confidence(version: etree._Element) -> float:
+    """The confidence of a TextEquiv; one without, or with no number, is less than any other."""
+    try:
+        found = float(version.get("conf", ""))
+    except ValueError:
+        return -math.inf
+    return -math.inf if math.isnan(found) else found
 
 
 def _custom(element: etree._Element, group: str, key: str) -> str:

@@ -1,0 +1,99 @@
+"""`report_lost_text`: compares all text of a page file with the text that its reader took."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.xml_parsing import name_of
+
+
+class TextPart(NamedTuple):
+    """A text in a file: the element that has it, its level (line, word, glyph …), and the text.
+
+    `repeats` means that the text is that of the elements inside once more, as PAGE-XML gives the
+    text of a region and those of its lines.
+    """
+
+    element: etree._Element
+    level: str
+    text: str
+    repeats: bool = False
+
+
+def report_lost_text(
+    parts: Iterable[TextPart], taken: Mapping[etree._Element, str], file: Path
+) -> None:
+    """Record in the log of the import which text of a file is not in its lines.
+
+    Files give the same text at several levels, and are corrected at one of them. The text of
+    another level is therefore lost only where it has more characters than the text that was taken,
+    or mostly different ones. White space is not compared.
+
+    Args:
+        parts: all texts of the file, without alternative readings.
+        taken: the text that the reader took from each element.
+        file: the file.
+    """
+    finer: dict[tuple[etree._Element, str], list[TextPart]] = defaultdict(list)
+    for part in parts:
+        if part.element in taken or not part.text.strip():
+            continue
+        above = next((each for each in part.element.iterancestors() if each in taken), None)
+        if above is not None:
+            finer[above, part.level].append(part)
+        else:
+            inside = (taken.get(each, "") for each in part.element.iter() if part.repeats)
+            _report([part], "".join(inside), file)
+    for (above, _), group in finer.items():
+        _report(group, taken[above], file)
+
+
+def text_nodes(root: etree._Element, outside: Iterable[str] = ()) -> Iterator[TextPart]:
+    """The text nodes below an element, except in elements of the names `outside`."""
+    walk = etree.iterwalk(root, events=("start",))
+    for _, element in walk:
+        if name_of(element) in outside:
+            walk.skip_subtree()
+            continue
+        text = "".join(filter(None, [element.text, *(child.tail for child in element)]))
+        if text.strip():
+            yield TextPart(element, "text", text)
+
+
+def _report(parts: list[TextPart], taken: str, file: Path) -> None:
+    """Record the parts, which together are one text, unless that is in the taken text."""
+    missing = _missing("\n".join(part.text for part in parts), taken)
+    if not missing:
+        return
+    rows = [(part, row) for part in parts for row in part.text.splitlines() if row.strip()]
+    # The rows that were taken are not an example of the lost text.
+    part, row = next((each for each in rows if _missing(each[1], taken)), rows[0])
+    import_log().lost(file, _place_of(part.element), row, missing)
+
+
+def _missing(text: str, taken: str) -> int:
+    """How many characters of a text were not taken; 0 for another reading of the taken text."""
+    wanted, found = _characters(text), _characters(taken)
+    missing, others = (wanted - found).total(), (found - wanted).total()
+    return missing if missing > others or 2 * missing > wanted.total() else 0
+
+
+def _characters(text: str) -> Counter[str]:
+    return Counter("".join(unicodedata.normalize("NFC", text).split()))
+
+
+def _place_of(element: etree._Element) -> str:
+    """The class (hOCR) or name of an element and its id, or that of the nearest one around it."""
+    classes = element.get("class", "").split()
+    kind = next((one for one in classes if one.startswith("ocr")), name_of(element))
+    for each in (element, *element.iterancestors()):
+        if name := each.get("id") or each.get("ID"):
+            return f"{kind} {name}" if each is element else f"{kind} in {name}"
+    return kind
