@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.datasets.page_names import NamedPage
 from keju.datasets.readers.base import files_under, join_names
-from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.import_log import beginning_of, logging_import
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.result_files import (
     SUFFIXES,
@@ -55,7 +55,7 @@ class PageResults:
         pages = options.pages_of()
         with logging_import() as log:
             folder_files = _FolderFiles(root)
-            encodings = tuple(log.notes())
+            log_notes = tuple(log.notes())
         matches = match_files(folder_files.results, pages)
         if not matches.of:
             raise _none(root, folder_files, pages)
@@ -67,8 +67,9 @@ class PageResults:
         self.notes = (
             *_notes(name, pages, matches, counts),
             *folder_files.notes(name),
-            *_lines_notes(name, {page: folder_files.read[at] for page, at in matches.of.items()}),
-            *(f"{name}: {note}" for note in encodings),
+            *_marginal_notes(name, {at: folder_files.read[at] for at in matches.of.values()}),
+            *_place_notes(name, {page: folder_files.read[at] for page, at in matches.of.items()}),
+            *(message("models.note-of-engine", name=name, note=note) for note in log_notes),
         )
         """How files and pages were matched and what is missing, one line each."""
 
@@ -161,7 +162,7 @@ class _FolderFiles:
         self._root = root
         self.results: list[ResultFile] = []
         self.read: dict[ResultFile, PageResult] = {}
-        """The content of each file, without text and lines, which are read again on demand."""
+        """The content of each file without its text, which is read again on demand."""
         self.forms: dict[Path, str] = {}
         self.skipped: dict[str, str] = {}
         for path in files_under(root, SUFFIXES):
@@ -264,9 +265,16 @@ def _notes(
         )
 
 
-def _lines_notes(name: str, found: Mapping[NamedPage, PageResult]) -> Iterator[str]:
-    if marginal := sum(result.marginal for result in found.values()):
-        yield message("models.marginal-lines", name=name, count=marginal)
+def _marginal_notes(name: str, found: Mapping[ResultFile, PageResult]) -> Iterator[str]:
+    marginal = [(file, line) for file, read in found.items() for line in read.marginal]
+    if marginal:
+        few = join_names(
+            f"{file.inside} {line.source_kind} {beginning_of(line.text)}" for file, line in marginal
+        )
+        yield message("models.marginal-lines", name=name, count=len(marginal), lines=few)
+
+
+def _place_notes(name: str, found: Mapping[NamedPage, PageResult]) -> Iterator[str]:
     unplaced = [page.item for page, read in found.items() if read.is_unplaced_on(page.image)]
     if unplaced:
         pages = join_names(dict.fromkeys(unplaced))

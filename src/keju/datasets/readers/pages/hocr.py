@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -13,25 +14,51 @@ from msgspec.structs import replace
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import Detection, Reader, plain_file, source_text
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.lost_text import report_lost_text, text_nodes
 from keju.datasets.readers.pages.page_items import (
     PageSettings,
     import_pages,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around
-from keju.datasets.readers.xml_parsing import MAX_BYTES, join_words, number, points
+from keju.datasets.readers.xml_parsing import MAX_BYTES, box_around, join_words, number, points
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 from keju.messages import message
 
-LINES = frozenset({"ocr_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"})
-"""Classes of lines; Tesseract writes the last four for captions, headers, footers and floats."""
+_LINES = frozenset(
+    {"ocr_line", "ocrx_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"}
+)
+"""Classes of lines; Tesseract writes the last ones for lines of headings, captions and pull-outs.
+An element of these classes that contains another one is an area."""
 
 HOCR_SUFFIXES = ("hocr", "html", "htm", "xhtml")
 """Suffixes of hOCR files, in lower case, without the point."""
 
-_WORDS = {"ocr_caption": "caption", "ocr_header": "header", "ocr_footer": "footer"}
+_KINDS = {
+    "ocr_caption": "caption",
+    "ocr_header": "header",
+    "ocr_footer": "footer",
+    "ocr_pageno": "page-number",
+    "ocr_title": "title",
+    "ocr_author": "author",
+}
+"""The words for the kinds of line that classes state."""
+
+_TESSERACT_KINDS = {"ocr_caption": "", "ocr_header": "heading"}
+"""The same for single lines in files of Tesseract, which has no page headers: it calls headings
+`ocr_header` and captions `ocr_caption`, and both are in its text."""
+
 _WORD = "ocrx_word"
+_CHARACTERS = frozenset({"ocrx_cinfo", "ocr_cinfo", "ocr_glyph", "ocr_glyphs"})
+_INLINE = frozenset({_WORD, *_CHARACTERS, "ocr_symbol", "ocr_dropcap", "ocr_math", "ocr_chem"})
+_INLINE_TAGS = frozenset(
+    ("a", "abbr", "b", "bdi", "bdo", "big", "code", "em", "font", "i", "ins", "mark", "rb", "rt")
+    + ("ruby", "s", "small", "span", "strong", "sub", "sup", "tt", "u", "wbr")
+)
+_NO_TEXT = frozenset({"script", "style", "head"})
+"""Elements whose text is not shown."""
+
 _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
 
 
@@ -43,26 +70,33 @@ def is_hocr(data: bytes) -> bool:
 def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     """Read an hOCR file of one page; `kinds` are the user's meanings of types, before keju's table.
 
-    Lines are in document order, which is hOCR's reading order. The text of a line is that of its
-    words, else all text in it; its outline is ``poly``, else ``bbox``; its confidence is the mean
-    of all ``x_wconf`` in it. A kind is in ``data-kind`` (keju) or in the class (``ocr_header``).
+    Lines are in document order, which is hOCR's reading order: the innermost elements of a class of
+    lines, and all text outside of these, one line for each paragraph, area or other block. The text
+    of a line has no space between Chinese words; its outline is ``poly``, else ``bbox``, else the
+    box around its words; its confidence is the mean of all ``x_wconf`` in it. A kind is in
+    ``data-kind`` (keju) or in the classes of the line and the areas around it (``ocr_header``).
+    Text outside of the page is recorded in the log.
 
     Raises:
         DataError: the file has no ocr_page or several, or a position in it is not a list of
             numbers.
     """
-    pages = _root(path).find_class("ocr_page")
+    root = _root(path)
+    pages = root.find_class("ocr_page")
     if len(pages) != 1:
         raise DataError(message("datasets.hocr-several-pages", count=len(pages)), file=path)
     page = pages[0]
     about = _properties(page)
+    lines = tuple(_lines(page, path, kinds, _is_of_tesseract(root)))
+    parts = (part for part in text_nodes(root, _NO_TEXT) if not _is_choice(part.element))
+    report_lost_text(parts, {page: "".join(line.text for line in lines)}, path)
     corners = _outline({"bbox": about.get("bbox", "")}, path, "ocr_page") or ((0.0, 0.0),) * 4
     return Page(
         file=str(path),
         image_name=about.get("image", "").strip("\"'"),
         width=corners[2][0] - corners[0][0],
         height=corners[2][1] - corners[0][1],
-        lines=tuple(_lines(page, path, kinds)),
+        lines=lines,
         explicit_order=True,
     )
 
@@ -89,28 +123,145 @@ _END = 4096
 """Characters at the end of a file that must contain the end of the document."""
 
 
+class _Chunk:
+    """Text that becomes a line: the pieces between two ends of lines or blocks, and their words.
+
+    `container` is the innermost line or block around it.
+    """
+
+    def __init__(self, container: html.HtmlElement) -> None:
+        self.container = container
+        self.words: list[html.HtmlElement] = []
+        self._pieces = [""]
+
+    def add(self, text: str | None) -> None:
+        """Add text that is not in a word."""
+        self._pieces[-1] += text or ""
+
+    def add_word(self, word: html.HtmlElement) -> None:
+        """Add a word."""
+        self.words.append(word)
+        text = "".join(_texts_of(word))
+        separator = "" if any(_CHARACTERS & _classes(part) for part in word.iter("*")) else " "
+        self._pieces += [separator.join(text.split()), ""]
+
+    @property
+    def text(self) -> str:
+        """The text, with single spaces, and none between Chinese words."""
+        return join_words([" ".join(piece.split()) for piece in self._pieces])
+
+
+def _chunks(page: html.HtmlElement) -> Iterator[tuple[_Chunk, bool]]:
+    """The texts of a page, each with whether its container is its own."""
+    lines = [each for each in page.iter("*") if _LINES & _classes(each)]
+    areas = {around for line in lines for around in line.iterancestors()}
+    innermost = {line for line in lines if line not in areas}
+    chunks = [
+        chunk for chunk in _divided(page, innermost) if chunk.text or chunk.container in innermost
+    ]
+    number_of = Counter(chunk.container for chunk in chunks)
+    for chunk in chunks:
+        outer = chunk.container in areas or chunk.container is page
+        yield chunk, not outer and number_of[chunk.container] == 1
+
+
+def _divided(page: html.HtmlElement, lines: Collection[html.HtmlElement]) -> Iterator[_Chunk]:
+    around, chunk = [page], _Chunk(page)
+    walk = etree.iterwalk(page, events=("start", "end"))
+    for event, element in walk:
+        if event == "start":
+            if element.tag in _NO_TEXT or _is_choice(element):
+                walk.skip_subtree()
+            elif _WORD in _classes(element):
+                chunk.add_word(element)
+                walk.skip_subtree()
+            else:
+                if _is_block(element) and around[-1] not in lines and element is not page:
+                    yield chunk
+                    around.append(element)
+                    chunk = _Chunk(element)
+                chunk.add(" " if element.tag == "br" else element.text)
+            continue
+        if element is around[-1]:
+            yield chunk
+            around.pop()
+            if element is page:
+                return
+            chunk = _Chunk(around[-1])
+        chunk.add(element.tail)
+
+
+def _texts_of(element: html.HtmlElement) -> Iterator[str]:
+    """The text nodes of a word, without those of alternative readings."""
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, part in walk:
+        if event == "end" and part is not element:
+            yield part.tail or ""
+        elif event == "start" and (part.tag in _NO_TEXT or _is_choice(part)):
+            walk.skip_subtree()
+        elif event == "start":
+            yield part.text or ""
+
+
+def _is_choice(element: html.HtmlElement) -> bool:
+    """Whether an element is another reading of the text before it.
+
+    Tesseract writes those among which it chose into the word (`lstm_choice_mode`); hOCR has
+    ``<ins class="alt">`` for the best reading and ``<del class="alt">`` for others.
+    """
+    return (
+        element.tag == "del"
+        or "ocr_symbol" in _classes(element)
+        or element.get("id", "").startswith(("lstm_choices_", "timestep", "choice_"))
+    )
+
+
+def _is_block(element: html.HtmlElement) -> bool:
+    """Whether text before, in and after an element is not one line."""
+    named = {name for name in _classes(element) if name.startswith("ocr")}
+    return bool(named - _INLINE) or element.tag not in _INLINE_TAGS
+
+
+def _classes(element: html.HtmlElement) -> set[str]:
+    return set(element.get("class", "").split())
+
+
 def _lines(
-    page: html.HtmlElement, path: Path, kinds: Mapping[str, LineKind] | None
+    page: html.HtmlElement,
+    path: Path,
+    kinds: Mapping[str, LineKind] | None,
+    by_tesseract: bool,
 ) -> Iterator[Line]:
-    found = (each for each in page.iter("*") if LINES & set(each.get("class", "").split()))
-    for place, element in enumerate(found, start=1):
-        name = element.get("id") or f".{place}"
-        words = element.find_class(_WORD)
-        texts = [" ".join(word.text_content().split()) for word in words or [element]]
-        own = _properties(element)
-        outline = _outline(own, path, name)
-        line = Around().line(name, join_words(texts), outline, kinds, [_kind(element)])
-        given = [_properties(word).get("x_wconf") for word in words] + [own.get("x_wconf")]
+    for place, (chunk, is_own) in enumerate(_chunks(page), start=1):
+        element = chunk.container
+        own = _properties(element) if is_own else {}
+        name = (element.get("id") if is_own else None) or f".{place}"
+        outline = _outline(own, path, name) or box_around(
+            _outline(_properties(word), path, name) for word in chunk.words
+        )
+        types = [_kind(each, _KINDS) for each in element.iterancestors()][::-1]
+        is_line = bool(_LINES & _classes(element)) and is_own
+        types.append(_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS))
+        line = Around((), tuple(filter(None, types))).line(name, chunk.text, outline, kinds)
+        given = [_properties(word).get("x_wconf") for word in chunk.words] + [own.get("x_wconf")]
         sure = [number(value, file=path, item=name) for value in given if value]
         share = min(max(sum(sure) / len(sure) / 100, 0.0), 1.0) if sure else None
         yield replace(line, confidence=share)
 
 
-def _kind(line: html.HtmlElement) -> str:
-    """The word for a line's kind: keju's own, else that of its class; empty for a plain line."""
-    classes = line.get("class", "").split()
-    word = next((_WORDS[name] for name in classes if name in _WORDS), "")
-    return str(line.get("data-kind", word))
+def _is_of_tesseract(root: html.HtmlElement) -> bool:
+    """Whether a file says that Tesseract wrote it."""
+    systems = (
+        meta.get("content", "") for meta in root.iter("meta") if meta.get("name") == "ocr-system"
+    )
+    return any("tesseract" in system.casefold() for system in systems)
+
+
+def _kind(element: html.HtmlElement, words: Mapping[str, str]) -> str:
+    """The word for the kind of line: keju's own, else that of a class; empty for a plain one."""
+    classes = element.get("class", "").split()
+    word = next((words[name] for name in classes if name in words), "")
+    return str(element.get("data-kind", word))
 
 
 def _properties(element: html.HtmlElement) -> dict[str, str]:
@@ -122,10 +273,7 @@ def _outline(about: Mapping[str, str], path: Path, name: str) -> tuple[Point, ..
     if poly := about.get("poly"):
         return points(poly, file=path, item=name)
     box = points(about.get("bbox", ""), file=path, item=name)
-    if len(box) != 2:
-        return ()
-    (x0, y0), (x1, y1) = box
-    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+    return box_around([box]) if len(box) == 2 else ()
 
 
 def _detect(listing: Listing) -> Detection | None:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from lxml import etree
+from msgspec.structs import replace
 
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import Reader
@@ -34,7 +35,8 @@ from keju.datasets.readers.xml_parsing import (
     points,
 )
 from keju.errors import DataError
-from keju.items import LineKind, Point
+from keju.items import Line, LineKind, Point
+from keju.layout import group_columns
 from keju.messages import message
 
 _NO_REGIONS = frozenset({"TextLine", "TextEquiv", "Word", "Glyph", "Coords"})
@@ -105,12 +107,23 @@ class _PageReader:
             found += self.lines(region, around.inside(name, _type_of(region)))
         if any(each.line.text.strip() for each in found):
             return found
-        # A region can be transcribed without lines, or its lines are only outlines.
-        return self._rows(parent, around) or found
+        return self._rows(parent, around, found) or found
 
-    def _rows(self, region: etree._Element, around: Around) -> list[FoundLine]:
-        """The text of a region that is transcribed without lines."""
+    def _rows(
+        self, region: etree._Element, around: Around, outlines: Sequence[FoundLine]
+    ) -> list[FoundLine]:
+        """The text of a region without lines, or whose lines are only outlines.
+
+        Rows get the outlines if there is one for each, in the order in which columns are read.
+        Otherwise a program drew them in another order than that of the text.
+        """
         rows = [row for row in (self._text_of(region) or "").splitlines() if row.strip()]
+        lines = [each.line for each in outlines]
+        if len(rows) == len(lines) and _are_in_order(lines):
+            return [
+                each._replace(line=replace(each.line, text=row))
+                for each, row in zip(outlines, rows, strict=True)
+            ]
         outline = self._outline(region, _within(around, "text")) if len(rows) == 1 else ()
         return [
             FoundLine(around.line(f".{place}", row, outline, self._kinds), around.ids)
@@ -175,6 +188,12 @@ class _PageReader:
             )
             for point in children(coords, "Point")
         )
+
+
+def _are_in_order(lines: Sequence[Line]) -> bool:
+    """Whether lines have outlines, and their order is that of the columns of the page."""
+    ordered = [line.id for column in group_columns(lines) for line in column]
+    return ordered == [line.id for line in lines]
 
 
 def _within(around: Around, name: str) -> str:

@@ -55,13 +55,13 @@ class PageResult(NamedTuple):
     """A page as transcribed by a program.
 
     `text` has one row for each line of the file, in its order, without lines that the file labels
-    as marginal (header, page number, seal …); `marginal` is their number. `page` has all lines and
-    the image name in the file; None for plain text. `outlined` means that lines have positions.
+    as marginal (header, page number, seal …); `marginal` are these. `page` has all lines and the
+    image name in the file; None for plain text. `outlined` means that lines have positions.
     """
 
     text: str
     page: Page | None = None
-    marginal: int = 0
+    marginal: tuple[Line, ...] = ()
     outlined: bool = False
 
     @property
@@ -85,7 +85,7 @@ class PageResult(NamedTuple):
 
     @property
     def summary(self) -> PageResult:
-        """The same without text and lines."""
+        """The same without the text and the lines, except marginal ones."""
         return self._replace(text="", page=replace(self.page, lines=()) if self.page else None)
 
 
@@ -136,7 +136,7 @@ def read_result(path: Path, form: str) -> PageResult:
     return PageResult(
         text,
         page,
-        marginal=sum(line.text != "" and line.kind not in FLOW for line in lines),
+        marginal=tuple(line for line in lines if line.text and line.kind not in FLOW),
         outlined=any(line.polygon for line in lines),
     )
 
