@@ -12,6 +12,7 @@ from keju.items import Item
 
 NAMESPACES = [
     "",
+    "http://schema.ccs-gmbh.com/ALTO",
     "http://www.loc.gov/standards/alto/ns-v2#",
     "http://www.loc.gov/standards/alto/ns-v3#",
     "http://www.loc.gov/standards/alto/ns-v4#",
@@ -109,6 +110,67 @@ def test_a_line_without_box_or_shape_has_no_outline(tmp_path: Path) -> None:
     (found,) = read_alto(alto_file(tmp_path, printed(block("b", "<TextLine/>")))).lines
     assert found.polygon == ()
     assert found.id == "b.1"
+
+
+EMPTY = 'HPOS="" VPOS="" WIDTH="" HEIGHT=" "'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shape"),
+    [
+        ("", ""),
+        (EMPTY, ""),
+        (EMPTY, '<Shape><Polygon POINTS=""/></Shape>'),
+        ('HPOS="0" VPOS="0" WIDTH="0" HEIGHT="0"', ""),
+        ('HPOS="7" VPOS="10" WIDTH="20"', ""),
+    ],
+)
+def test_a_line_without_a_size_has_the_box_around_its_strings(
+    tmp_path: Path, attributes: str, shape: str
+) -> None:
+    strings = string("大", 'HPOS="1.5" VPOS="2" WIDTH="4" HEIGHT="8.25"') + string("學", EMPTY)
+    body = f'<TextLine ID="l" {attributes}>{shape}{strings}</TextLine>'
+    (found,) = read_alto(alto_file(tmp_path, printed(block("b", body)))).lines
+    assert (found.text, found.id) == ("大學", "l")
+    assert found.polygon == ((1.5, 2), (5.5, 2), (5.5, 10.25), (1.5, 10.25))
+
+
+def test_a_page_without_sizes_is_read(tmp_path: Path) -> None:
+    path = alto_file(tmp_path, printed(block("b", line("甲"))), unit="")
+    sized = path.read_text("utf-8")
+    for sizes in ('WIDTH="" HEIGHT=""', ""):
+        path.write_text(sized.replace('WIDTH="300" HEIGHT="400"', sizes), "utf-8")
+        page = read_alto(path)
+        assert (page.width, page.height, [found.text for found in page.lines]) == (0, 0, ["甲"])
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (printed(block("b", string("大"), string("學"))), ["大學"]),
+        (printed(string("大"), line("l", string("中")), string("學")), ["大", "中", "學"]),
+        (line("甲"), ["甲"]),
+        (block("b", line("甲")), ["甲"]),
+        (printed("<Illustration>" + line("甲") + "</Illustration>"), ["甲"]),
+        (line("l", "<String><Glyph CONTENT='大'/><Glyph CONTENT='學'/></String>"), ["大學"]),
+        (line("l", '<HYP CONTENT="-"/>', string("re")), ["- re"]),
+    ],
+)
+def test_text_is_taken_wherever_it_is(tmp_path: Path, body: str, lines: list[str]) -> None:
+    assert texts(alto_file(tmp_path, body)) == lines
+
+
+def test_an_order_of_nothing_leaves_the_order_to_the_next_one_or_to_geometry(
+    tmp_path: Path,
+) -> None:
+    gone = f'<OrderedGroup ID="g">{ref("gone")}</OrderedGroup>'
+    named = f'<OrderedGroup ID="n">{ref("b")}{ref("a")}</OrderedGroup>'
+    body = printed(block("a", line("a", x=30)), block("b", line("b", x=240)))
+    for groups, stated in ((gone, False), (gone + named, True)):
+        before = f"<ReadingOrder>{groups}</ReadingOrder>"
+        page = read_alto(alto_file(tmp_path, body, before=before))
+        assert page.explicit_order == stated
+        assert [found.text for found in page_in_reading_order(page)] == ["b", "a"]
 
 
 @pytest.mark.parametrize(("unit", "dpi", "factor"), [("mm10", 254, 1), ("inch1200", 300, 0.25)])

@@ -61,6 +61,65 @@ def test_a_line_may_have_no_place_and_no_words(tmp_path):
     assert [line.confidence for line in page.lines] == [None, None]
 
 
+def element(name: str, inner: str, title: str = "", tag: str = "span") -> str:
+    return f'<{tag} class="{name}" title="{title}">{inner}</{tag}>'
+
+
+LINES = LINE.format("bbox 90 10 96 120", "卷一") + LINE.format("bbox 75 10 81 120", "學而")
+WORDS = element("ocrx_word", "學而", "bbox 90 10 96 60; x_wconf 80") + element(
+    "ocrx_word", "時習", "bbox 91 70 97 120; x_wconf 60"
+)
+BOX = ((90, 10), (97, 10), (97, 120), (90, 120))
+
+
+@pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        (element("ocr_header", LINES, "bbox 0 0 9 9", "div"), [("卷一", "head"), ("學而", "head")]),
+        (element("ocr_footer", LINES, "", "div"), [("卷一", "foot"), ("學而", "foot")]),
+        (element("ocr_caption", LINES, "", "div"), [("卷一", "other"), ("學而", "other")]),
+        (element("ocr_textfloat", f"<p>{LINES}</p>", "", "div"),
+         [("卷一", "main"), ("學而", "main")]),
+        (element("ocr_line", element("ocrx_line", "卷一") + "學而"),
+         [("卷一", "main"), ("學而", "main")]),
+        (element("ocr_header", "論") + LINES, [("論", "head"), ("卷一", "main"), ("學而", "main")]),
+        (element("ocr_pageno", "十"), [("十", "number")]),
+        (element("ocr_title", LINES), [("卷一", "title"), ("學而", "title")]),
+        (element("ocrx_line", WORDS), [("學而時習", "main")]),
+        (element("ocr_par", WORDS, "", "p"), [("學而時習", "main")]),
+        (element("ocr_carea", f"卷一 <p>{WORDS}</p>四", "", "div"),
+         [("卷一", "main"), ("學而時習", "main"), ("四", "main")]),
+        ("學而<br>時習<p>ad <i>hoc</i></p>",
+         [("學而", "main"), ("時習", "main"), ("ad hoc", "main")]),
+        (element("ocr_line", ""), [("", "main")]),
+        (element("ocr_par", " ", "", "p") + "<script>x</script>", []),
+    ],
+)  # fmt: skip
+def test_the_innermost_lines_are_the_lines_and_other_text_too(tmp_path, body, lines):
+    page = read_hocr(hocr(tmp_path, body))
+    assert [(line.text, line.kind) for line in page.lines] == lines
+
+
+def test_words_without_a_line_give_it_a_place_and_confidence(tmp_path):
+    for body in (element("ocr_par", WORDS), WORDS, element("ocr_line", WORDS, "bbox 0 0 0 0")):
+        (line,) = read_hocr(hocr(tmp_path, body)).lines
+        assert (line.polygon, line.confidence) == (BOX, pytest.approx(0.7))
+    (line,) = read_hocr(hocr(tmp_path, element("ocr_carea", "學", "bbox 1 2 3 4"))).lines
+    assert line.polygon == ((1, 2), (3, 2), (3, 4), (1, 4))
+
+
+@pytest.mark.parametrize("system", ["tesseract 5.3.0", "Tesseract", "ABBYY 16", ""])
+def test_headings_and_captions_of_tesseract_are_text(tmp_path, system):
+    """In other files, and around lines, as alto__hocr.xsl writes them, they are marginal."""
+    body = element("ocr_header", "卷一") + element("ocr_caption", "圖")
+    body += element("ocr_header", LINE.format("", "葉"), tag="div")
+    path = hocr(tmp_path, body)
+    head = f"<html><head><meta name='ocr-system' content='{system}'/></head>"
+    path.write_text(path.read_text("utf-8").replace("<html>", head), "utf-8")
+    kinds = [line.kind for line in read_hocr(path).lines]
+    assert kinds == (["title", "main"] if "ess" in system else ["head", "other"]) + ["head"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -77,16 +136,17 @@ def test_what_is_not_a_page_is_an_error(tmp_path, text, problem):
         read_hocr(path)
 
 
-def test_tesseracts_file_has_the_lines_that_tesseract_prints(tmp_path):
+@pytest.mark.parametrize("boxes", [[], ["-c", "hocr_char_boxes=1"]], ids=["words", "characters"])
+@pytest.mark.parametrize("choices", [[], ["-c", "lstm_choice_mode=2"]], ids=["one", "choices"])
+def test_tesseracts_file_has_the_lines_that_tesseract_prints(tmp_path, boxes, choices):
     if shutil.which("tesseract") is None:
         pytest.skip("the program tesseract is not installed")
     ref = next(each for each in Dataset.open(mini()).items() if each.task == "T1").images[0]
     image = Dataset.open(mini()).image_path(ref)
-    for form in ("hocr", "txt"):
-        subprocess.run(
-            ["tesseract", image, tmp_path / "page", "--psm", "6", form],
-            check=True, capture_output=True,
-        )  # fmt: skip
+    subprocess.run(
+        ["tesseract", image, tmp_path / "page", "--psm", "6", *boxes, *choices, "hocr", "txt"],
+        check=True, capture_output=True,
+    )  # fmt: skip
     page = read_hocr(tmp_path / "page.hocr")
     printed = (tmp_path / "page.txt").read_text("utf-8").split("\n")
     shown = ["".join(row.split()) for row in printed if row.strip()]

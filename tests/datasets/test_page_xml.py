@@ -153,6 +153,39 @@ def test_an_index_that_is_missing_somewhere_states_none(tmp_path: Path) -> None:
     assert not read_page(path).explicit_order
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        "",
+        ref("deleted1", 0) + ref("deleted2", 1),
+        ref("picture", 0),
+        ref("left", 0),
+        '<UnorderedGroupIndexed index="0"><RegionRef regionRef="left"/>'
+        '<RegionRef regionRef="right"/></UnorderedGroupIndexed>',
+    ],
+    ids=["empty", "dangling", "a picture", "half of the lines", "unordered"],
+)
+def test_an_order_that_does_not_order_the_lines_leaves_it_to_geometry(
+    tmp_path: Path, members: str
+) -> None:
+    body = order(f'<OrderedGroup id="g">{members}</OrderedGroup>') + '<ImageRegion id="picture"/>'
+    body += region("left", line("左列", x=30)) + region("right", line("右列", x=240))
+    page = read_page(page_file(tmp_path, body))
+    assert [found.text for found in page.lines] == ["左列", "右列"]
+    assert effective_order(page, "auto") == "geometry"
+    assert [found.text for found in page_in_reading_order(page)] == ["右列", "左列"]
+
+
+def test_an_order_need_not_contain_marginal_regions(tmp_path: Path) -> None:
+    header = "".join(
+        region(f"h{at}", line(f"h{at}"), attributes='type="header"') for at in range(3)
+    )
+    groups = order(f'<OrderedGroup id="g">{ref("b", 0)}{ref("a", 1)}</OrderedGroup>')
+    page = read_page(page_file(tmp_path, groups + header + region("a") + region("b")))
+    assert [found.text for found in page.lines] == ["b1", "b2", "a1", "a2", "h0", "h1", "h2"]
+    assert page.explicit_order
+
+
 def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
     body = region("a", *(line(f"x{x}", x=x) for x in (100, 240, 30)))
     page = read_page(page_file(tmp_path, body))
@@ -194,6 +227,83 @@ def test_the_version_of_lowest_index_is_the_text(tmp_path: Path) -> None:
         '<TextEquiv index="0"><PlainText>x</PlainText><Unicode>甲</Unicode></TextEquiv></TextLine>'
     )
     assert texts(page_file(tmp_path, region("a", body))) == ["甲"]
+
+
+def version(text: str, attributes: str = "") -> str:
+    return f"<TextEquiv {attributes}><Unicode>{text}</Unicode></TextEquiv>"
+
+
+@pytest.mark.parametrize(
+    ("versions", "text"),
+    [
+        (version("正", 'index="1"') + version("誤"), "正"),
+        (version("誤") + version("正", 'index="1"'), "正"),
+        (version("誤", 'conf="0.9"') + version("正", 'index="7" conf="0.1"'), "正"),
+        (version("誤", 'index="2"') + version("正", 'index="1"'), "正"),
+        (version("誤", 'index="10"') + version("正", 'index="9"'), "正"),
+        (version("正", 'index="0"') + version("誤", 'index="0"'), "正"),
+        (version("誤", 'conf="0.2"') + version("正", 'conf="0.9"'), "正"),
+        (version("誤") + version("正", 'conf="0.1"'), "正"),
+        (version("誤", 'conf="high"') + version("正", 'conf="0"'), "正"),
+        (version("誤", 'conf="nan"') + version("正", 'conf="0"'), "正"),
+        (version("正", 'index=""') + version("誤", 'index=""'), "正"),
+        (version("正", 'conf=""') + version("誤"), "正"),
+        (version("", 'index="0"') + version("非", 'index="1"'), ""),
+        ("<TextEquiv><PlainText>正</PlainText><Unicode/></TextEquiv>", "正"),
+        ("<TextEquiv><PlainText>誤</PlainText><Unicode>正</Unicode></TextEquiv>", "正"),
+        ("<TextEquiv><PlainText>正</PlainText></TextEquiv>", "正"),
+    ],
+)
+def test_dinglehoppers_rule_chooses_among_the_versions_of_a_text(
+    tmp_path: Path, versions: str, text: str
+) -> None:
+    body = f'<TextLine id="l">{versions}</TextLine>'
+    assert texts(page_file(tmp_path, region("a", body))) == [text]
+
+
+def test_an_index_that_is_not_a_number_is_refused(tmp_path: Path) -> None:
+    body = '<TextLine id="l">' + version("正", 'index="one"') + "</TextLine>"
+    with pytest.raises(DataError, match="TextEquiv: 'one' is not a number"):
+        read_page(page_file(tmp_path, region("a", body)))
+
+
+def test_the_rows_of_a_region_get_the_outlines_of_its_empty_lines(tmp_path: Path) -> None:
+    """Only where these are in the order of the text: a program may have drawn them otherwise."""
+    text = version("學而時習之\n不亦說乎")
+    outlines = line("l1", "&#32;", x=200) + line("l2", "&#32;", x=100)
+    (first, second) = read_page(page_file(tmp_path, region("a", outlines, text))).lines
+    assert [(found.id, found.text) for found in (first, second)] == [
+        ("l1", "學而時習之"), ("l2", "不亦說乎"),
+    ]  # fmt: skip
+    assert first.polygon[0] == (200, 0)
+    backwards = line("l1", "&#32;", x=100) + line("l2", "&#32;", x=200)
+    for other in (backwards, line("l1", "&#32;", x=100), ""):
+        found = read_page(page_file(tmp_path, region("a", other, text))).lines
+        assert [line.text for line in found] == ["學而時習之", "不亦說乎"]
+        assert [line.polygon for line in found] == [(), ()]
+
+
+def test_lines_are_read_in_whatever_element_they_are(tmp_path: Path) -> None:
+    cells = "".join(
+        f'<TableCell row="0" col="{at}" id="c{at}">{line(text, x=200 - 40 * at)}</TableCell>'
+        for at, text in enumerate(("甲乙丙", "丁戊己"))
+    )
+    body = f'<TableRegion id="t">{cells}</TableRegion>' + region("r", line("庚辛壬", x=20))
+    page = read_page(page_file(tmp_path, body))
+    assert [found.text for found in page_in_reading_order(page)] == ["甲乙丙", "丁戊己", "庚辛壬"]
+    first = order(f'<OrderedGroup id="g">{ref("r", 0)}{ref("t", 1)}</OrderedGroup>')
+    assert texts(page_file(tmp_path, first + body)) == ["庚辛壬", "甲乙丙", "丁戊己"]
+
+
+def test_a_line_without_an_outline_has_the_box_around_its_words(tmp_path: Path) -> None:
+    words = "".join(
+        f'<Word><Coords points="{x},5 {x + 9},5 {x + 9},90"/>{version("天")}</Word>'
+        for x in (10, 40)
+    )
+    for coords in ("", '<Coords points=""/>'):
+        body = f'<TextLine id="l">{coords}{words}</TextLine>'
+        (found,) = read_page(page_file(tmp_path, region("a", body))).lines
+        assert found.polygon == ((10, 5), (49, 5), (49, 90), (10, 90))
 
 
 def test_a_line_without_text_takes_that_of_its_words(tmp_path: Path) -> None:

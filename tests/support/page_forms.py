@@ -247,6 +247,9 @@ def page_forms() -> Iterator[tuple[str, str]]:
     yield "page dangling order", page(region(lines), before=order("deleted", "gone"))
 
 
+ID = 'id="r1"'
+
+
 # ALTO
 
 
@@ -526,4 +529,111 @@ def forms() -> dict[str, tuple[str, bytes]]:
         "txt of Windows": (".txt", b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode()),
         "txt of Tesseract": (".txt", f"{TEXT}\n\f".encode()),
         "txt in UTF-16": (".txt", TEXT.encode("utf-16")),
+    }
+
+
+def lossy_forms() -> dict[str, tuple[str, str, str]]:
+    """Files with text that no reader takes: the suffix, the content, and how a note names it."""
+    lines, columns = join(line), "".join(map(line, COLUMNS))
+    alto_columns = "".join(map(alto_line, COLUMNS))
+    hocr_columns = "".join(map(hocr_line, COLUMNS))
+    title = f"TextLine l1: “{TITLE.text}”"
+    return {
+        "page second Page": (
+            ".xml",
+            page(region(lines)).replace(
+                "</PcGts>", f"<Page>{region(line(TITLE), 'TextRegion', ID)}</Page></PcGts>"
+            ),
+            f"TextLine in r1: “{TITLE.text}”",
+        ),
+        "page text without TextEquiv": (
+            ".xml",
+            page(region(columns + f'<TextLine id="l1">{TITLE.text}</TextLine>')),
+            title,
+        ),
+        "page region with more rows": (
+            ".xml",
+            page(region(columns + text_line(TITLE, "") + equiv(TEXT), attributes=ID)),
+            f"TextRegion r1: “{TITLE.text}”",
+        ),
+        "page empty first version": (
+            ".xml",
+            page(
+                region(
+                    columns
+                    + text_line(
+                        TITLE, equiv("", 'index="0"') + equiv(TITLE.text, 'index="1"'), 'id="l1"'
+                    )
+                )
+            ),
+            title,
+        ),
+        "page more words than in the line": (
+            ".xml",
+            page(
+                region(
+                    columns
+                    + text_line(TITLE, equiv("論") + f'<Word id="w1">{equiv("語卷第一")}</Word>')
+                )
+            ),
+            "Word w1: “語卷第一”",
+        ),
+        "page header": (
+            ".xml",
+            page(region(columns) + region(line(TITLE), attributes='type="header"')),
+            f"header “{TITLE.text}”",
+        ),
+        "alto CONTENT of a line": (
+            ".xml",
+            alto(block(alto_columns + f'<TextLine ID="l1" CONTENT="{TITLE.text}"/>')),
+            title,
+        ),
+        "alto text of a line": (
+            ".xml",
+            alto(block(alto_columns + f'<TextLine ID="l1">{TITLE.text}</TextLine>')),
+            title,
+        ),
+        "alto SUBS_CONTENT alone": (
+            ".xml",
+            alto(
+                block(
+                    alto_columns
+                    + f'<TextLine><String ID="s1" CONTENT="" SUBS_CONTENT="{TITLE.text}"/>'
+                    "</TextLine>"
+                )
+            ),
+            f"String s1: “{TITLE.text}”",
+        ),
+        "alto second Layout": (
+            ".xml",
+            alto(alto_columns).replace(
+                "</alto>", f'<Layout><Page ID="p2">{alto_line(TITLE)}</Page></Layout></alto>'
+            ),
+            f"String in p2: “{TITLE.text}”",
+        ),
+        "alto TopMargin": (
+            ".xml",
+            alto(block(alto_columns) + block(block(alto_line(TITLE)), "TopMargin")),
+            f"TopMargin “{TITLE.text}”",
+        ),
+        "hocr text outside the page": (
+            ".hocr",
+            hocr(hocr_columns).replace("</body>", f"<p id='after'>{TITLE.text}</p></body>"),
+            f"p after: “{TITLE.text}”",
+        ),
+        "hocr header area": (
+            ".hocr",
+            hocr(span("ocr_header", hocr_line(TITLE), tag="div") + hocr_columns),
+            f"header “{TITLE.text}”",
+        ),
+        "hocr header of another engine": (
+            ".hocr",
+            hocr(hocr_line(TITLE, "ocr_header") + hocr_columns),
+            f"header “{TITLE.text}”",
+        ),
+        "hocr page number": (
+            ".hocr",
+            hocr(span("ocr_pageno", TITLE.text) + hocr_columns),
+            f"page-number “{TITLE.text}”",
+        ),
     }

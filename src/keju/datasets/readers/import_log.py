@@ -105,15 +105,14 @@ class ImportLog:
             )
         if self._lost:
             places = [f"{file.parent.name}/{file.name}, {place}" for file, place, _ in self._lost]
-            first = join_clauses(places[:_MOST])
-            more = len(places) - _MOST
+            shown: str = join_clauses(places[:_MOST])
+            if (others := len(places) - _MOST) > 0:
+                shown = message("datasets.first-and-more", first=shown, count=others)
             yield message(
                 "datasets.text-not-taken",
                 count=sum(count for _, _, count in self._lost),
                 files=len({file for file, _, _ in self._lost}),
-                places=message("datasets.first-and-more", first=first, count=more)
-                if more > 0
-                else first,
+                places=shown,
             )
         used, kept, ignored = self.fields()
         if used:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from lxml import etree, html
+from lxml.html import defs
 from msgspec.structs import replace
 
 from keju.datasets.pages import Page
@@ -52,10 +53,7 @@ _TESSERACT_KINDS = {"ocr_caption": "", "ocr_header": "heading"}
 _WORD = "ocrx_word"
 _CHARACTERS = frozenset({"ocrx_cinfo", "ocr_cinfo", "ocr_glyph", "ocr_glyphs"})
 _INLINE = frozenset({_WORD, *_CHARACTERS, "ocr_symbol", "ocr_dropcap", "ocr_math", "ocr_chem"})
-_INLINE_TAGS = frozenset(
-    ("a", "abbr", "b", "bdi", "bdo", "big", "code", "em", "font", "i", "ins", "mark", "rb", "rt")
-    + ("ruby", "s", "small", "span", "strong", "sub", "sup", "tt", "u", "wbr")
-)
+_BLOCK_TAGS = frozenset({*defs.block_tags, "body", "br", "td", "th"})
 _NO_TEXT = frozenset({"script", "style", "head"})
 """Elements whose text is not shown."""
 
@@ -219,7 +217,7 @@ def _is_choice(element: html.HtmlElement) -> bool:
 def _is_block(element: html.HtmlElement) -> bool:
     """Whether text before, in and after an element is not one line."""
     named = {name for name in _classes(element) if name.startswith("ocr")}
-    return bool(named - _INLINE) or element.tag not in _INLINE_TAGS
+    return bool(named - _INLINE) or element.tag in _BLOCK_TAGS
 
 
 def _classes(element: html.HtmlElement) -> set[str]:
