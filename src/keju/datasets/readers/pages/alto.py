@@ -220,7 +220,7 @@ def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
 
 READER = Reader(
     "alto",
-    "ALTO 2 to 4, with or without the page images",
+    "ALTO 1 to 4, with or without the page images",
     page_layout("ALTO"),
     _import,
     AltoSettings,
