@@ -131,6 +131,6 @@ def test_a_correction_at_one_level_is_not_lost_text(dataset, tmp_path):
 
 
 def test_a_place_and_a_text_from_a_file_are_shown_without_control_characters(dataset, tmp_path):
-    text = '<TextLine id="l1">天\x9b31m\u202e地</TextLine>'
+    text = '<TextLine id="l1\x9b">天\x9b31m\u202e地</TextLine>'
     folder = written(tmp_path, {"page": (".xml", page(region(text)).encode())})["page"]
     assert "TextLine l1: “天31m地”" in lost_text(dataset, folder)

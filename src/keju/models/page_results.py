@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from keju.datasets.page_names import NamedPage
 from keju.datasets.readers.base import files_under, join_names
-from keju.datasets.readers.import_log import beginning_of, logging_import
+from keju.datasets.readers.import_log import beginning_of, logging_import, printable
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.result_files import (
     SUFFIXES,
@@ -269,7 +269,8 @@ def _marginal_notes(name: str, found: Mapping[ResultFile, PageResult]) -> Iterat
     marginal = [(file, line) for file, read in found.items() for line in read.marginal]
     if marginal:
         few = join_names(
-            f"{file.inside} {line.source_kind} {beginning_of(line.text)}" for file, line in marginal
+            f"{file.inside} {printable(line.source_kind)} {beginning_of(line.text)}"
+            for file, line in marginal
         )
         yield message("models.marginal-lines", name=name, count=len(marginal), lines=few)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -12,14 +13,19 @@ from keju.messages import join_clauses, message
 _MOST = 5
 """The number of places of lost text that a note names."""
 
-_FIRST = 12
-"""The number of characters of a text that a note shows."""
+_FIRST, _LONGEST = 12, 60
+"""The number of characters that a note shows of a text, and of the place of one."""
 
 
 def beginning_of(text: str) -> str:
     """The first characters of a text from a file, in quotation marks, for a note."""
+    return f"“{printable(text, _FIRST)}”"
+
+
+def printable(text: str, most: int = _LONGEST) -> str:
+    """The first characters of a name from a file, without control characters."""
     shown = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
-    return f"“{shown[:_FIRST]}…”" if len(shown) > _FIRST else f"“{shown}”"
+    return f"{shown[:most]}…" if len(shown) > most else shown
 
 
 class ImportLog:
@@ -38,7 +44,9 @@ class ImportLog:
         self._matched: dict[str, dict[str, str]] = {}
         self._first: dict[str, str] = {}
         self._doubtful: dict[str, str] = {}
-        self._lost: list[tuple[Path, str, int]] = []
+        self._lost: Counter[Path] = Counter()
+        self._lost_at: list[str] = []
+        self._lost_places = 0
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
@@ -56,7 +64,11 @@ class ImportLog:
 
         `place` names the element, and `text` is shown as far as its first characters.
         """
-        self._lost.append((file, f"{place}: {beginning_of(text)}", count))
+        self._lost[file] += count
+        self._lost_places += 1
+        if len(self._lost_at) < _MOST:
+            where = f"{file.parent.name}/{file.name}, {printable(place)}"
+            self._lost_at.append(f"{where}: {beginning_of(text)}")
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
@@ -104,14 +116,13 @@ class ImportLog:
                 "missing"
             )
         if self._lost:
-            places = [f"{file.parent.name}/{file.name}, {place}" for file, place, _ in self._lost]
-            shown: str = join_clauses(places[:_MOST])
-            if (others := len(places) - _MOST) > 0:
+            shown: str = join_clauses(self._lost_at)
+            if (others := self._lost_places - _MOST) > 0:
                 shown = message("datasets.first-and-more", first=shown, count=others)
             yield message(
                 "datasets.text-not-taken",
-                count=sum(count for _, _, count in self._lost),
-                files=len({file for file, _, _ in self._lost}),
+                count=self._lost.total(),
+                files=len(self._lost),
                 places=shown,
             )
         used, kept, ignored = self.fields()

@@ -121,7 +121,7 @@ def _lines(context: _Context, parent: etree._Element, around: Around) -> Iterato
         types = [
             context.tags[ref] for ref in child.get("TAGREFS", "").split() if ref in context.tags
         ]
-        if name_of(child) == "TextLine" or _begins_strings(child, parent):
+        if name_of(child) == "TextLine" or _begins_strings(child):
             parts = list(child) if name_of(child) == "TextLine" else _strings_from(child)
             name = own or f".{place + 1}"
             outline = _outline(context, child, parts)
@@ -133,12 +133,10 @@ def _lines(context: _Context, parent: etree._Element, around: Around) -> Iterato
             yield from _lines(context, child, around.inside(own, *space, *types))
 
 
-def _begins_strings(element: etree._Element, parent: etree._Element) -> bool:
+def _begins_strings(element: etree._Element) -> bool:
     """Whether an element is the first of strings that are in no line."""
-    if name_of(element) not in _IN_LINES or name_of(parent) == "TextLine":
-        return False
     before = element.getprevious()
-    return before is None or name_of(before) not in _IN_LINES
+    return name_of(element) in _IN_LINES and (before is None or name_of(before) not in _IN_LINES)
 
 
 def _strings_from(element: etree._Element) -> list[etree._Element]:
