@@ -207,9 +207,10 @@ def _is_choice(element: html.HtmlElement) -> bool:
     Tesseract writes those among which it chose into the word (`lstm_choice_mode`); hOCR has
     ``<ins class="alt">`` for the best reading and ``<del class="alt">`` for others.
     """
+    classes = _classes(element)
     return (
-        element.tag == "del"
-        or "ocr_symbol" in _classes(element)
+        (element.tag == "del" and "alt" in classes)
+        or "ocr_symbol" in classes
         or element.get("id", "").startswith(("lstm_choices_", "timestep", "choice_"))
     )
 
