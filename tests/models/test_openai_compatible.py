@@ -185,7 +185,7 @@ def test_a_key_that_is_escaped_or_short_is_hidden_everywhere(
     monkeypatch.setenv("OPENAI_API_KEY", key)
     chat.plan(modes=["echo-key-escaped"], times=-1)
     answer = ask(chat.url)
-    assert (answer.text, answer.finish_reason) == ("says Bearer ***", "Bearer ***")
+    assert (answer.text, answer.finish_reason) == ("says Bearer ***", "stop: Bearer ***")
     assert key not in repr(answer)
     chat.plan(modes=["echo-key-401"], times=-1)
     assert key not in str(failure(chat.url))

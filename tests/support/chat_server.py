@@ -254,7 +254,7 @@ class ChatServer:
         """The key in the text, the finish reason and the usage, its characters as JSON escapes."""
         del item, mode
         key = request.headers.get("Authorization", "")
-        whole = json.dumps(completion("says KEY", "KEY", reasoning="KEY"))
+        whole = json.dumps(completion("says KEY", "stop: KEY", reasoning="KEY"))
         escaped = "".join(f"\\u{ord(mark):04X}" for mark in key)
         return web.Response(text=whole.replace("KEY", escaped), content_type="application/json")
 

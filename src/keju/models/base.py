@@ -81,6 +81,18 @@ class AskError(KejuError):
         self.unreachable = unreachable
         super().__init__(message)
 
+    def with_message(self, message: str) -> AskError:
+        """The same failure with another message."""
+        return AskError(
+            self.kind,
+            message,
+            retryable=self.retryable,
+            retry_after=self.retry_after,
+            overloaded=self.overloaded,
+            unreachable=self.unreachable,
+            said=self.said,
+        )
+
 
 class Decoding(Record, frozen=True, kw_only=True):
     """Decoding parameters; None leaves the server's default.

@@ -42,13 +42,8 @@ class Batch(Struct):
 
 
 class _Reply(Struct):
-    status_code: int = 0
+    status_code: int = 200
     body: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _Error(Struct):
-    code: str | None = None
-    message: str | None = None
 
 
 class Result(Struct):
@@ -56,13 +51,13 @@ class Result(Struct):
 
     custom_id: str
     response: _Reply | None = None
-    error: _Error | None = None
+    error: Any = None
 
     @property
     def unasked(self) -> bool:
         """Whether the batch ended before this request was processed."""
-        ended = self.error is not None and self.error.code in _NOT_PROCESSED
-        return self.response is None and ended
+        code = self.error.get("code") if isinstance(self.error, dict) else None
+        return self.response is None and code in _NOT_PROCESSED
 
 
 class BatchEndpoint(Protocol):

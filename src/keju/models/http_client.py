@@ -13,7 +13,7 @@ import aiohttp
 
 from keju.messages import message
 from keju.models.base import AskError
-from keju.models.openai_errors import excerpt
+from keju.models.openai_errors import error_of_status, excerpt
 from keju.models.server_addresses import proxy_for
 
 MOST_BYTES = 64 << 20
@@ -28,6 +28,9 @@ _LARGE_AT_A_TIME = 2
 this limits the memory of a run at any concurrency: the others wait, unread, in their servers."""
 
 _CONNECT_SECONDS = 30.0
+
+_OF_PROXIES = frozenset({"connection", "timeout", "server", "bad-response", "auth"})
+"""Kinds of failure that a proxy can cause: it may be away, or answer itself (403, 407, 502)."""
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -46,12 +49,15 @@ class Reply(NamedTuple):
 class Wire:
     """Connections to one server, kept open and reused; the run decides how many there are.
 
-    The environment's proxies are used (HTTPS_PROXY, NO_PROXY), its netrc is not. Redirections are
-    not followed: they would carry the images and the key elsewhere.
+    The environment's proxies are used (HTTPS_PROXY, ALL_PROXY, NO_PROXY), its netrc is not.
+    Redirections are not followed: they would carry the images and the key elsewhere.
 
     Args:
         url: the address of all requests.
         timeout: seconds for a whole exchange.
+
+    Raises:
+        UsageError: keju cannot use the environment's proxy.
     """
 
     def __init__(self, url: str, timeout: float) -> None:
@@ -95,9 +101,17 @@ class Wire:
             data=data,
             headers=headers,
             allow_redirects=False,
-            proxy=self._proxy,
+            proxy=self._proxy.url if self._proxy else None,
         ) as reply:
             return Reply(reply.status, reply.headers, await _whole(reply, most))
+
+    def through_proxy(self, failure: AskError) -> AskError:
+        """The failure, with the proxy's name where a proxy may be its cause."""
+        if self._proxy is None or failure.kind not in _OF_PROXIES:
+            return failure
+        return failure.with_message(
+            message("models.through-proxy", failure=failure.message, proxy=self._proxy.name)
+        )
 
     async def close(self) -> None:
         """Close the connections."""
@@ -140,6 +154,8 @@ def _turn() -> asyncio.Semaphore:
 
 def error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return error_of_status(error.status, error.message, error.headers or {})
     chain = list(_causes(error))
     words = excerpt(
         next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)

@@ -23,7 +23,7 @@ from keju.errors import UsageError
 from keju.messages import message
 from keju.models.base import AskError
 from keju.models.http_client import Wire
-from keju.models.openai_errors import error_of_status, excerpt
+from keju.models.openai_errors import error_in_batch, error_of_status
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
@@ -150,8 +150,7 @@ def _error_of(line: dict[str, Any]) -> AskError | None:
     reply, error = line.get("response") or {}, line.get("error")
     status = reply.get("status_code", 200) if isinstance(reply, dict) else 0
     if error:
-        said = error.get("message") if isinstance(error, dict) else error
-        return AskError("server", excerpt(str(said or "the batch gave no reply")))
+        return error_in_batch(error)
     if status == 200:
         return None
     return error_of_status(status, reply.get("body"), {})

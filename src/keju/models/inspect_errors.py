@@ -13,12 +13,8 @@ from typing import NamedTuple
 
 from keju.messages import message
 from keju.models.base import AskError
-from keju.models.openai_errors import error_of_reply, error_of_status, excerpt
+from keju.models.openai_errors import STATUS_OF_WORD, error_of_reply, error_of_status, excerpt
 
-_GRPC = {
-    "INVALID_ARGUMENT": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
-    "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
-}  # fmt: skip
 _OF_THE_WIRE = re.compile("Connect|Network|Protocol|Transport|ReadError|WriteError|ClosedResource")
 _OF_SHAPE = (ValueError, TypeError, LookupError, AttributeError, AssertionError)
 _MARKUP = re.compile(r"\[/?[a-z]+\]")
@@ -83,7 +79,7 @@ def _reply(error: BaseException) -> _Reply | None:
     places = ((error, "status_code"), (error, "code"), (response, "status_code"))
     said = [getattr(place, name, None) for place, name in places]
     code = said[1]() if callable(said[1]) else None
-    said.append(_GRPC.get(getattr(code, "name", "")))
+    said.append(STATUS_OF_WORD.get(str(getattr(code, "name", "")).lower()))
     status = next((number for number in said if type(number) is int and number >= 300), None)
     if status is None:
         return None

@@ -9,16 +9,15 @@ import msgspec
 from msgspec import Struct
 
 from keju.errors import printable, shortened
-from keju.items import Status, Usage
+from keju.items import Usage
 from keju.messages import message
-from keju.models.base import Answer, AskError, status_of
-from keju.models.openai_errors import error_of_object, excerpt
+from keju.models.base import Answer, AskError
+from keju.models.finish_reasons import reason_word, status_of_ending
+from keju.models.openai_errors import error_of_object, excerpt, states_error, words_of
+from keju.models.reply_json import repaired_json, streams
 from keju.models.token_counts import CheckedUsage, checked_usage
 from keju.text import read_content
 from keju.text.content import Content
-
-_CUT_SHORT = frozenset({"length", "max_tokens", "max_length", "model_length"})
-_FILTERED = frozenset({"safety", "recitation", "prohibited_content", "refusal", "sensitive"})
 
 _LONGEST_NAME = 120
 
@@ -33,6 +32,9 @@ class _Message(Struct):
 class _Choice(Struct):
     message: _Message | None = None
     finish_reason: Any = None
+    native_finish_reason: Any = None
+    error: Any = None
+    delta: Any = None
 
 
 class _Completion(Struct):
@@ -56,23 +58,24 @@ def answer_of(body: bytes) -> Answer:
             the error's own class), or a refusal by policy (``refused``).
     """
     completion = _decode(body)
-    if completion.error:
-        raise error_of_object(completion.error)
-    reply = completion.choices[0].message if completion.choices else None
+    choice = completion.choices[0] if completion.choices else _Choice()
+    for error in (completion.error, choice.error):
+        if states_error(error):
+            raise error_of_object(error)
+    reply = choice.message
     if reply is None:
-        raise _bad(message("models.no-choices"), body)
-    reason = _text_of(completion.choices[0].finish_reason if completion.choices else None)
-    if reason == "abort":
-        raise AskError("server", message("models.answer-broken-off"), retryable=True)
+        raise streams() if choice.delta is not None else _without_choice(body)
+    reason = reason_word(choice.finish_reason) or reason_word(choice.native_finish_reason)
     content, refusal = _content(reply.content), _text_of(reply.refusal)
     if refusal and not content.text:
         raise AskError("refused", excerpt(refusal))
+    status = status_of_ending(reason, content.text)
     counts = _usage(completion.usage, content.text)
     return Answer(
         text=content.text,
         not_text=content.not_text,
         thinking=_text_of(reply.reasoning_content) or _text_of(reply.reasoning),
-        status=_status(reason, content.text),
+        status=status,
         finish_reason=reason,
         usage=counts.usage,
         ignored_usage=counts.ignored,
@@ -100,9 +103,13 @@ def _content(value: object) -> Content:
 def _decode(body: bytes) -> _Completion:
     try:
         return _DECODER.decode(body)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return _DECODER.decode(repaired_json(body))
     except msgspec.ValidationError as error:
         raise _bad(message("models.not-a-chat-completion", error=error), body) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         pass
     start = body[:200].lstrip().lower()
     what = (
@@ -113,6 +120,12 @@ def _decode(body: bytes) -> _Completion:
     raise _bad(message("models.reply-is", what=what), body)
 
 
+def _without_choice(body: bytes) -> AskError:
+    """The error of a reply without an answer, in the server's words where it has any."""
+    value = msgspec.json.decode(repaired_json(body))
+    return error_of_object(value) if words_of(value) else _bad(message("models.no-choices"), body)
+
+
 def _bad(problem: str, body: bytes) -> AskError:
     words = excerpt(body[:400].decode("utf-8", "replace"), 120)
     return AskError("bad-response", f"{problem}: {words!r}", retryable=True)
@@ -121,15 +134,6 @@ def _bad(problem: str, body: bytes) -> AskError:
 def _text_of(value: object) -> str:
     """A text, or the joined texts of a list of parts; anything else is empty."""
     return read_content(value).text
-
-
-def _status(reason: str, text: str) -> Status:
-    word = reason.lower()
-    if word in _CUT_SHORT:
-        return "truncated"
-    if word.startswith("content_filter") or word in _FILTERED:
-        return "filtered"
-    return status_of(text)
 
 
 def _usage(value: object, text: str) -> CheckedUsage:

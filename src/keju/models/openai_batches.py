@@ -8,6 +8,7 @@ not confirmed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -22,10 +23,12 @@ from keju.models.base import AskError
 from keju.models.batch_support import Batch, Result
 from keju.models.http_client import Form, Wire, error_of_exception
 from keju.models.openai_errors import error_of_reply
+from keju.models.reply_json import as_utf8, repaired_json
 
 TAG = "keju"
 _ANSWERS_MAY_BE = 4 << 30
 _T = TypeVar("_T")
+_CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([\w-]+)"')
 _PAGE = 100
 _PAGES = 20
 
@@ -113,16 +116,11 @@ class Batches:
         Raises:
             AskError: a file cannot be downloaded, or does not have that form.
         """
-        found = []
+        found: list[Result] = []
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             body = await self._fetched("GET", f"/files/{file}/content")
-            for line in filter(bytes.strip, body.split(b"\n")):
-                try:
-                    found.append(msgspec.json.decode(line, type=Result))
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                    raise AskError(
-                        "bad-response", message("models.batch-result", batch=batch.id, error=error)
-                    ) from None
+            lines = filter(bytes.strip, body.split(b"\n"))
+            found += [_result_in(line, batch) for line in lines]
         return found
 
     async def close(self) -> None:
@@ -134,8 +132,8 @@ class Batches:
     ) -> _T:
         body = await self._fetched(method, path, data=data)
         try:
-            return msgspec.json.decode(body, type=shape)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return msgspec.json.decode(repaired_json(as_utf8(body)), type=shape)
+        except (ValueError, RecursionError) as error:
             raise AskError(
                 "bad-response", message("models.batch-reply", method=method, path=path, error=error)
             ) from None
@@ -149,10 +147,31 @@ class Batches:
                 method, path, headers=headers, data=data, most=_ANSWERS_MAY_BE
             )
         except (aiohttp.ClientError, OSError) as error:
-            failure = error_of_exception(error)
+            failure = self._wire.through_proxy(error_of_exception(error))
             raise AskError(failure.kind, self._hidden(str(failure))) from None
-        if reply.status != HTTPStatus.OK:
+        if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
             failure = error_of_reply(reply.status, reply.body, reply.headers)
+            failure = self._wire.through_proxy(failure)
             said = self._hidden(f"{method} {path.partition('?')[0]}: {failure}")
             raise AskError(failure.kind, said)
         return reply.body
+
+
+def _result_in(line: bytes, batch: Batch) -> Result:
+    """A line of results; a damaged one is a failure of the request that it names.
+
+    Raises:
+        AskError: it names no request.
+    """
+    try:
+        return msgspec.json.decode(line, type=Result)
+    except (ValueError, RecursionError):
+        pass
+    line = as_utf8(line)
+    try:
+        return msgspec.json.decode(repaired_json(line), type=Result)
+    except (AskError, ValueError, RecursionError) as error:
+        problem = message("models.batch-result", batch=batch.id, error=error)
+    if named := _CUSTOM_ID.search(line):
+        return Result(custom_id=named[1].decode(), error={"message": str(problem)})
+    raise AskError("bad-response", problem)

@@ -13,7 +13,7 @@ from all replies of a server.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
 
@@ -32,7 +32,8 @@ from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
 from keju.models.http_client import Wire, error_of_exception
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches
-from keju.models.openai_errors import error_of_reply
+from keju.models.openai_errors import error_in_batch, error_of_reply
+from keju.models.reply_json import as_utf8
 from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of
@@ -123,22 +124,16 @@ class OpenAICompatible:
         """
         tried = self._parameters
         try:
-            return self._answered(await self._post(request, images, tried), tried)
+            return self._answered(answer_of(await self._post(request, images, tried)), tried)
         except AskError as error:
             failure = error
         except (aiohttp.ClientError, OSError) as error:
             failure = error_of_exception(error)
+        failure = self._wire.through_proxy(failure)
         if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
-        raise AskError(
-            failure.kind,
-            self._secrets.hide(str(failure)),
-            retryable=failure.retryable,
-            retry_after=failure.retry_after,
-            overloaded=failure.overloaded,
-            unreachable=failure.unreachable,
-        )
+        raise self._hidden(failure)
 
     async def diagnosis(self) -> str:
         """The server's report about its models, if none answered; empty if it has none."""
@@ -154,10 +149,16 @@ class OpenAICompatible:
     ) -> bytes:
         body = await self._pieces(request, images, parameters)
         reply = await self._wire.post(body, self._headers)
-        if reply.status != HTTPStatus.OK:
-            said, headers = self._secrets.hide_bytes(reply.body), reply.headers
-            raise error_of_reply(reply.status, said, self._secrets.hide_headers(headers))
-        return reply.body
+        headers = self._secrets.hide_headers(reply.headers)
+        return self._completion_in(reply.status, reply.body, headers)
+
+    def _completion_in(self, status: int, body: bytes, headers: Mapping[str, str]) -> bytes:
+        """The body of a reply as UTF-8 without keys; some gateways answer with 201 or 203."""
+        body = self._secrets.hide_bytes(as_utf8(body, headers.get("content-type", "")))
+        accepted = HTTPStatus.OK < status < HTTPStatus.MULTIPLE_CHOICES and b"choices" in body
+        if status != HTTPStatus.OK and not accepted:
+            raise error_of_reply(status, body, headers)
+        return body
 
     @property
     def parameters(self) -> Parameters:
@@ -195,14 +196,15 @@ class OpenAICompatible:
             AskError: it contains none.
         """
         if result.response is None:
-            said = result.error.message if result.error else ""
-            raise AskError("server", self._secrets.hide(said or "the batch gave no reply"))
-        body = self._secrets.hide_bytes(bytes(result.response.body))
-        if result.response.status_code != HTTPStatus.OK:
-            raise error_of_reply(result.response.status_code, body, {})
+            raise self._hidden(error_in_batch(result.error))
+        try:
+            body = self._completion_in(result.response.status_code, bytes(result.response.body), {})
+            answer = answer_of(body)
+        except AskError as error:
+            raise self._hidden(error) from None
         if sent is None:
-            return replace(self._answer_of(body), decoding=None)
-        return self._answered(body, sent)
+            return replace(answer, decoding=None)
+        return self._answered(answer, sent)
 
     async def _pieces(
         self, request: Request, images: Sequence[bytes], parameters: Parameters
@@ -233,13 +235,13 @@ class OpenAICompatible:
             pieces += (picture, other)
         return pieces
 
-    def _answered(self, body: bytes, parameters: Parameters) -> Answer:
-        """The answer in a reply, with the parameters of its request."""
-        sent = as_texts(parameters.sent)
-        return replace(self._answer_of(body), decoding=sent, refused=parameters.refused)
+    def _answered(self, answer: Answer, parameters: Parameters) -> Answer:
+        """An answer with the parameters of its request."""
+        return replace(answer, decoding=as_texts(parameters.sent), refused=parameters.refused)
 
-    def _answer_of(self, body: bytes) -> Answer:
-        return answer_of(self._secrets.hide_bytes(body))
+    def _hidden(self, failure: AskError) -> AskError:
+        hidden = self._secrets.hide(str(failure))
+        return failure if hidden == str(failure) else failure.with_message(hidden)
 
 
 def _user_message(prompt: str, images: int) -> dict[str, object]:

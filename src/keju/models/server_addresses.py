@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from ipaddress import IPv6Address, ip_address
+from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -19,7 +21,7 @@ def destination_of(url: str) -> str:
     """
     host = urlsplit(url).hostname or ""
     if is_this_machine(host) and (proxy := proxy_for(url)):
-        host = urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname or proxy
+        host = proxy.host
     return "" if is_this_machine(host) else host
 
 
@@ -47,12 +49,47 @@ def is_this_machine(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def proxy_for(url: str) -> str | None:
-    """The address of the environment's proxy for an address, or None."""
+class Proxy(NamedTuple):
+    """A proxy of the environment: its address, which may contain a password, host and name."""
+
+    url: str
+    host: str
+    name: str
+
+
+def proxy_for(url: str) -> Proxy | None:
+    """The environment's proxy for an address, or None.
+
+    A value without a scheme is the address of an HTTP proxy, as other programs read it. The
+    variable ``all_proxy`` counts where there is none for the scheme of the address.
+
+    Raises:
+        UsageError: keju cannot use the proxy.
+    """
     parts = urlsplit(url)
-    if not parts.hostname or proxy_bypass(parts.hostname):
+    if not parts.hostname or proxy_bypass(parts.hostname) or proxy_bypass(parts.netloc):
         return None
-    return getproxies().get(parts.scheme)
+    proxies = getproxies()
+    scheme = parts.scheme if parts.scheme in proxies else "all"
+    if not (given := proxies.get(scheme, "").strip()):
+        return None
+    names = (f"{scheme}_proxy", f"{scheme}_proxy".upper())
+    variable = next((name for name in names if os.environ.get(name)), "")
+    variable = variable or message("models.proxy-of-the-system")
+    address = given if "://" in given else f"http://{given}"
+    try:
+        proxy = urlsplit(address)
+        host, port = proxy.hostname, proxy.port
+    except ValueError:
+        proxy, host, port = urlsplit(""), None, None
+    if not host or port == 0:
+        raise UsageError(message("models.proxy-not-an-address", variable=variable))
+    shown = f"{proxy.scheme}://{f'[{host}]' if ':' in host else host}{f':{port}' if port else ''}"
+    if proxy.scheme not in {"http", "https"}:
+        raise UsageError(
+            message("models.proxy-not-http", variable=variable, proxy=shown, server=parts.hostname)
+        )
+    return Proxy(address, host, f"{shown} ({variable})")
 
 
 def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
