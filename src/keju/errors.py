@@ -209,6 +209,26 @@ def english_problem(error: Exception) -> str:
     return reason.render("en") if isinstance(reason, Message) else str(error)
 
 
+def describe_exception(error: BaseException) -> str:
+    """The class of an exception and its words, in one line.
+
+    One without words (``MemoryError``, an ``assert``) is described by its cause too, and one whose
+    words are a traceback by the last line of it.
+    """
+    line = _words_of(error)
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if not line and cause is not None and (reason := _words_of(cause)):
+        return f"{type(error).__name__} ({type(cause).__name__}: {reason})"
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+
+
+def _words_of(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    if lines and lines[0].startswith("Traceback ("):
+        lines = lines[-1:]
+    return " ".join(" ".join(lines).split())
+
+
 def _in(chosen: str, text: str) -> str:
     return text.render(chosen) if isinstance(text, Message) else str(text)
 

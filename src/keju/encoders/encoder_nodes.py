@@ -12,7 +12,7 @@ import numpy as np
 from keju.clusters import Node, list_nodes, result_of, start_actor, start_ray
 from keju.encoders.sent_weights import send_weights
 from keju.encoders.text import Device, Pooling, Precision, TextEncoder, Vector
-from keju.errors import KejuError, UsageError
+from keju.errors import KejuError, UsageError, describe_exception
 from keju.messages import message
 
 _QUEUED = 2
@@ -151,7 +151,7 @@ class EncoderNodes:
         try:
             found = result_of(call)
         except Exception as error:  # noqa: BLE001 - an encoder may raise anything
-            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            words = describe_exception(error)[:300]
             raise UsageError(message("encoders.node-failed", node=node, error=words)) from None
         if found is None:
             self._actors.pop(node, None)

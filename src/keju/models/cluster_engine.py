@@ -12,7 +12,13 @@ import msgspec
 from keju.clusters import Node, list_nodes, own_address, start_actor, start_ray
 from keju.encoders.loading import best_device
 from keju.encoders.sent_weights import send_weights
-from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
+from keju.errors import (
+    DataError,
+    KejuError,
+    PrerequisiteError,
+    UsageError,
+    describe_exception,
+)
 from keju.items import Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, Model, ModelOptions
@@ -242,8 +248,7 @@ class _EngineActor:
         except (PrerequisiteError, UsageError) as error:
             return Failure("engine", str(error))
         except Exception as error:  # noqa: BLE001 - as in the request runner
-            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            return Failure("engine", words)
+            return Failure("engine", describe_exception(error)[:300])
 
 
 def is_local_engine(spec: str) -> bool:

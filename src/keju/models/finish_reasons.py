@@ -70,6 +70,14 @@ def status_of_ending(reason: str, text: str) -> Status:
     return status_of(text)
 
 
+def stated_status(reason: str) -> Status | None:
+    """``truncated`` or ``filtered`` where a stored reason states it; else None."""
+    known = _known(reason)
+    if known and known.outcome in ("truncated", "filtered"):
+        return known.outcome
+    return None
+
+
 def _known(reason: str) -> FinishReason | None:
     word = _NEW_WORD.sub("_", reason.strip()).lower()
     forms = (word, _ENUMERATION.sub("", word, count=1))

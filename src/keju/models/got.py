@@ -14,7 +14,7 @@ from PIL import Image
 
 from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
 from keju.encoders.loading import best_device, check_whole, loading, quiet
-from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.errors import DataError, PrerequisiteError, UsageError, describe_exception
 from keju.items import Request, Status
 from keju.local_paths import check_local
 from keju.messages import message
@@ -121,9 +121,8 @@ class Got:
             try:
                 return _transcribed(self._loaded, image, self._most)
             except RuntimeError as error:
-                raise AskError(
-                    "engine", message("models.got-failed", error=str(error)[:300])
-                ) from error
+                words = describe_exception(error)[:300]
+                raise AskError("engine", message("models.got-failed", error=words)) from error
 
 
 def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:

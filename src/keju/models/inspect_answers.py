@@ -6,19 +6,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from keju.errors import printable, shortened
-from keju.items import Status, Usage
+from keju.items import Usage
 from keju.messages import message
-from keju.models.base import Answer, AskError, status_of
+from keju.models.base import Answer, AskError
+from keju.models.finish_reasons import status_of_ending
 from keju.models.openai_errors import excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput, ModelUsage
-
-STATUS_OF_STOP: dict[str, Status] = {
-    "max_tokens": "truncated", "model_length": "truncated", "content_filter": "filtered",
-}  # fmt: skip
-"""The status of an answer for each of Inspect's stop reasons."""
 
 
 def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
@@ -46,12 +42,12 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
     if any(part.type == "text" and part.refusal for part in parts):
         raise AskError("refused", excerpt(hide(said)))
     thoughts = [part.reasoning or "" for part in parts if part.type == "reasoning"]
-    usual = status_of(said)
     counts = _usage(output.usage, said)
     return Answer(
         text=said,
         thinking="\n".join(filter(None, thoughts)),
-        status=STATUS_OF_STOP.get(reason, usual),
+        # "unknown" is also what Inspect makes of a reply without a reason.
+        status=status_of_ending("" if reason == "unknown" else reason, said),
         finish_reason=reason,
         usage=counts.usage,
         ignored_usage=counts.ignored,

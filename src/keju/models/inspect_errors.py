@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
+from keju.errors import describe_exception
 from keju.messages import message
 from keju.models.base import AskError
 from keju.models.openai_errors import STATUS_OF_WORD, error_of_reply, error_of_status, excerpt
@@ -51,7 +52,7 @@ def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) ->
         return AskError(
             "bad-response", message("models.reply-not-an-answer", words=words), retryable=True
         )
-    return AskError("engine", f"{type(chain[0]).__name__}: {words}")
+    return AskError("engine", excerpt(hide(describe_exception(chain[0]))))
 
 
 def plain_words(error: BaseException, hide: Callable[[str], str] = str) -> str:

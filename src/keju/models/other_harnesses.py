@@ -36,10 +36,6 @@ LONGEST_CELL = 32_767
 _MOST_BYTES = 1 << 30
 _WORKBOOK = "xl/workbook.xml"
 _ATTACHED = "attachment://"
-_STOPS: dict[str, Status] = {
-    "max_tokens": "truncated", "model_length": "truncated", "length": "truncated",
-    "content_filter": "filtered",
-}  # fmt: skip
 _T = TypeVar("_T")
 
 
@@ -290,7 +286,6 @@ def _sample_answers(sample: _Sample, several: bool) -> ReplayedAnswer:
     return ReplayedAnswer(
         item=str(sample.id),
         text="\n".join(texts),
-        status=_STOPS.get(choice.stop_reason),
         round=sample.epoch if several else None,
         thinking="\n".join(thoughts),
         finish_reason=choice.stop_reason,

@@ -12,6 +12,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
+from keju.errors import describe_exception
 from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
@@ -26,6 +27,7 @@ from keju.models.ppocr_runtimes import (
     divide_cores,
     load_engine,
     model_files,
+    searched_size,
 )
 from keju.models.request_pixels import picture, unsupported_page_reason
 
@@ -35,6 +37,9 @@ _READING_ORDER = "keju 0.1.0"
 It is part of the cache keys of responses. Change it only if the order of lines changes: an
 interrupted run is then not continued in another order.
 """
+
+_MOST_PIXELS = 32_000_000
+"""The maximum size at which an image is searched for lines; it takes about 6 GB of memory."""
 
 
 class _Box(NamedTuple):
@@ -147,6 +152,16 @@ class PPOCR:
     def _read(self, data: bytes, name: str, prefix: str) -> tuple[str, tuple[Line, ...]]:
         """Text and lines of one image; runs in a thread."""
         image = picture(data, name)
+        width, height = searched_size(*image.size)
+        if not 0 < width * height <= _MOST_PIXELS:
+            raise AskError(
+                "engine",
+                message(
+                    "models.rapidocr-size",
+                    image=f"{image.width} × {image.height}",
+                    scaled=f"{width} × {height}",
+                ),
+            )
         found = self._detect(np.asarray(image)[:, :, ::-1])
         lines = tuple(
             Line(id=f"{prefix}{number}", text=box.text, polygon=box.polygon, confidence=box.score)
@@ -163,7 +178,8 @@ class PPOCR:
             # The flags of a call persist, so each call sets all of them.
             found = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         except Exception as error:
-            raise AskError("engine", message("models.rapidocr-failed", error=error)) from error
+            words = describe_exception(error)[:300]
+            raise AskError("engine", message("models.rapidocr-failed", error=words)) from error
         if found.boxes is None or not found.txts or not found.scores:
             return []
         return [

@@ -123,6 +123,29 @@ def load_engine(models: Mapping[str, Path], runtime: Runtime, threads: int) -> E
     return engine
 
 
+def searched_size(width: int, height: int) -> tuple[int, int]:
+    """The size in pixels to which RapidOCR 3.10 scales an image before it searches it for lines.
+
+    It reduces the longer side to 2,000, enlarges the shorter one to 30 and then to 736, and puts
+    margins above and below an image that is more than 8 times as wide as high. Each size is rounded
+    to a multiple of 32: in a long and narrow image a side vanishes, and in a small and narrow one
+    the other side grows without a limit.
+    """
+    if max(width, height) > 2000:
+        width, height = _scaled(width, height, 2000 / max(width, height))
+    if 0 < min(width, height) < 30:
+        width, height = _scaled(width, height, 30 / min(width, height))
+    if height <= 30 or width / max(height, 1) > 8:
+        height = 2 * max(width // 8, 30) if height else 0
+    if 0 < min(width, height) < 736:
+        width, height = _scaled(width, height, 736 / min(width, height))
+    return width, height
+
+
+def _scaled(width: int, height: int, ratio: float) -> tuple[int, int]:
+    return round(int(width * ratio) / 32) * 32, round(int(height * ratio) / 32) * 32
+
+
 def _onnxruntime(threads: int) -> dict[str, object]:
     """Memory is kept between requests: without the arena detection takes 1.5 times as long."""
     return {

@@ -22,6 +22,7 @@ from keju.messages import message
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
+from keju.models.finish_reasons import stated_status
 from keju.models.other_harnesses import Entry, ReplayedAnswer
 from keju.models.replay_entries import entries_in
 from keju.models.response_files import ResponseFiles, response_files
@@ -125,7 +126,7 @@ class Replay:
         # answer.
         if is_error_text(text, certain=entry.authors or bool(entry.key)):
             raise AskError("failed-elsewhere", " ".join(text.split())[:300])
-        status = entry.status or status_of(text)
+        status = entry.status or stated_status(entry.finish_reason) or status_of(text)
         return Answer(
             text=text,
             not_text=entry.not_text,

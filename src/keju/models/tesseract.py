@@ -9,6 +9,7 @@ import io
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from functools import cached_property
@@ -113,6 +114,7 @@ class Tesseract:
                 await process.wait()
         if process.returncode:
             said = " ".join(complaint.decode(errors="replace").split())
+            said = said or _signal_name(process.returncode) or message("models.no-reason-given")
             raise AskError(
                 "engine",
                 message("models.tesseract-ended", returncode=process.returncode, said=said[:500]),
@@ -124,6 +126,13 @@ class _Installed(NamedTuple):
     program: str
     version: str
     data: Path
+
+
+def _signal_name(code: int) -> str:
+    """The signal that ended a process, such as ``SIGKILL``; empty where none did."""
+    with contextlib.suppress(ValueError):
+        return signal.Signals(-code).name
+    return ""
 
 
 def _find() -> _Installed:

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from keju.errors import KejuError, shortened
+from keju.errors import KejuError, describe_exception, shortened
 from keju.messages import message
-from keju.registry.plugins import Plugin, PluginError, describe_exception
+from keju.registry.plugins import Plugin, PluginError
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from keju.errors import KejuError, printable, shortened
+from keju.errors import KejuError, describe_exception, printable, shortened
 from keju.items import Record
 from keju.messages import message
 
@@ -363,8 +363,3 @@ def _run_source(source: PluginSource) -> None:
         ) from error
     finally:
         _LOADING.pop()
-
-
-def describe_exception(error: BaseException) -> str:
-    """Format the type and the text of an exception."""
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

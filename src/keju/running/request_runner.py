@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 
 from keju.datasets.store import Dataset
-from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.errors import DataError, PrerequisiteError, UsageError, describe_exception
 from keju.items import Failure, Request, Response, Usage
 from keju.messages import message
 from keju.models import Answer, AskError, Model, capabilities_of, computes_here
@@ -352,8 +352,7 @@ class RequestRunner:
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
         except Exception as error:  # noqa: BLE001  an engine that breaks on one page must not end the run
-            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            raise AskError("engine", words) from None
+            raise AskError("engine", describe_exception(error)[:300]) from None
 
     def _images(self, request: Request) -> Sequence[bytes]:
         refs = request.all_images

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, get_args
 
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.encoders.text import Vector
+from keju.errors import describe_exception
 from keju.files import sha256_file
 from keju.items import AnswerForm, Protocol
 from keju.messages import message
@@ -76,7 +77,7 @@ class OwnMetric(Metric):
         try:
             found = self.function(reference, answer)
         except Exception as error:  # noqa: BLE001 - whatever other people's code raises
-            reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+            reason = describe_exception(error)
             if empty:
                 raise self._refused(case, f"raised {reason} on an empty answer") from None
             raise UndefinedMetricError(
@@ -155,7 +156,7 @@ class OwnEncoderMetric(OwnMetric, EncoderMetric):
         try:
             found = self.function(reference, answer)
         except Exception as error:  # noqa: BLE001 - whatever other people's code raises
-            reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+            reason = describe_exception(error)
             return f"{self.name} of {self.origin}: {reason}"
         return self._checked(found, None).value
 
