@@ -69,9 +69,17 @@ def test_an_ordinary_failure_drops_nothing(message: str):
              "msg": "Extra inputs are not permitted", "input": 7}]}}, "seed"),
         ({"code": "Client specified an invalid argument",
           "error": "Argument not supported on this model: seed"}, "seed"),
+        ({"error": {"message": "Provider returned error", "code": 400, "metadata": {
+            "provider_name": "X", "raw": '{"error":{"message":"Unknown parameter: \'seed\'."}}'}}},
+         "seed"),
+        ({"error": "Bad Request", "message": "property 'top_k' is unsupported"}, "top_k"),
+        ({"error": {"detail": "Unsupported parameter(s): `seed`"}}, "seed"),
+        ({"detail": '{"error": {"message": "Unknown parameter: \'top_k\'."}}'}, "top_k"),
         ({"error": {"message": f"{'x' * 900} Unknown parameter: 'top_k'."}}, "top_k"),
     ],
-    ids=["Gemini's list", "FastAPI's list", "Mistral's list", "xAI", "a long message"],
+    ids=["Gemini's list", "FastAPI's list", "Mistral's list", "xAI",
+         "OpenRouter's provider", "beside the error", "the detail of the error", "JSON in a text",
+         "a long message"],
 )  # fmt: skip
 def test_the_message_is_found_in_every_form_of_body(body: object, dropped: str):
     error = error_of_status(400, body, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 from collections.abc import Iterator
@@ -255,3 +256,59 @@ def test_a_server_without_batch_endpoints_is_explained(
     with pytest.raises(UsageError, match="Run the same command without --batch"):
         go(dataset, out, server)
     assert len(list(RunFolder.open(out).responses())) == 1
+
+
+def test_lines_of_a_batch_are_read_as_direct_replies(server: Chat, dataset: Path, out: Path):
+    go(dataset, out, server)
+    raw = b'{"choices":[{"message":{"content":"\xe5\xad\xb8\\ud842"},"finish_reason":"SAFETY"}]}'
+    server.plan(
+        modes=["raw"], times=-1, raw={"body": base64.b64encode(raw).decode(), "status": 201}
+    )
+    server.post("work", {})
+    done = go(dataset, out, server)
+    assert done.models[0].statuses == {"answered": 1, "filtered": ITEMS - 1}
+    assert set(texts(out).values()) == {"answer to i0000", "學\ufffd"}
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ('{"choices": [{"message": {"content": "a"}, "finish_reason": "error"}]}', "server"),
+        ('{"choices": [{"message": {"content": "a"}, "finish_reason": "foo"}]}', "bad-response"),
+        ('{"choices": [{"error": {"code": 429, "message": "busy"}, "finish_reason": "error"}]}',
+         "rate"),
+        ('{"choices": [{"message": {"content": "cut', "server"),
+    ],
+)  # fmt: skip
+def test_a_line_without_an_answer_is_a_failure_of_its_item_alone(
+    server: Chat, dataset: Path, out: Path, body: str, kind: str
+):
+    go(dataset, out, server)
+    raw = {"body": base64.b64encode(body.encode()).decode()}
+    server.plan(modes=["raw"], times=-1, share=0.5, raw=raw)
+    server.post("work", {})
+    done = go(dataset, out, server)
+    failed = done.failures
+    assert 0 < failed < ITEMS - 1
+    assert done.models[0].failures == {kind: failed}
+    assert (done.models[0].statuses["answered"], done.left) == (ITEMS - failed, 0)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        ({"code": 429, "message": "busy"}, "rate", "HTTP 429: busy"),
+        ({"code": "content_filter", "message": "no"}, "refused", "no"),
+        ({"code": "server_busy", "message": "later"}, "server", "later"),
+        ("out of luck", "server", "out of luck"),
+    ],
+)
+def test_an_error_of_a_line_has_its_kind_and_words(
+    server: Chat, dataset: Path, out: Path, error: object, kind: str, words: str
+):
+    go(dataset, out, server)
+    server.plan(modes=["line-error"], times=-1, raw={"error": error})
+    server.post("work", {})
+    go(dataset, out, server)
+    failed = [r.error for r in RunFolder.open(out).responses() if r.error]
+    assert [(each.kind, each.message) for each in failed] == [(kind, words)] * (ITEMS - 1)

@@ -7,11 +7,14 @@ with that status after so large a share of their lines. GET /seen says what was 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 
 from aiohttp import web
 
 from tests.support.chat_server import ITEM, ChatServer, failure, serve
+
+RAW = "the raw body"
 
 
 class BatchServer(ChatServer):
@@ -80,7 +83,13 @@ class BatchServer(ChatServer):
                 continue
             self.requests += 1
             self.asked[item] += 1
-            if self.mode_of(item) == "fine":
+            mode = self.mode_of(item)
+            if mode == "raw":
+                reply = {"status_code": self.plan["raw"].get("status", 200), "body": RAW}
+                good.append({**result, "response": reply, "error": None})
+            elif mode == "line-error":
+                bad.append({**result, "response": None, "error": self.plan["raw"]["error"]})
+            elif mode == "fine":
                 sent = json.dumps(asked["body"], ensure_ascii=False).encode()
                 self.note(sent)
                 reply = {"status_code": 200, "body": json.loads(self.reply(item, sent).body)}
@@ -92,7 +101,9 @@ class BatchServer(ChatServer):
         for name, rows in (("output_file_id", good), ("error_file_id", bad)):
             if rows:
                 batch[name] = f"file-{len(self.files)}"
-                self.files[batch[name]] = "".join(json.dumps(row) + "\n" for row in rows).encode()
+                lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+                body = base64.b64decode(self.plan["raw"].get("body", ""))
+                self.files[batch[name]] = lines.replace(f'"{RAW}"'.encode(), body)
 
     async def seen(self, request: web.Request) -> web.Response:
         del request

@@ -43,6 +43,7 @@ DEFAULTS = {
     "serves": [],  # pairs of model and fingerprint of its answers in turn, the last for the rest
     "models": [],  # the names that GET /v1/models lists; empty: HTTP 404
     "finds": [],  # pairs of words and reply: what it says to a prompt that contains the words
+    "raw": {},  # the reply of the mode raw: status, type (of the content) and body (in base64)
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
 
@@ -204,6 +205,12 @@ class ChatServer:
         if int.from_bytes(draw[:4], "big") / 2**32 >= self.plan["share"]:
             return "fine"
         return modes[int.from_bytes(draw[4:8], "big") % len(modes)]
+
+    async def go_raw(self, *_: object) -> web.Response:
+        raw = self.plan["raw"]
+        headers = {"Content-Type": raw.get("type", "application/json")}
+        body = base64.b64decode(raw["body"])
+        return web.Response(body=body, status=raw.get("status", 200), headers=headers)
 
     async def go_status(self, request: web.Request, item: str, mode: str) -> web.Response:
         del request, item

@@ -120,7 +120,7 @@ class Batches:
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             body = await self._fetched("GET", f"/files/{file}/content")
             lines = filter(bytes.strip, body.split(b"\n"))
-            found += [_result_in(line, batch) for line in lines]
+            found += [result_in(line, batch) for line in lines]
         return found
 
     async def close(self) -> None:
@@ -157,7 +157,7 @@ class Batches:
         return reply.body
 
 
-def _result_in(line: bytes, batch: Batch) -> Result:
+def result_in(line: bytes, batch: Batch) -> Result:
     """A line of results; a damaged one is a failure of the request that it names.
 
     Raises:
