@@ -9,6 +9,7 @@ from keju.errors import (
     DataError,
     PrerequisiteError,
     UsageError,
+    describe_exception,
     did_you_mean,
     nearest_names,
     printable,
@@ -41,6 +42,34 @@ def test_an_error_of_a_very_long_name_keeps_its_beginning_and_its_hint(sign):
     assert len(said) <= LONGEST
     assert said.startswith("a.csv: no column ")
     assert said.endswith("Name the column")
+
+
+def chained(outer: Exception, inner: Exception, *, explicit: bool = True) -> Exception:
+    outer.__context__ = inner
+    outer.__cause__ = inner if explicit else None
+    outer.__suppress_context__ = not explicit
+    return outer
+
+
+@pytest.mark.parametrize(
+    ("error", "described"),
+    [
+        (ValueError("no such size"), "ValueError: no such size"),
+        (RuntimeError("two\n  lines "), "RuntimeError: two lines"),
+        (MemoryError(), "MemoryError"),
+        (AssertionError(""), "AssertionError"),
+        (chained(TypeError(), ValueError("no such size")), "TypeError (ValueError: no such size)"),
+        (chained(TypeError(), ValueError("a"), explicit=False), "TypeError"),
+        (chained(TypeError(), KeyError()), "TypeError"),
+        (chained(TypeError("b"), ValueError("a")), "TypeError: b"),
+        (RuntimeError("Traceback (most recent call last):\n  File x\nFail: [ONNX] no memory\n"),
+         "RuntimeError: Fail: [ONNX] no memory"),
+    ],
+)  # fmt: skip
+def test_an_exception_without_words_is_described_by_its_class_and_cause(
+    error: Exception, described: str
+):
+    assert describe_exception(error) == described
 
 
 def test_printable_leaves_what_people_write_as_it_is():

@@ -9,8 +9,9 @@ import json
 import pytest
 
 from keju.errors import UsageError
-from keju.items import ImageRef, Request
+from keju.items import Failure, ImageRef, Request
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
+from keju.running.failures import hint_of
 from tests.support.making import picture
 from tests.support.serving import Chat
 
@@ -268,6 +269,94 @@ def test_any_prompt_arrives_as_it_is_around_its_pictures(chat: Chat):
     assert [part["type"] for part in content] == ["image_url", "image_url", "text"]
     assert content[2]["text"] == prompt
     assert chat.stats()["images"][0].count(f"image/png {hashlib.sha256(data).hexdigest()}") == 2
+
+
+def test_a_parameter_that_the_provider_behind_a_gateway_refuses_is_left_out(chat: Chat):
+    error = {
+        "message": "Provider returned error",
+        "code": 400,
+        "metadata": {"raw": "Unknown parameter: 'top_k'.", "provider_name": "X"},
+    }
+    chat.plan(images=True, refusals=[{"has": ["top_k"], "status": 400, "body": {"error": error}}])
+    answer = ask(chat.url, decoding=Decoding(temperature=0.8, top_k=50))
+    assert answer.refused == ("top_k",)
+    assert chat.stats()["requests"] == 2
+
+
+PASSWORD = "geheim-0123456789"
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "name"),
+    [
+        ("http_proxy", "127.0.0.1:9", "http://127.0.0.1:9 (http_proxy)"),
+        ("HTTP_PROXY", "http://127.0.0.1:9/", "http://127.0.0.1:9 (HTTP_PROXY)"),
+        ("all_proxy", "127.0.0.1:9", "http://127.0.0.1:9 (all_proxy)"),
+        ("http_proxy", f"user:{PASSWORD}@127.0.0.1:9", "http://127.0.0.1:9 (http_proxy)"),
+        ("http_proxy", f"http://user:{PASSWORD}@localhost:9", "http://localhost:9 (http_proxy)"),
+    ],
+)
+def test_a_connection_that_fails_through_a_proxy_names_it_without_its_password(
+    proxied: pytest.MonkeyPatch, variable: str, value: str, name: str
+):
+    proxied.setenv(variable, value)
+    error = failure("http://127.0.0.1:10/v1")
+    assert (error.kind, error.retryable, error.unreachable) == ("connection", True, True)
+    assert f"(through the proxy {name})" in str(error)
+    assert PASSWORD not in str(error)
+    assert "no_proxy" in hint_of(Failure(kind=error.kind, message=str(error))).what
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("http_proxy", "socks5://127.0.0.1:1080", "the proxy socks5://127.0.0.1:1080"),
+        ("all_proxy", f"socks5h://user:{PASSWORD}@[::1]:1080", "the proxy socks5h://[::1]:1080"),
+        ("ALL_PROXY", "socks4://127.0.0.1", "the proxy socks4://127.0.0.1"),
+        ("http_proxy", "htp://127.0.0.1:1080", "HTTP proxies only"),
+        ("http_proxy", f"http://user:{PASSWORD}@:1080", "not the address of a proxy"),
+        ("http_proxy", "http://127.0.0.1:port", "not the address of a proxy"),
+        ("http_proxy", "http://127.0.0.1:99999", "not the address of a proxy"),
+        ("http_proxy", "http://[::1", "not the address of a proxy"),
+    ],
+)
+def test_a_proxy_that_keju_cannot_use_is_wrong_use(
+    proxied: pytest.MonkeyPatch, variable: str, value: str, words: str
+):
+    proxied.setenv(variable, value)
+    with pytest.raises(UsageError, match=f"^{variable}: ") as caught:
+        ask("http://nowhere.invalid/v1")
+    assert words in str(caught.value)
+    assert PASSWORD not in str(caught.value)
+    proxied.setenv("no_proxy", "127.0.0.1:10")
+    assert "proxy" not in str(failure("http://127.0.0.1:10/v1"))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "retryable"),
+    [("502", "server", True), ("407", "connection", False), ("403", "auth", False)],
+)
+@pytest.mark.parametrize("url", ["http://nowhere.invalid/v1", "https://nowhere.invalid/v1"])
+def test_an_answer_of_the_proxy_itself_names_the_proxy(
+    chat: Chat, proxied: pytest.MonkeyPatch, url: str, status: str, kind: str, retryable: bool
+):
+    address = chat.url.removesuffix("/v1")
+    proxied.setenv("http_proxy", address)
+    proxied.setenv("https_proxy", address)
+    chat.plan(modes=[status], times=-1)
+    error = failure(url)
+    if url.startswith("http:"):
+        assert (error.kind, error.retryable) == (kind, retryable)
+        assert str(error).startswith(f"HTTP {status}: ")
+    assert f"(through the proxy {address} ({url.partition(':')[0]}_proxy))" in str(error)
 
 
 def test_a_proxy_of_the_environment_is_used(chat: Chat, monkeypatch: pytest.MonkeyPatch):

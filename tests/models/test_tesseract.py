@@ -108,6 +108,20 @@ def test_a_failing_program_is_an_answerless_request(program: Path):
     assert caught.value.kind == "engine"
 
 
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [
+        ("exec kill -9 $$", "tesseract ended with -9: SIGKILL"),
+        ("cat >/dev/null; exit 3", "tesseract ended with 3: no reason given"),
+    ],
+)
+def test_a_program_that_ends_without_words_has_a_reason(program: Path, does: str, words: str):
+    (program / "does").write_text(f"{does}\n")
+    with pytest.raises(AskError) as caught:
+        ask(Tesseract(ModelOptions()), png())
+    assert str(caught.value) == words
+
+
 def test_a_program_that_takes_too_long_is_ended(program: Path):
     (program / "does").write_text("exec sleep 60\n")
     with pytest.raises(AskError, match=r"more than 0\.5 s") as caught:

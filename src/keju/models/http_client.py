@@ -155,7 +155,10 @@ def _turn() -> asyncio.Semaphore:
 def error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        return error_of_status(error.status, error.message, error.headers or {})
+        failure = error_of_status(error.status, error.message, error.headers or {})
+        if failure.kind in _OF_PROXIES:
+            return failure
+        return AskError("connection", failure.message)
     chain = list(_causes(error))
     words = excerpt(
         next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
