@@ -187,6 +187,8 @@ def test_an_error_in_a_stream_is_the_error(chat: Chat):
          True, "HTTP 502: disconnected"),
         (choice(finish_reason="error", message=None, error={"code": "429", "message": "busy"}),
          "rate", True, "HTTP 429: busy"),
+        (choice(message={"content": "", "error": {"code": 503, "message": "full"}}), "server",
+         True, "HTTP 503: full"),
         (choice(error={"code": 400, "message": "no"}), "bad-request", False, "HTTP 400: no"),
         (choice(error="provider is away"), "bad-response", True, "provider is away"),
         (b'{"error": {"code": 502, "message": "away"}}', "server", True, "HTTP 502: away"),

@@ -81,6 +81,11 @@ def test_words_from_outside_become_one_short_printable_line():
             b'[{"fieldViolations": [{"description": "no such model"}]}]}}]',
             "HTTP 404: no such model",
         ),
+        (
+            b'{"error": "Not Found", "message": "Not Found: no such model"}',
+            "HTTP 404: Not Found: no such model",
+        ),
+        (b'"no such model"', "HTTP 404: no such model"),
         (b"plain words", "HTTP 404: plain words"),
         (b"", "HTTP 404: no reason given"),
         (b"[1]", "HTTP 404: no reason given"),

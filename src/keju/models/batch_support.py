@@ -57,7 +57,7 @@ class Result(Struct):
     def unasked(self) -> bool:
         """Whether the batch ended before this request was processed."""
         code = self.error.get("code") if isinstance(self.error, dict) else None
-        return self.response is None and code in _NOT_PROCESSED
+        return self.response is None and str(code) in _NOT_PROCESSED
 
 
 class BatchEndpoint(Protocol):

@@ -1,4 +1,4 @@
-"""`ending_of`: what a server's finish reason makes of its reply.
+"""`status_of_ending`: what a server's finish reason makes of its reply.
 
 The reasons are data (``finish_reasons.toml``): vendors, servers and gateways each have their own.
 """

@@ -127,7 +127,7 @@ class HttpOcr:
             reply = await self._wire.post(form, headers)
             return self._value_of(reply)
         except AskError as error:
-            raise self._wire.through_proxy(error) from None
+            raise self._wire.through_proxy(self._secrets.hide_in_failure(error)) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._wire.through_proxy(error_of_exception(error)) from None
 

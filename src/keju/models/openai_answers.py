@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -27,6 +28,7 @@ class _Message(Struct):
     reasoning_content: Any = None
     reasoning: Any = None
     refusal: Any = None
+    error: Any = None
 
 
 class _Choice(Struct):
@@ -59,10 +61,10 @@ def answer_of(body: bytes) -> Answer:
     """
     completion = _decode(body)
     choice = completion.choices[0] if completion.choices else _Choice()
-    for error in (completion.error, choice.error):
+    reply = choice.message
+    for error in (completion.error, choice.error, reply and reply.error):
         if states_error(error):
             raise error_of_object(error)
-    reply = choice.message
     if reply is None:
         raise streams() if choice.delta is not None else _without_choice(body)
     reason = reason_word(choice.finish_reason) or reason_word(choice.native_finish_reason)
@@ -122,8 +124,11 @@ def _decode(body: bytes) -> _Completion:
 
 def _without_choice(body: bytes) -> AskError:
     """The error of a reply without an answer, in the server's words where it has any."""
-    value = msgspec.json.decode(repaired_json(body))
-    return error_of_object(value) if words_of(value) else _bad(message("models.no-choices"), body)
+    with suppress(ValueError, RecursionError):
+        value = msgspec.json.decode(repaired_json(body))
+        if words_of(value):
+            return error_of_object(value)
+    return _bad(message("models.no-choices"), body)
 
 
 def _bad(problem: str, body: bytes) -> AskError:

@@ -133,7 +133,7 @@ class OpenAICompatible:
         if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
-        raise self._hidden(failure)
+        raise self._secrets.hide_in_failure(failure)
 
     async def diagnosis(self) -> str:
         """The server's report about its models, if none answered; empty if it has none."""
@@ -195,13 +195,13 @@ class OpenAICompatible:
         Raises:
             AskError: it contains none.
         """
-        if result.response is None:
-            raise self._hidden(error_in_batch(result.error))
+        if result.response is None or bytes(result.response.body) == b"null":
+            raise self._secrets.hide_in_failure(error_in_batch(result.error))
         try:
             body = self._completion_in(result.response.status_code, bytes(result.response.body), {})
             answer = answer_of(body)
         except AskError as error:
-            raise self._hidden(error) from None
+            raise self._secrets.hide_in_failure(error) from None
         if sent is None:
             return replace(answer, decoding=None)
         return self._answered(answer, sent)
@@ -238,10 +238,6 @@ class OpenAICompatible:
     def _answered(self, answer: Answer, parameters: Parameters) -> Answer:
         """An answer with the parameters of its request."""
         return replace(answer, decoding=as_texts(parameters.sent), refused=parameters.refused)
-
-    def _hidden(self, failure: AskError) -> AskError:
-        hidden = self._secrets.hide(str(failure))
-        return failure if hidden == str(failure) else failure.with_message(hidden)
 
 
 def _user_message(prompt: str, images: int) -> dict[str, object]:

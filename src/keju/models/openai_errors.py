@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -81,7 +82,7 @@ _INSIDE = (
 )  # fmt: skip
 """Names of fields in which servers and gateways put words about an error, or other errors."""
 
-_DEEPEST = 8
+_DEEPEST, _MOST_WORDS = 8, 20
 _OVERLOADED = frozenset({429, 503, 529})
 
 
@@ -178,10 +179,10 @@ def words_of(body: object) -> str:
     and in JSON inside a text. Words that repeat others are left out.
     """
     found: list[str] = []
-    for words in _words_in(body, 0):
+    for words in islice(_words_in(body, 0), _MOST_WORDS):
         line = words[:LONGEST_MESSAGE].strip()
         if line and not any(line in other for other in found):
-            found.append(line)
+            found = [*(other for other in found if other not in line), line]
     return ": ".join(found)
 
 
@@ -253,4 +254,5 @@ def _status_in(error: Mapping[str, Any]) -> int | None:
 
 def _codes_as_text(body: object) -> str:
     """The codes of an error that has no words."""
-    return ", ".join(dict.fromkeys(code for each in _objects(body) for code in _codes_in(each)))
+    codes = (code for each in _objects(body) for code in _codes_in(each))
+    return ", ".join(dict.fromkeys(islice(codes, _MOST_WORDS)))

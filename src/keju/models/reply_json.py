@@ -64,7 +64,8 @@ def repaired_json(body: bytes) -> bytes:
             if _MORE.match(text[end:].lstrip(_PADDING)):
                 raise streams()
         if isinstance(value, str):
-            value = _DECODER.decode(value)  # JSON in a JSON text
+            with suppress(ValueError):
+                value = _DECODER.decode(value)  # JSON in a JSON text
         if isinstance(value, list) and len(value) == 1:
             (value,) = value
         whole = json.dumps(value, ensure_ascii=False)

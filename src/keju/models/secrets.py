@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from keju.models.base import Answer
+from keju.models.base import Answer, AskError
 
 SHORTEST = 8
 """The minimum length of a key; a shorter one, such as EMPTY for a local server, is a word."""
@@ -70,6 +70,11 @@ class Secrets:
     def hide_stored(self, text: str) -> str:
         """Return a text that a run stores: empty if it is a key, however short."""
         return "" if text in self._all else self.hide(text)
+
+    def hide_in_failure(self, failure: AskError) -> AskError:
+        """Return a failure without the keys in its message."""
+        hidden = self.hide(str(failure))
+        return failure if hidden == str(failure) else failure.with_message(hidden)
 
     def hide_in(self, answer: Answer) -> Answer:
         """Return an answer without the keys in any of its texts."""
