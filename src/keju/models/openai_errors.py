@@ -176,7 +176,7 @@ def words_of(body: object) -> str:
     """The words of a server and of the providers behind it about an error, joined by colons.
 
     They are found in every field where servers put them, in lists of validation errors (FastAPI)
-    and in JSON inside a text. Words that repeat others are left out.
+    and in JSON inside a text. Words that repeat others are dropped.
     """
     found: list[str] = []
     for words in islice(_words_in(body, 0), _MOST_WORDS):
