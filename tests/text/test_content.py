@@ -1,10 +1,10 @@
-"""Contents that are text and contents that are not; their answer, without the reasoning."""
+"""Contents that are text and contents that are not."""
 
 import json
 
 import pytest
 
-from keju.text import add_reasoning, answer_part, read_content
+from keju.text import read_content
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from keju.text import add_reasoning, answer_part, read_content
     ],
 )
 def test_text_null_and_parts_with_text_are_text(value, text):
-    assert read_content(value) == (text, "")
+    assert read_content(value) == (text, "", "")
 
 
 @pytest.mark.parametrize(
@@ -33,28 +33,15 @@ def test_anything_else_is_kept_in_json(value, text):
 
 
 @pytest.mark.parametrize(
-    ("content", "answer"),
+    "part",
     [
-        ("B", "B"),
-        (" B \n", " B \n"),
-        ("<think>A?</think>\n\nB\n", "B"),
-        ("A?</think>B", "B"),
-        ("<Thinking>A?</THINKING>B", "B"),
-        ("<reasoning>A?</reasoning>B", "B"),
-        ("<think>A?</think>B<think>C?", "B"),
-        ("<think>A?</think>B<think>C?</think>D", "D"),
-        ("B<think>A?</think> ", "B"),
-        ("<think>A?", ""),
-        ("<think>A?</think>", ""),
-        ("A?</think><think>C?", ""),
-        ("", ""),
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "reasoning", "text": "hm"},
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+        {"text": "hm", "thought": True},
     ],
 )
-def test_the_answer_is_what_follows_the_reasoning(content, answer):
-    assert answer_part(content) == answer
-
-
-def test_reasoning_of_a_field_goes_before_the_content_with_nothing_between():
-    assert add_reasoning("\nB", "\nhm\n") == "<think>\nhm\n</think>\nB"
-    assert add_reasoning("B", "") == "B"
-    assert answer_part(add_reasoning("B", "A?")) == "B"
+def test_a_part_that_is_reasoning_is_not_text(part):
+    assert read_content([part, {"type": "text", "text": "天"}]) == ("天", "", "hm")
+    assert read_content([part]) == ("", "", "hm")

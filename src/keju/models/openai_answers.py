@@ -76,7 +76,7 @@ def answer_of(body: bytes) -> Answer:
     return Answer(
         text=content.text,
         not_text=content.not_text,
-        thinking=_text_of(reply.reasoning_content) or _text_of(reply.reasoning),
+        thinking=_text_of(reply.reasoning_content) or _text_of(reply.reasoning) or content.thinking,
         status=status,
         finish_reason=reason,
         usage=counts.usage,
@@ -138,7 +138,8 @@ def _bad(problem: str, body: bytes) -> AskError:
 
 def _text_of(value: object) -> str:
     """A text, or the joined texts of a list of parts; anything else is empty."""
-    return read_content(value).text
+    content = read_content(value)
+    return content.text or content.thinking
 
 
 def _usage(value: object, text: str) -> CheckedUsage:

@@ -10,12 +10,13 @@ from typing import NamedTuple
 import msgspec
 
 from keju.text import answer_part
+from keju.text.reasoning import ANSWER_TAG
 
-_ANSWER_TAG = re.compile(r"<(?P<closing>/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _BOX_TOKENS = re.compile(r"<\|begin_of_box\|>([^<]*)<\|end_of_box\|>")
 _TURN = re.compile(
-    r"<\|(?:im_end|im_start|eot_id|endoftext|end)\|>|<end_of_turn>|\n(?:User|Human|用户)[:：]\s"
+    r"<\|(?:im_end|im_start|eot_id|endoftext)\|>|<\|end\|>(?!\s*<\|start\|>assistant)"
+    r"|<end_of_turn>|\n(?:User|Human|用户)[:：]\s"
 )
 """The end of the model's turn; servers let through what it wrote after that."""
 _CONCLUSION_TAG = re.compile(
@@ -31,7 +32,11 @@ _GROUNDED = re.compile(
 """The kind of a block and its box, which models for documents write before its text."""
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+[^\n]{0,40}$")
 _FENCE = "```"
-_END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
+_END_TOKENS = (
+    "<|im_end|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>",
+    "<|return|>", "<|end_of_msg|>", "<|end_message|>", "<|END_OF_TURN_TOKEN|>", "<end_of_turn>",
+    "<｜end▁of▁sentence｜>",
+)  # fmt: skip
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
 _DEEPEST = 6
 _NAME_KEYS = (
@@ -90,7 +95,7 @@ def body_of(text: str) -> str:
     answer = ""
     start: int | None = None
     # One pass over the tags: a lazy `<answer>(.*?)</answer>` is quadratic where none is closed.
-    for tag in _ANSWER_TAG.finditer(body):
+    for tag in ANSWER_TAG.finditer(body):
         if not tag["closing"]:
             start = tag.end() if start is None else start
         elif start is not None:
@@ -101,11 +106,9 @@ def body_of(text: str) -> str:
 
 @lru_cache(maxsize=2)
 def strict_body(text: str) -> str:
-    """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
-    if "◁" in text:
-        text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
+    """The body, with further marks of turns, boxes and conclusions read too (`strict`)."""
     first = _TURN.split(text.lstrip(), maxsplit=1)[0]
-    text = first if first.strip() else text
+    text = first if answer_part(first).strip() else text
     body = _GROUNDED.sub("", _COMMENT.sub("", body_of(text)))
     concluded = _CONCLUSION_TAG.findall(body) if "</" in body else []
     body = concluded[-1] if concluded and concluded[-1].strip() else body

@@ -28,9 +28,7 @@ _BOXED = re.compile(
     r"\\boxed\s{0,3}\{([^{}]{0,400})\}|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>"
 )
 _MARKUP = re.compile(r"\*+|__|`+|~~|\\[()\[\]]|\$+|^[ \t]{0,8}(?:#{1,6}|>)[ \t]+", re.MULTILINE)
-_TAG = re.compile(
-    r"</?(?:b|i|strong|em|u|p|br|span|div|answer|think|thinking|reasoning)\s?/?>", re.IGNORECASE
-)
+_TAG = re.compile(r"</?(?:b|i|strong|em|u|p|br|span|div|answer)\s?/?>", re.IGNORECASE)
 
 # A letter beside no other letter or digit; before a small word "A" is the article, and "I" mostly
 # the pronoun, unless the word says something of an option.

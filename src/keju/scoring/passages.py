@@ -48,7 +48,7 @@ _TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_]{2,30})>")
 _BOX = re.compile(
     r"\\boxed\s{0,3}\{(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?(?P<inside>[^{}]*)\}"
 )
-_STYLES = frozenset({"br", "em", "strong", "sub", "sup", "div", "span", "center", "think"})
+_STYLES = frozenset({"br", "em", "strong", "sub", "sup", "div", "span", "center"})
 _MATHS = re.compile(
     r"(?:\$+|\\[(\[])?\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])?"
 )

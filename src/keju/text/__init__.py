@@ -30,7 +30,7 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 
 from keju.items import Script
 from keju.text.character_table import CharacterTable, to_half_width
-from keju.text.content import Content, add_reasoning, answer_part, read_content
+from keju.text.content import Content, read_content
 from keju.text.conversion import (
     conversion_missing,
     official_convert,
@@ -49,6 +49,7 @@ from keju.text.normalise import (
     normalise,
 )
 from keju.text.numerals import parse_english_number, parse_number
+from keju.text.reasoning import add_reasoning, answer_part
 from keju.text.repeats import unrepeated_share
 from keju.text.scripts import in_script, simplified_reference
 
