@@ -86,6 +86,25 @@ def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
     assert f"graded by {JUDGE}" in page
 
 
+def test_a_judge_call_that_fails_is_counted_and_leaves_the_papers_mean(
+    ancient_run: RunFolder, chat: Chat, tmp_path: Path
+) -> None:
+    told = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
+    chat.plan(says="分数：8")
+    judge(*told, "--limit", 2)
+    chat.plan(says="I cannot tell.")
+    judge(*told, "--limit", 3)
+    score_run(ancient_run)
+    report = write_report([ancient_run.path], tmp_path / "r.html", published=True)
+    tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}
+    (own,) = tables["ancientdoc-table-9"].filter(pl.col("source") == "this run").to_dicts()
+    assert own["reasoning_qa:GPT4oScore"] == 8.0
+    assert own["graded"] == f"2 of {PAGES}"
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert f"2 of {PAGES} answers have a grade" in page
+    assert "1 without a grade" in page
+
+
 def test_no_difference_is_taken_between_grades_of_unlike_judges(
     ancient_run: RunFolder, chat: Chat, tmp_path: Path
 ) -> None:

@@ -64,18 +64,21 @@ def test_means_are_those_worked_out_by_hand(graded):
     assert found[GOOD, "T6"].mean == 8
     # t0 is empty and worth 0 unsent, t1 has 2, t2 no grade, t3 has 1.
     poor = found[POOR, "T2"]
-    assert (poor.mean, poor.graded_mean, poor.missing) == (0.75, 1, 1)
+    assert (poor.mean, poor.graded_mean, poor.missing) == (1, 1, 1)
     assert (poor.graded, poor.empty, poor.unparsable) == (3, 1, 1)
     assert poor.seen == ("unparsable: the last line is '大約三四分吧'",)
-    # q3 failed in the run: 0 in the mean, left out of the other.
+    # q3 failed in the run: 0 in the mean, not in the other.
     question = found[POOR, "T6"]
     assert (question.mean, question.no_answer, question.graded_mean) == (0.75, 1, 1)
+    assert question.missing == 0
     assert graded.tasks[0].signature.startswith(f"grade|judge:{JUDGE}@")
     assert read_rubrics().id in graded.tasks[0].signature
 
 
 @pytest.mark.parametrize("refusal", ["抱歉，我无法评价这份答卷。", "", "分数：11"])
-def test_answers_that_make_the_judge_refuse_do_not_raise_the_mean(context, answers, refusal):
+def test_answers_that_the_judge_does_not_grade_are_counted_and_not_in_the_mean(
+    context, answers, refusal
+):
     """Of the good model's four translations the two worst make the judge refuse."""
     asked = list(grading_requests(answers.judged, context.folder, 1))
     context.rule(asked, lambda request: {"t0": "分数：1", "t1": "分数：1"}.get(
@@ -88,11 +91,12 @@ def test_answers_that_make_the_judge_refuse_do_not_raise_the_mean(context, answe
     context.ask(asked, "openai:other")
     found = judgements_of(answers.judged, context.folder, judges=["openai:other"])
     gamed = by_place(grades_of(found, context.folder, {}))[GOOD, "T2"]
-    assert (gamed.mean, gamed.graded_mean, gamed.missing) == (4.5, 9, 2)
+    assert (gamed.mean, gamed.graded_mean, gamed.missing) == (9, 9, 2)
+    assert (gamed.graded, gamed.answers) == (2, 4)
     assert (gamed.low, gamed.high) == (None, None)  # four groups are too few
 
 
-def test_an_answer_that_the_judges_filter_refuses_counts_as_0(context, answers, chat):
+def test_a_failed_call_of_the_judge_is_no_grade_of_0(context, answers, chat):
     asked = [
         request
         for request in grading_requests(answers.judged, context.folder, 1)
@@ -109,7 +113,7 @@ def test_an_answer_that_the_judges_filter_refuses_counts_as_0(context, answers, 
     context.ask(asked)
     found = grades_of(judgements_of(answers.judged, context.folder), context.folder, {})
     good = by_place(found)[GOOD, "T2"]
-    assert (good.mean, good.graded_mean, good.failed, good.missing) == (6, 8, 1, 1)
+    assert (good.mean, good.graded_mean, good.failed, good.missing) == (8, 8, 1, 1)
 
 
 def test_what_is_stored_is_not_asked_again_and_a_new_answer_is(context, answers, graded, chat):
@@ -200,7 +204,7 @@ def test_failures_of_the_judge_are_counted_and_asked_again_when_told(context, an
     assert (summary.complete, summary.failures) == (False, 14)
     found = grades_of(judgements_of(answers.judged, context.folder, 1), context.folder, {})
     assert by_place(found)[GOOD, "T2"].failed == 4
-    assert by_place(found)[GOOD, "T2"].mean is None
+    assert (by_place(found)[GOOD, "T2"].mean, by_place(found)[GOOD, "T2"].missing) == (None, 4)
     # One answer is empty; its 0 alone would be no grade of this judge's.
     assert (by_place(found)[POOR, "T2"].empty, by_place(found)[POOR, "T2"].mean) == (1, None)
     context.rule(asked, says)
@@ -225,7 +229,7 @@ def test_other_rubrics_are_kept_apart(context, answers, graded, tmp_path):
     own = tmp_path / "own.toml"
     own.write_text(text.replace('name = "keju"', 'name = "own"'), "utf-8")
     rubrics = read_rubrics(own)
-    assert rubrics.id.startswith("own-2-")
+    assert rubrics.id.startswith("own-3-")
     folder = JudgementFolder(context.folder.run, rubrics)
     assert judgements_of(answers.judged, folder) == []
     asked = list(grading_requests(answers.judged, folder, 1))

@@ -28,13 +28,23 @@ def quoted(shown: str) -> str:
     return shown[opening.end() + 1 : closing.start() - 1]
 
 
-def test_a_judge_sees_rubric_question_source_reference_and_answer():
+def test_a_judge_sees_rubric_question_reference_and_answer():
     shown = prompt("學習要溫習。")
-    for part in ("看译文是否", "翻譯", ITEM.answer, ITEM.transcription, "分数：n"):
-        assert part in shown or part == "翻譯"
+    for part in ("看译文是否", ITEM.question, ITEM.answer, "分数：n"):
+        assert part in shown
+    assert ITEM.transcription not in shown
+    assert "原文（图中文字）" not in shown
     assert quoted(shown) == "學習要溫習。"
     assert "作者" not in shown
     assert "这份答卷的作者是：GPT-4o" in prompt("學習", author="GPT-4o")
+
+
+def test_a_judge_sees_the_page_text_only_with_the_option_that_the_signature_names():
+    rubrics = read_rubrics(page_text=True)
+    shown = grading_request(AnswerId("m", ITEM.id, ITEM.task), ITEM, "學習", rubrics).prompt
+    assert f"【原文（图中文字）】\n{ITEM.transcription}" in shown
+    assert "-page-text-" in rubrics.id
+    assert "page-text" not in RUBRICS.id
 
 
 def test_an_answer_cannot_close_its_quotation_even_if_it_knows_an_earlier_seal():

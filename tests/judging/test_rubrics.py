@@ -41,7 +41,7 @@ def test_without_tasks_a_rubric_is_for_the_queries_whose_definition_names_it(tmp
 
 
 def test_the_hash_under_which_answers_were_graded_is_the_same():
-    assert read_rubrics().id == "keju-2-bfc3c737"
+    assert read_rubrics().id == "keju-3-05c8b99f"
 
 
 def test_each_rubric_says_what_ten_and_nothing_are():
@@ -64,7 +64,7 @@ def test_a_changed_word_is_another_set_of_rubrics(tmp_path):
         ("{answer}", "", "the template does not contain the blank {answer}"),
         ('"T2"', '"T99"', "no such query: T99"),
         ('"T6"', '"T2"', "a query has two rubrics"),
-        ('version = "2"', "version = 2", "not a file of rubrics"),
+        ('version = "3"', "version = 3", "not a file of rubrics"),
         ("[rubrics.style]", "[rubrics.style", "not a file of rubrics"),
     ],
 )

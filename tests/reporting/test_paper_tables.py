@@ -20,6 +20,7 @@ from keju.cli import app
 from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Item, Response
+from keju.judging import TaskGrade
 from keju.published import published_tables
 from keju.reporting.csv_export import write_csv
 from keju.reporting.latex import escaped, write_latex
@@ -514,14 +515,31 @@ def test_one_judges_grades_fill_the_judges_column(tmp_path):
         table = next(table for table in tables if table.name == "Table 9")
         return column(table, "reasoning_qa:GPT4oScore").get(("this run", "openai:m")), table
 
-    cell, table = grade({("openai:m", "reasoning_qa"): {"openai:judge": 7.25}})
+    def given(**means):
+        about = {"model": "openai:m", "task": "reasoning_qa", "query": "", "setting": "image"}
+        return {
+            ("openai:m", "reasoning_qa"): {
+                f"openai:{judge}": TaskGrade(
+                    judge=f"openai:{judge}", answers=4, graded=4 - missing, groups=1, mean=mean,
+                    graded_mean=mean, missing=missing, **about,
+                )
+                for judge, (mean, missing) in means.items()
+            }
+        }  # fmt: skip
+
+    cell, table = grade(given(judge=(7.25, 0)))
+    assert {row.graded for row in table.rows} == {None}
     assert cell.value == "7.25"
     assert (table.task, table.domain) == ("reasoning_qa", "Ancient Documents")
     printed = column(table, "reasoning_qa:GPT4oScore")
     assert printed["paper", "GPT-4o"].value not in ("", "–")
-    best, table = grade({("openai:m", "reasoning_qa"): {"openai:judge": 10.0}})
+    some, table = grade(given(judge=(7.25, 1)))
+    (own,) = (row for row in table.rows if row.source == "this run")
+    assert (some.value, str(own.graded)) == ("7.25", "3 of 4")
+    assert str(own.label) == "this run, graded by openai:judge; 3 of 4 answers have a grade"
+    best, table = grade(given(judge=(10.0, 0)))
     theirs = column(table, "reasoning_qa:GPT4oScore")
     assert not best.best
     assert any(cell.best for (source, _), cell in theirs.items() if source == "paper")
-    two, _ = grade({("openai:m", "reasoning_qa"): {"openai:judge": 7.0, "openai:other": 3.0}})
+    two, _ = grade(given(judge=(7.0, 0), other=(3.0, 0)))
     assert two.value == "–"

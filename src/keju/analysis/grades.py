@@ -79,8 +79,8 @@ class Grades(NamedTuple):
 
     tables: list[GradeTable]
     metrics: list[MetricJudge]
-    means: dict[tuple[str, str], dict[str, float]]
-    """Each judge's mean grade, by the model's name in this report and the task."""
+    means: dict[tuple[str, str], dict[str, TaskGrade]]
+    """Each judge's grade, by the model's name in this report and the task."""
 
 
 def grades(run_set: RunSet) -> Grades:
@@ -98,9 +98,10 @@ def grades(run_set: RunSet) -> Grades:
                 rows = _rows(run_set, run, given)
                 for grade in given:
                     who = _name(run_set, run, grade)
-                    if who and grade.mean is not None:
+                    # The paper's judge sees predictions and references alone (AncientDoc B.2).
+                    if who and grade.mean is not None and not rubrics.page_text:
                         place = (who, task_name(grade.task, grade.query))
-                        found.means.setdefault(place, {})[grade.judge] = grade.mean
+                        found.means.setdefault(place, {})[grade.judge] = grade
                 found.tables.append(GradeTable(run.name, rubrics.id, list(rows)))
                 found.metrics.extend(_against_metrics(run_set, run, judgements))
     return found

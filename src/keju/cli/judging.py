@@ -65,6 +65,14 @@ RubricsFile = Annotated[
     Path | None,
     typer.Option("--rubrics", metavar="FILE.toml", help="File of your own rubrics."),
 ]
+PageText = Annotated[
+    bool,
+    typer.Option(
+        "--page-text",
+        help="Also give the judge the text on the image, where the dataset has it. Such grades are "
+        "kept apart, and their signature names page-text.",
+    ),
+]
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Estimate requests, tokens, cost and hours; send nothing.")
 ]
@@ -89,6 +97,7 @@ def grade(
         int, typer.Option(metavar="N", min=1, max=100, help="Number of grades per answer.")
     ] = 1,
     rubrics: RubricsFile = None,
+    page_text: PageText = False,
     server: JudgeOptions,
     plan: PlanOnly = False,
     as_json: AsJson = False,
@@ -96,9 +105,9 @@ def grade(
     """Grade a run's open answers from 0 to 10, and print the grades. The same command resumes.
 
     Each judge sees the rubric, the question, the reference and the answer, but not the model's
-    name. By default, open questions, translations, descriptions and all tasks that their own
-    benchmark grades in this way are graded; --task selects others. Without --model, the command
-    shows the stored grades.
+    name, the image, or the text on it (--page-text adds the text). By default, open questions,
+    translations, descriptions and all tasks that their own benchmark grades in this way are graded;
+    --task selects others. Without --model, the command shows the stored grades.
     """
     from keju.cli.output.judge_tables import agreement_table, grade_lines, grades_table
     from keju.judging import (
@@ -114,7 +123,7 @@ def grade(
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
-    used = read_rubrics(rubrics)
+    used = read_rubrics(rubrics, page_text=page_text)
     chosen = AnswerSelection(
         tasks=tuple(task) if task else None,
         limit=limit,
@@ -164,6 +173,7 @@ def probe(
     ] = 20,
     seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
+    page_text: PageText = False,
     server: JudgeOptions,
     plan: PlanOnly = False,
     as_json: AsJson = False,
@@ -188,7 +198,7 @@ def probe(
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
-    used = read_rubrics(rubrics)
+    used = read_rubrics(rubrics, page_text=page_text)
     chosen = AnswerSelection(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
     answers = answers_of(opened, used, chosen)
     drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
@@ -234,6 +244,7 @@ def align_(
         ),
     ] = None,
     rubrics: RubricsFile = None,
+    page_text: PageText = False,
     figure: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Directory for scatter plots, each with its CSV file."),
@@ -253,7 +264,7 @@ def align_(
 
     known, grades = None, {}
     if run is not None:
-        opened, used = RunFolder.open(run), read_rubrics(rubrics)
+        opened, used = RunFolder.open(run), read_rubrics(rubrics, page_text=page_text)
         answers = graded_answers(opened, used)
         known = {code_of(each): each for each in answers}
         grades = mean_grades(opened, used, answers)

@@ -50,16 +50,15 @@ class Judgement(NamedTuple):
 class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A judge's grade of a model on one query of a task, 0 to 10.
 
-    `mean` counts every missing grade as 0: a failed call of the model, a response of the judge
-    without a grade, and a failed call of the judge. So an answer that makes the judge refuse never
-    raises it. `graded_mean` is over the answers that have a grade. An empty answer has grade 0 in
-    both, and an answer that was not sent to the judge yet is in neither. The grade of an answer is
-    the mean over the repeats that have one; it is missing if none has. Both means are None where
-    the judge has no response at all. `low` and `high` bound `mean` (95 %, by group), None with
-    fewer than 6 groups. `missing` counts the missing grades in `mean`; `unparsable` and `failed`
-    count responses and calls of the judge (each repeat separately), `no_answer` failed calls of the
-    model, and `no_reply` the answers that were not sent to the judge yet. `seen` contains the first
-    three different reasons of missing grades.
+    `mean` is over the answers that have a grade, and counts failed calls of the model as 0;
+    `graded_mean` is without these. An empty answer has grade 0 in both. An answer whose call of the
+    judge failed, whose reply has no grade, or that was not sent to the judge yet is in neither. The
+    grade of an answer is the mean over the repeats that have one; it is missing if none has. Both
+    means are None where the judge graded none of the answers that it was sent. `low` and `high`
+    bound `mean` (95 %, by group), None with fewer than 6 groups. `missing` counts the answers
+    without a grade, apart from `no_reply`, those that were not sent to the judge yet; `unparsable`
+    and `failed` count responses and calls of the judge (each repeat separately), and `no_answer`
+    failed calls of the model. `seen` contains the first three different reasons of missing grades.
     """
 
     judge: str
@@ -219,10 +218,9 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
     sent = [each for each in found if not each.unsent]
-    replied = not sent or any(each.grades for each in sent) or failed < len(missing)
-    # Excluded from both means: answers not sent to the judge yet, and judges without a response.
-    counted = [each for each in found if each.grades or each.missing or each.unsent]
-    counted = counted if replied else []
+    # The 0 of an empty answer alone is no grade of a judge.
+    counts = not sent or any(each.grades for each in sent)
+    counted = [each for each in found if counts and (each.grades or each.unsent)]
     graded = [each.grade for each in counted if each.grade is not None]
     values = [LEAST if each.grade is None else each.grade for each in counted]
     groups = [each.judged.group for each in counted]
@@ -243,7 +241,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
         graded_mean=sum(graded) / len(graded) if graded else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        missing=len(counted) - len(graded),
+        missing=sum(bool(each.missing) and not each.grades for each in found),
         empty=sum(each.unsent == EMPTY for each in found),
         no_answer=sum(each.unsent == NO_ANSWER for each in found),
         unparsable=len(missing) - failed,

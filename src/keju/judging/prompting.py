@@ -48,7 +48,8 @@ def grading_request(
     if rubric is None:
         raise ValueError(f"no rubric for {item.task}")
     question, reference = prompt_of(item), _reference(item)
-    source = "" if item.transcription in (None, item.answer) else item.transcription or ""
+    shown = rubrics.page_text and item.transcription != item.answer
+    source = (item.transcription or "") if shown else ""
     seal = seal_of(rubrics.id, question, reference, text)
     fill = {
         "rubric": rubric.says.strip(),

@@ -33,7 +33,10 @@ class Rubric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """A file of rubrics: the prompt around them, and one for each kind of task."""
+    """A file of rubrics: the prompt around them, and one for each kind of task.
+
+    With `page_text` the judge also gets the text on the image, where the dataset has it.
+    """
 
     name: str
     version: str
@@ -41,12 +44,17 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     source: str
     author: str
     rubrics: dict[str, Rubric]
+    page_text: bool = False
 
     @cached_property
     def id(self) -> str:
-        """Name, version and hash of the whole file; part of every grade's signature."""
+        """Name, version and hash of the whole file; part of every grade's signature.
+
+        It names ``page-text`` where the judge gets the text on the image.
+        """
         digest = sha256_bytes(msgspec.json.encode(self, order="deterministic"))
-        return f"{self.name}-{self.version}-{digest[:8]}"
+        seen = "-page-text" if self.page_text else ""
+        return f"{self.name}-{self.version}{seen}-{digest[:8]}"
 
     @cached_property
     def _named(self) -> dict[str, Rubric]:
@@ -117,8 +125,12 @@ def _queries(*, shipped: bool) -> Iterator[tuple[str, Query]]:
                 yield f"{task.id}/{query.name}" if query.name else task.id, query
 
 
-def read_rubrics(path: Path | None = None) -> Rubrics:
+def read_rubrics(path: Path | None = None, *, page_text: bool = False) -> Rubrics:
     """Read a file of rubrics, by default the bundled one.
+
+    Args:
+        path: the file.
+        page_text: also give the judge the text on the image, whatever the file says.
 
     Raises:
         UsageError: there is no such file.
@@ -141,7 +153,7 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         else replace(rubric, tasks=tuple(query for query, its in shipped if its.rubric == each))
         for each, rubric in found.rubrics.items()
     }
-    found = replace(found, rubrics=filled)
+    found = replace(found, rubrics=filled, page_text=page_text or found.page_text)
     known = {query for query, _ in (*shipped, *_queries(shipped=False))}
     named = [name for each in found.rubrics.values() for name in each.tasks]
     if unknown := sorted(set(named) - known):

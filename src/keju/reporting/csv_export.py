@@ -222,8 +222,9 @@ def _paper_table_frame(table: PaperTable) -> pl.DataFrame:
     """One row per model, with its ``source``; the columns have the names of the data.
 
     ``group`` is the paper's title of the rows, ``tasks`` the number of the table's tasks in the
-    row's means, ``judge`` the judge of a row of the run, where the table has grades. A column of
-    means of which some lack tasks is followed by one with the number of the column's tasks in each.
+    row's means, ``judge`` the judge of a row of the run, where the table has grades, and
+    ``graded`` the number of answers in its mean, where some have no grade. A column of means of
+    which some lack tasks is followed by one with the number of the column's tasks in each.
     """
     rows: list[dict[str, str | None]] = [
         {
@@ -239,6 +240,10 @@ def _paper_table_frame(table: PaperTable) -> pl.DataFrame:
         names.append("judge")
         for cells_of, own in zip(rows, table.rows, strict=True):
             cells_of["judge"] = own.judge or None
+    if any(row.graded for row in table.rows):
+        names.append("graded")
+        for cells_of, own in zip(rows, table.rows, strict=True):
+            cells_of["graded"] = str(own.graded) if own.graded else None
     for place, heading in enumerate(table.headings):
         cells = [row.cells[place] for row in table.rows]
         names.append(heading.name)

@@ -47,6 +47,16 @@ class TaskCount(NamedTuple):
         return f"{self.there} of {self.total}"
 
 
+class GradedCount(NamedTuple):
+    """The number of answers in a judge's mean, and of all answers."""
+
+    there: int
+    total: int
+
+    def __str__(self) -> str:
+        return f"{self.there} of {self.total}"
+
+
 class Heading(NamedTuple):
     """A column: its name in the data, and for display its content, unit and tasks."""
 
@@ -61,7 +71,8 @@ class PaperTableRow(NamedTuple):
 
     `group` is the paper's title of its group of rows, `tasks` the number of the table's tasks in
     its means, None where there are none or the paper does not state it. `judge` graded a row of the
-    run, where the table has a column of grades.
+    run, where the table has a column of grades; `graded` is the number of answers in its mean,
+    where not all have a grade.
     """
 
     model: str
@@ -70,10 +81,16 @@ class PaperTableRow(NamedTuple):
     group: str = ""
     tasks: TaskCount | None = None
     judge: str = ""
+    graded: GradedCount | None = None
 
     @property
     def label(self) -> Message:
         """The origin of the row, as text."""
+        if self.judge and self.graded:
+            there, total = self.graded
+            return message(
+                "reporting.this-run-partly-graded-by", judge=self.judge, count=there, total=total
+            )
         if self.judge:
             return message("reporting.this-run-graded-by", judge=self.judge)
         if not self.tasks:

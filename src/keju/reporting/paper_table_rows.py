@@ -73,6 +73,7 @@ def table_of(
                 group_of(table.benchmark, table.name, who.model) if who.source in _THEIRS else "",
                 _tasks(who, parts, over),
                 own.judge(who.model, table) if who.source == "this run" else "",
+                own.graded(who.model, table) if who.source == "this run" else None,
             )
             for who in kept
         ],

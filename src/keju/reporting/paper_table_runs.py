@@ -19,13 +19,15 @@ from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet, sees_image
 from keju.definitions import Task, tasks
 from keju.items import Item, Score
+from keju.judging import TaskGrade
 from keju.messages import Message, listed, message
 from keju.published import Column, PrintedTable
+from keju.reporting.paper_table_form import GradedCount
 from keju.scoring import TaskResult
 from keju.scoring.aggregate import task_value
 
-Given = Mapping[tuple[str, str], Mapping[str, float]]
-"""Judges' mean grades by model and task."""
+Given = Mapping[tuple[str, str], Mapping[str, TaskGrade]]
+"""Judges' grades by model and task."""
 
 JUDGED = "GPT4oScore"
 """The column of a judge's grades, 0 to 10."""
@@ -82,9 +84,20 @@ class RunValues:
 
     def judge(self, model: str, table: PrintedTable) -> str:
         """The judge of a model's answers for a table's column of grades; empty without a grade."""
+        return ", ".join(dict.fromkeys(each.judge for each in self._grades(model, table)))
+
+    def graded(self, model: str, table: PrintedTable) -> GradedCount | None:
+        """The number of answers in a table's grades; None where all are."""
+        grades = self._grades(model, table)
+        if not any(each.missing or each.no_reply for each in grades):
+            return None
+        answers = sum(each.answers for each in grades)
+        return GradedCount(answers - sum(e.missing + e.no_reply for e in grades), answers)
+
+    def _grades(self, model: str, table: PrintedTable) -> list[TaskGrade]:
         judged = [each for each in table.columns.values() if each.metric == JUDGED]
         grades = [self._given.get((model, task_name(c.task, c.query)), {}) for c in judged]
-        return ", ".join(dict.fromkeys(next(iter(each)) for each in grades if len(each) == 1))
+        return [next(iter(each.values())) for each in grades if len(each) == 1]
 
     def seeing(self) -> RunValues:
         """The same, restricted to models that got only the image (`image`)."""
@@ -107,7 +120,8 @@ class RunValues:
         """A model's value of the column's metric over the items of a subset; "" is all."""
         if column.metric == JUDGED:
             grades = self._given.get((model, task_name(column.task, column.query)), {})
-            return next(iter(grades.values())) / 10 if len(grades) == 1 and not subset else None
+            mean = next(iter(grades.values())).mean if len(grades) == 1 and not subset else None
+            return None if mean is None else mean / 10
         scores = self._scores.get((model, column.task, column.query, column.metric), ())
         kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
         return task_value(kept)

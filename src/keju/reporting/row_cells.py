@@ -79,7 +79,9 @@ def _grade(value: GradeValue) -> Cell:
     if grade.low is not None and grade.high is not None:
         notes.append(bounds_text(f"{grade.low:.2f}", f"{grade.high:.2f}"))
     notes.append(message("reporting.of-graded", graded=grade.graded, answers=grade.answers))
-    if grade.missing and grade.graded_mean is not None:
+    if grade.missing:
+        notes.append(message("reporting.without-grade", count=grade.missing))
+    if grade.no_answer and grade.graded_mean is not None:
         notes.append(message("reporting.graded-only", mean=f"{grade.graded_mean:.2f}"))
     if value.scored:
         notes.append(message("reporting.strict-value", value=percent(value.strict)))

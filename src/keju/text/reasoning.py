@@ -39,7 +39,7 @@ _State = Literal["outside", "reasoning", "answer"]
 
 
 class _Spelling(NamedTuple):
-    """What a mark of the table is in one of its rows; a header has none."""
+    """The meaning of a mark in one row of the table; a header has no row."""
 
     kind: _Kind
     row: _Row | None
@@ -141,7 +141,7 @@ def answer_part(content: str) -> str:
 def _state_after(
     mark: _Mark, state: _State, opened: list[_Row], *, is_first: bool
 ) -> _State | None:
-    """What follows a mark; None where the mark has no meaning there."""
+    """The state after a mark; None where the mark has no meaning there."""
     if mark.rows("answer"):
         return "answer"
     if state == "reasoning":
