@@ -2,7 +2,7 @@
 
 import pytest
 
-from keju.scoring import body_of, transcription_of
+from keju.scoring import body_of, score_answer, transcription_of
 from keju.scoring.extraction import json_answer, without_fence
 from tests.support.hanging import ends
 
@@ -25,6 +25,49 @@ from tests.support.hanging import ends
 )
 def test_reasoning_is_cut_out(text, body):
     assert body_of(text) == body
+
+
+THOUGHT, PAGE = "讓我看看圖片。右起第一列似乎是天地玄黃，宇宙洪荒。再確認一下。", "日月盈昃"
+MARKED = [
+    f"<seed:think>{THOUGHT}</seed:think>\n{PAGE}",
+    f"[THINK]{THOUGHT}[/THINK]\n{PAGE}",
+    f"<thought>{THOUGHT}</thought>\n{PAGE}",
+    f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{PAGE}",
+    f"analysis{THOUGHT}assistantfinal{PAGE}",
+    f"<|begin_of_thought|>{THOUGHT}<|end_of_thought|>\n<|begin_of_solution|>{PAGE}<|end_of_solution|>",
+    f"<think>{THOUGHT}</think>\n{PAGE}",
+    f"◁think▷{THOUGHT}◁/think▷\n{PAGE}",
+    f"&lt;think&gt;{THOUGHT}&lt;/think&gt;&lt;answer&gt;{PAGE}&lt;/answer&gt;",
+    f"{THOUGHT}</thought><answer>{PAGE}</answer>",
+    f"<think>{THOUGHT}</think><|begin_of_box|>{PAGE}<|end_of_box|>",
+    f"<think>{THOUGHT}\n用户: {THOUGHT}</think>{PAGE}<｜end▁of▁sentence｜>",
+    f"{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{PAGE}<|return|>",
+]
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_strict_reads_no_reasoning_and_official_reads_all(make, text):
+    assert transcription_of(text).answer == PAGE
+    strict, official = (
+        {score.metric: score.value for score in score_answer(*make("T1", PAGE, said), (protocol,))}
+        for said, protocol in ((text, "strict"), (text, "official"))
+    )
+    assert strict["CER"] == 0
+    assert official["Edit_Distance"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "said"),
+    [("T5", "B", "A 或 C？"), ("T45", "3", "5 或 7 個"), ("T16", "D", "A")],
+)
+def test_no_answer_of_any_form_is_read_out_of_reasoning(make, task, answer, said):
+    for opening, closing in (("[THINK]", "[/THINK]"), ("<thought>", "</thought>")):
+        item, response = make(task, answer, f"{opening}{said}")
+        scores = score_answer(item, response, ("strict",))
+        assert {score.extracted for score in scores} == {""}
+        item, response = make(task, answer, f"{opening}{said}{closing}\n{answer}")
+        scores = score_answer(item, response, ("strict",))
+        assert {score.extracted for score in scores} - {""} == {answer}
 
 
 def test_a_code_fence_around_everything_is_taken_off():

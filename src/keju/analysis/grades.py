@@ -98,7 +98,7 @@ def grades(run_set: RunSet) -> Grades:
                 rows = _rows(run_set, run, given)
                 for grade in given:
                     who = _name(run_set, run, grade)
-                    # The paper's judge sees predictions and references alone (AncientDoc B.2).
+                    # A paper's judge sees predictions and references alone.
                     if who and grade.mean is not None and not rubrics.page_text:
                         place = (who, task_name(grade.task, grade.query))
                         found.means.setdefault(place, {})[grade.judge] = grade

@@ -218,7 +218,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
     sent = [each for each in found if not each.unsent]
-    # The 0 of an empty answer alone is no grade of a judge.
+    # An empty answer is 0 without a judge: this alone gives a judge no mean.
     counts = not sent or any(each.grades for each in sent)
     counted = [each for each in found if counts and (each.grades or each.unsent)]
     graded = [each.grade for each in counted if each.grade is not None]
