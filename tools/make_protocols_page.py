@@ -38,13 +38,13 @@ values × 100 of the metrics named in the row, bold where they are 2 points or m
 scale (an error ↓ counts as 1 - error there). If a main metric needs an encoder's weights, the row
 has the first other metric that needs none, in italics. If there is none, the cells have a dash.
 
-MCS-Bench's `official` scores the content as it was returned, reasoning in it included, as the authors' script
-scores its field `Response`. If a server returns reasoning in a separate field,
+MCS-Bench's `official` scores the content as it was returned, reasoning in it included, as the
+authors' script scores its field `Response`. If a server returns reasoning in a separate field,
 `official` scores the content alone (our reading); `keju score` also shows the value with the
 reasoning before the content, as `<think>REASONING</think>CONTENT`. A run of keju 0.1.0 lacks the
 reasoning, which was removed before storing; its `official` values have a note about it.
-`strict`, judges and reports never count as the answer what is inside the marks of
-[reasoning_marks.toml](../src/keju/text/data/reasoning_marks.toml), which lists those of known models.
+`strict`, judges and reports never take the answer from inside the marks of reasoning that
+[reasoning_marks.toml](../src/keju/text/data/reasoning_marks.toml) lists for known models.
 
 The sections below explain the differences step by step.
 """
