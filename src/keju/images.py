@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from PIL import GifImagePlugin, Image, ImageOps, UnidentifiedImageError
+from PIL import GifImagePlugin, Image, ImageOps, TiffImagePlugin, UnidentifiedImageError
 
 from keju.errors import DataError
 from keju.messages import message
@@ -48,7 +48,16 @@ EXTENSIONS = frozenset({*_EXTENSIONS.values(), "jpeg", "tiff"})
 """File extensions of the formats that keju reads, in lower case, without the point."""
 
 _ORIENTATION = 0x0112
-_BITS_PER_SAMPLE = 258
+_WIDTH, _HEIGHT, _BITS_PER_SAMPLE = 256, 257, 258
+
+_NEW_SUBFILE_TYPE, _SUBFILE_TYPE = 254, 255
+_REDUCED_OR_MASK, _OLD_REDUCED = 1 | 4, 2
+"""Values of a TIFF's two tags for the kind of a frame: a reduced copy of another frame, a mask."""
+
+_COMPARED_SIDE = 256
+_SAME_PICTURE = 8.0
+"""Maximum mean difference of two copies of a picture, of 255, at `_COMPARED_SIDE` pixels a side.
+Copies that other programs reduced differ by 1 to 3, two pages of a book by 20 and more."""
 _WHITE = (255, 255, 255)
 
 # Pillow warns between its limit and twice that; here the limit is strict. Its other warnings (odd
@@ -62,7 +71,8 @@ class ImageFacts(NamedTuple):
     """The properties of an image: its usual file extension, and its upright size in pixels.
 
     `turned` means that the EXIF orientation makes the upright size differ from the stored one or
-    flips it; `frames` counts pages or animation frames, of which only the first is ever used.
+    flips it; `frames` counts pages or animation frames, of which only the first is ever used. The
+    reduced copies and masks in a TIFF are not counted.
     """
 
     format: str
@@ -96,7 +106,7 @@ def probe_pixels(data: bytes, *, name: str) -> tuple[ImageFacts, Image.Image]:
     with decoding(data, name):
         facts, image = _probe(data, name)
         if facts.frames == 1:
-            return facts, as_rgb(_upright(image))
+            return facts, as_rgb(upright(image))
     return facts, open_image(data, name=name)
 
 
@@ -104,12 +114,10 @@ def _probe(data: bytes, name: str) -> tuple[ImageFacts, Image.Image]:
     """The properties of an image, and the decoded image."""
     image = open_header(data, name=name)
     check_sums(data, image, name=name)
-    frames = frames_of(image, name=name)
-    image.load()
+    frames = len(frames_of(image, name=name))
     turned = orientation_of(image) != 1
-    width, height = image.size
-    if orientation_of(image) in {5, 6, 7, 8}:
-        width, height = height, width
+    width, height = upright_size(image)
+    image.load()
     return ImageFacts(extension_of(image), width, height, turned, frames), image
 
 
@@ -128,7 +136,7 @@ def open_image(data: bytes, *, name: str) -> Image.Image:
     with decoding(data, name):
         image = open_header(data, name=name)
         image.load()
-        return as_rgb(_upright(image))
+        return as_rgb(upright(image))
 
 
 def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> bytes:
@@ -146,7 +154,7 @@ def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> by
             wanted = (max(1, int(image.width * scale)), max(1, int(image.height * scale)))
             image.draft(None, wanted)
         image.load()
-        small = as_rgb(_upright(image))
+        small = as_rgb(upright(image))
         small.thumbnail((max_side, max_side), Image.Resampling.LANCZOS, reducing_gap=3.0)
         out = io.BytesIO()
         small.save(out, "JPEG", quality=quality, optimize=True)
@@ -179,7 +187,8 @@ def decoding(source: bytes | Path, name: str) -> Iterator[None]:
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     """An image of which only the header is read; of a file, the rest is read during decoding.
 
-    Use it within `decoding`.
+    Use it within `decoding`. Of a TIFF, it is the first frame that is not marked as a reduced copy
+    or a mask: some programs put a thumbnail first.
 
     Raises:
         DataError: empty, larger than `MAX_PIXELS`, or a JPEG of too many scans.
@@ -188,6 +197,8 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
         raise DataError(message("images.empty"), file=name)
     opened = io.BytesIO(source) if isinstance(source, bytes) else source
     image = Image.open(opened, formats=_FORMATS)
+    if _is_part(image):
+        _seek_page(image)
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise _too_large(name, f"{width}x{height} pixels, ")
@@ -198,35 +209,117 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     return image
 
 
-def frames_of(image: Image.Image, *, name: str) -> int:
-    """The number of an image's frames or pages; 1 for the views of a camera's MPO.
+def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
+    """The frames of an image that are pages or frames of an animation, counted from 0.
 
-    Use it within `decoding`. The image is at its first frame afterwards.
+    A camera's MPO has one. In a TIFF, reduced copies and masks are not pages: they are marked, or
+    show the picture of the page before them. Use it within `decoding`. The image is at the first
+    of these frames afterwards.
 
     Raises:
         DataError: more than `MOST_FRAMES`.
     """
     if image.format == "MPO" or not getattr(image, "is_animated", False):
-        return 1
-    walked = image.format in {"TIFF", "GIF"}
-    number = _sought(image) if walked else int(getattr(image, "n_frames", 1))
-    image.seek(0)
-    if number > MOST_FRAMES:
-        raise DataError(message("images.too-many-frames", most=MOST_FRAMES), file=name)
-    return number
+        return (0,)
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        frames = _tiff_pages(image, name)
+    else:
+        walked = isinstance(image, GifImagePlugin.GifImageFile)
+        count = _sought(image) if walked else int(getattr(image, "n_frames", 1))
+        frames = tuple(range(count))
+    image.seek(frames[0])
+    if len(frames) > MOST_FRAMES:
+        raise _too_many_frames(name)
+    return frames
 
 
-def _sought(image: Image.Image) -> int:
+def _sought(image: GifImagePlugin.GifImageFile) -> int:
     """The number of frames, found without decoding them, up to one more than the limit."""
     number = 1
     with suppress(EOFError):
         while number <= MOST_FRAMES:
-            if isinstance(image, GifImagePlugin.GifImageFile):
-                image._seek(number, update_image=False)  # Like its `n_frames`; `seek` would decode.
-            else:
-                image.seek(number)
+            image._seek(number, update_image=False)  # Like its `n_frames`; `seek` would decode.
             number += 1
     return number
+
+
+def _tiff_pages(image: TiffImagePlugin.TiffImageFile, name: str) -> tuple[int, ...]:
+    pages: list[int] = []
+    sizes: list[tuple[int, int]] = []
+    number = 0
+    with suppress(EOFError):
+        while True:
+            image.seek(number)
+            if number >= MOST_FRAMES:
+                raise _too_many_frames(name)
+            if not _is_part(image):
+                size = upright_size(image)
+                if not (
+                    pages and _may_be_copy(sizes[-1], size) and _is_copy(image, pages[-1], number)
+                ):
+                    pages.append(number)
+                    sizes.append(size)
+            number += 1
+    return tuple(pages) or (0,)
+
+
+def _is_part(image: Image.Image) -> bool:
+    """Whether the frame of a TIFF is marked as a reduced copy of another one, or as a mask."""
+    if not isinstance(image, TiffImagePlugin.TiffImageFile):
+        return False
+    tags = image.tag_v2
+    marks = tags.get(_NEW_SUBFILE_TYPE, 0)
+    return bool(isinstance(marks, int) and marks & _REDUCED_OR_MASK) or (
+        tags.get(_SUBFILE_TYPE) == _OLD_REDUCED
+    )
+
+
+def _seek_page(image: Image.Image) -> None:
+    """Go to the first frame that is not marked as part of another one; if all are, to the first."""
+    for number in range(1, MOST_FRAMES):
+        try:
+            image.seek(number)
+        except EOFError:
+            break
+        if not _is_part(image):
+            return
+    image.seek(0)
+
+
+def _may_be_copy(page: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether an image of one size can be a copy of one of the other size, half as large or less.
+
+    The sizes of copies are rounded to whole pixels.
+    """
+    scale = max(other) / max(page)
+    return scale <= 0.51 and all(
+        abs(long * scale - short) <= 1 for long, short in zip(page, other, strict=True)
+    )
+
+
+def _is_copy(image: Image.Image, page: int, number: int) -> bool:
+    """Whether the frame `number` shows the picture of the frame `page`; False if it is damaged."""
+    grey = []
+    try:
+        for frame in (number, page):
+            image.seek(frame)
+            if image.width * image.height > MAX_PIXELS:
+                return False
+            image.load()
+            small = as_rgb(image).convert("L")
+            if not grey:
+                side = min(1.0, _COMPARED_SIDE / max(small.size))
+                size = (max(1, round(small.width * side)), max(1, round(small.height * side)))
+            grey.append(np.asarray(small.resize(size, Image.Resampling.BOX), np.float32))
+    except Exception:  # noqa: BLE001 - a damaged frame is reported when it is used
+        return False
+    finally:
+        image.seek(number)
+    return float(np.abs(grey[0] - grey[1]).mean()) <= _SAME_PICTURE
+
+
+def _too_many_frames(name: str) -> DataError:
+    return DataError(message("images.too-many-frames", most=MOST_FRAMES), file=name)
 
 
 def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
@@ -300,7 +393,10 @@ def extension_of(image: Image.Image) -> str:
 
 
 def orientation_of(image: Image.Image) -> int:
-    """EXIF orientation 1..8; a broken EXIF block does not make an image invalid."""
+    """EXIF orientation 1..8; a broken EXIF block does not make an image invalid.
+
+    A decoded TIFF has 1: Pillow turns it as it decodes it.
+    """
     try:
         value = image.getexif().get(_ORIENTATION, 1)
     except Exception:  # noqa: BLE001 - EXIF parsing raises almost anything on hostile bytes
@@ -308,8 +404,48 @@ def orientation_of(image: Image.Image) -> int:
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
-def _upright(image: Image.Image) -> Image.Image:
+def upright_size(image: Image.Image) -> tuple[int, int]:
+    """The size of an image when it is upright; it must not be decoded yet.
+
+    Pillow gives the upright size of a TIFF and the stored size of other formats.
+    """
+    width, height = image.size
+    if isinstance(image, TiffImagePlugin.TiffImageFile):
+        width, height = image.tag_v2[_WIDTH], image.tag_v2[_HEIGHT]
+    return (height, width) if orientation_of(image) >= 5 else (width, height)
+
+
+def upright(image: Image.Image) -> Image.Image:
+    """A decoded image, turned by its EXIF orientation."""
     return image if orientation_of(image) == 1 else ImageOps.exif_transpose(image)
+
+
+def upright_file(data: bytes, *, name: str) -> bytes:
+    """An image file whose pixels are upright, for programs that ignore the EXIF orientation.
+
+    A file without one is returned unchanged. Otherwise its first page is encoded again in the same
+    format, without the orientation.
+
+    Raises:
+        DataError: as `probe_image`.
+    """
+    with decoding(data, name):
+        image = open_header(data, name=name)
+        if orientation_of(image) == 1:
+            return data
+        form = "JPEG" if image.format == "MPO" else str(image.format)
+        image.load()
+        turned = upright(image).copy()
+        kept = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
+        turned.info = {key: turned.info[key] for key in ("transparency",) if key in turned.info}
+        best: dict[str, Any] = {
+            "JPEG": {"quality": 95, "subsampling": 0},
+            "TIFF": {"compression": "tiff_adobe_deflate"},
+            "WEBP": {"lossless": True},
+        }.get(form, {})
+        out = io.BytesIO()
+        turned.save(out, form, **kept, **best)
+        return out.getvalue()
 
 
 def as_rgb(image: Image.Image) -> Image.Image:
@@ -319,11 +455,16 @@ def as_rgb(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I") or image.mode == "F":
         return _eight_bits(image).convert("RGB")
     if image.has_transparency_data:
-        layer = image.convert("RGBA")
+        layer = image if image.mode == "RGBA" else image.convert("RGBA")
         page = Image.new("RGB", image.size, _WHITE)
-        page.paste(layer, mask=layer.getchannel("A"))
+        page.paste(layer, mask=layer)
         return page
     return image.convert("RGB")
+
+
+def grey_depth(image: Image.Image) -> int:
+    """Bits of a pixel of an image of mode I;16: 12 in some TIFF files, 16 in all other files."""
+    return int(getattr(image, "tag_v2", {}).get(_BITS_PER_SAMPLE, (16,))[0])
 
 
 def _eight_bits(image: Image.Image) -> Image.Image:
@@ -332,9 +473,11 @@ def _eight_bits(image: Image.Image) -> Image.Image:
     np.nan_to_num(values, copy=False, nan=0.0, posinf=0.0, neginf=0.0)
     low, high = 0.0, 65535.0
     if image.mode.startswith("I;16"):
-        bits = getattr(image, "tag_v2", {}).get(_BITS_PER_SAMPLE, (16,))
-        high = float(2 ** bits[0] - 1)
+        high = float(2 ** grey_depth(image) - 1)
     elif image.mode == "F" or values.max() > high or values.min() < low:
         low, high = float(values.min()), float(values.max())
-    scaled = (values - low) * (255.0 / max(high - low, 1e-12))
-    return Image.fromarray(np.clip(np.rint(scaled), 0, 255).astype(np.uint8))
+    # In place: as float32, an image of 100 megapixels takes 400 MB.
+    values -= low
+    values *= 255.0 / max(high - low, 1e-12)
+    np.clip(np.rint(values, out=values), 0, 255, out=values)
+    return Image.fromarray(values.astype(np.uint8))

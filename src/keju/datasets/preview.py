@@ -13,7 +13,7 @@ from keju.datasets.readers.time_limit import TimeUpError, check_time, time_limit
 from keju.datasets.writing import DatasetWriter
 from keju.errors import DataError, KejuError
 from keju.files import sha256_bytes
-from keju.images import decoding, extension_of, open_header
+from keju.images import decoding, extension_of, open_header, upright_size
 from keju.items import ImageRef, Item
 from keju.messages import message
 
@@ -86,7 +86,7 @@ class PreviewWriter(DatasetWriter):
         if sha256 not in self._known:
             with decoding(data, name):
                 image = open_header(data, name=name)
-            width, height = image.size
+                width, height = upright_size(image)
             path = f"{IMAGES}/{sha256}.{extension_of(image)}"
             self._known[sha256] = ImageRef(
                 path=path, sha256=sha256, width=width, height=height, size=len(data)

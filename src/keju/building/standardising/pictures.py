@@ -1,13 +1,12 @@
 """Standardisation of one image: JPEG, upright, RGB on white, within a pixel budget.
 
-It succeeds or raises a named error, in little memory: large images are decoded small (JPEG, JPEG
-2000) or band by band (PNG, TIFF), and only one such image at a time in a process.
+It succeeds or raises a named error. Large images are decoded one at a time in a process, and JPEG
+and JPEG 2000 at a reduced size, so that memory is that of one decoded image.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from math import floor, log2, sqrt
 from pathlib import Path
 from threading import Lock
@@ -19,17 +18,19 @@ from PIL import Image, Jpeg2KImagePlugin
 
 from keju.building.image_files import LOCAL_FILES, ImageFiles
 from keju.building.scratch_files import ScratchFiles
-from keju.building.standardising.bands import iter_bands
 from keju.errors import DataError
 from keju.files import sha256_bytes, sha256_file
 from keju.images import (
+    MAX_PIXELS,
     as_rgb,
     check_sums,
     decoding,
     extension_of,
     frames_of,
+    grey_depth,
     open_header,
     orientation_of,
+    upright_size,
 )
 from keju.messages import message
 
@@ -39,10 +40,11 @@ FOLDER = "pictures"
 JPEG_SIDE = 65_500
 """The longest side that a JPEG can have, in pixels."""
 
-WHOLE = 40
+WHOLE = MAX_PIXELS // 1_000_000
 """Megapixels up to which an image is decoded in one piece, by default."""
 
 _LARGE = 8_000_000
+_STRIP_PIXELS = 1_500_000
 _ONE_AT_A_TIME = Lock()
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -53,7 +55,6 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_SIDEWAYS = frozenset({5, 6, 7, 8})
 
 
 class ImageJob(Struct, frozen=True):
@@ -89,7 +90,7 @@ class ImageTarget(NamedTuple):
     """The target: at most this number of pixels (0: any), JPEG of that quality.
 
     `recode`: JPEGs that fit already are encoded again too. `whole`: megapixels up to which an image
-    is decoded in one piece where its kind permits nothing else, at about 4 MB each.
+    is decoded in one piece where its kind permits nothing else, at 4 to 16 MB each.
     """
 
     pixels: int
@@ -134,12 +135,13 @@ def probe_file(picture: ImageJob, *, images: ImageFiles = LOCAL_FILES) -> Standa
     file = images.path(picture.file)
     with decoding(file, picture.name):
         image = open_header(file, name=picture.name)
-        facts = _read_facts(image, picture.name)
         limit = _Limit(picture.name, WHOLE)
         if image.width * image.height <= _LARGE:
+            facts = _read_facts(image, picture.name)
             _decode(image, file, image.size, limit)
         else:
             with _ONE_AT_A_TIME:
+                facts = _read_facts(image, picture.name)
                 _decode(image, file, compute_target_size(*image.size, _LARGE), limit)
     return replace(
         facts,
@@ -163,9 +165,10 @@ def _convert(
 ) -> tuple[StandardImage, bytes | None]:
     """Convert an image; without bytes if it is standard already."""
     facts = _read_facts(image, picture.name)
-    turn, mode, old = _read_orientation(image), image.mode, image.size
+    # Pillow turns a TIFF as it decodes it; others are turned last, when they are small.
+    mode, old = image.mode, upright_size(image) if image.format == "TIFF" else image.size
     wanted = compute_target_size(*old, measure.pixels)
-    fits = image.format == "JPEG" and mode in {"RGB", "L"} and turn == 1 and wanted == old
+    fits = image.format == "JPEG" and mode in {"RGB", "L"} and not facts.turned and wanted == old
     if fits and not measure.recode:
         image.load()
         size = file.stat().st_size
@@ -178,7 +181,7 @@ def _convert(
         shrunk = round(max(old) / max(small.size))
         box = (0, 0, min(small.width, old[0] / shrunk), min(small.height, old[1] / shrunk))
         small = small.resize(wanted, Image.Resampling.LANCZOS, box=box, reducing_gap=3.0)
-    if turn in _TURNS:
+    if (turn := orientation_of(image)) in _TURNS:
         small = small.transpose(_TURNS[turn])
     out = io.BytesIO()
     small.save(out, "JPEG", quality=measure.quality, subsampling=0, icc_profile=profile)
@@ -194,28 +197,16 @@ def _convert(
 
 
 def _read_facts(image: Image.Image, name: str) -> StandardImage:
-    turn = _read_orientation(image)
     frames = frames_of(image, name=name)
-    width, height = image.size[::-1] if turn in _SIDEWAYS else image.size
+    width, height = upright_size(image)
     return StandardImage(
         form=extension_of(image),
         mode=image.mode,
         old_width=width,
         old_height=height,
-        turned=turn != 1,
-        frames=frames,
+        turned=orientation_of(image) != 1,
+        frames=len(frames),
     )
-
-
-def _read_orientation(image: Image.Image) -> int:
-    """Read the EXIF orientation 1..8.
-
-    It is read before the pixels of a large PNG, which is not decoded for it.
-    """
-    large = image.width * image.height > _LARGE
-    if image.format == "PNG" and large and "exif" not in image.info:
-        return 1
-    return orientation_of(image)
 
 
 class _Limit(NamedTuple):
@@ -250,12 +241,10 @@ def _decode(image: Image.Image, file: Path, wanted: tuple[int, int], limit: _Lim
         return as_rgb(image)
     if isinstance(image, Jpeg2KImagePlugin.Jpeg2KImageFile):
         return _decode_jpeg2000(image, file, wanted, limit)
-    if image.width * image.height > _LARGE and (parts := iter_bands(image, file)) is not None:
-        return _reduce_bands(parts, image.size, wanted)
     limit.check(image)
     check_sums(file, image, name=limit.name)
     image.load()
-    return as_rgb(image)
+    return _reduce(image, wanted)
 
 
 def _decode_jpeg2000(
@@ -278,30 +267,20 @@ def _decode_jpeg2000(
     return as_rgb(image)
 
 
-def _reduce_bands(
-    parts: Iterator[Image.Image], size: tuple[int, int], wanted: tuple[int, int]
-) -> Image.Image:
-    """Join bands, each reduced by a whole number that leaves twice the wanted size."""
-    factor = max(1, int(min(size[0] / wanted[0], size[1] / wanted[1]) / 2))
-    small = Image.new("RGB", (-(-size[0] // factor), -(-size[1] // factor)))
-    left: Image.Image | None = None
-    place = 0
-    for part in parts:
-        band = _stack(left, as_rgb(part))
-        whole = band.height - band.height % factor
-        if whole:
-            small.paste(band.crop((0, 0, band.width, whole)).reduce(factor), (0, place))
-            place += whole // factor
-        left = band.crop((0, whole, band.width, band.height)) if whole < band.height else None
-    if left is not None:
-        small.paste(left.reduce(factor), (0, place))
+def _reduce(image: Image.Image, wanted: tuple[int, int]) -> Image.Image:
+    """Convert a decoded image to RGB, and a large one reduced by a whole number.
+
+    At least twice the wanted size is left. Strips bound the memory of the conversion, except of
+    grey whose range is only known from the whole image.
+    """
+    width, height = image.size
+    shallow = image.mode.startswith("I;16") and grey_depth(image) < 16
+    if width * height <= _LARGE or image.mode in {"I", "F"} or shallow:
+        return as_rgb(image)
+    factor = max(1, int(min(width / wanted[0], height / wanted[1]) / 2))
+    small = Image.new("RGB", (-(-width // factor), -(-height // factor)))
+    rows = factor * max(1, _STRIP_PIXELS // (width * factor))
+    for top in range(0, height, rows):
+        strip = image.crop((0, top, width, min(height, top + rows)))
+        small.paste(as_rgb(strip).reduce(factor), (0, top // factor))
     return small
-
-
-def _stack(upper: Image.Image | None, lower: Image.Image) -> Image.Image:
-    if upper is None:
-        return lower
-    both = Image.new("RGB", (lower.width, upper.height + lower.height))
-    both.paste(upper, (0, 0))
-    both.paste(lower, (0, upper.height))
-    return both

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from keju.building.dropped import Dropped, write_dropped
 from keju.building.standardising.pictures import (
     FOLDER,
+    WHOLE,
     ImageJob,
     ImageTarget,
     StandardImage,
@@ -54,11 +55,11 @@ class StandardiseSettings(Settings, frozen=True):
         int,
         Meta(
             description="Maximum megapixels of an image that can only be decoded in one piece; "
-            "each takes about 4 MB of memory.",
+            "each takes 4 to 16 MB of memory.",
             ge=1,
-            le=400,
+            le=WHOLE,
         ),
-    ] = 40
+    ] = WHOLE
 
     def __post_init__(self) -> None:
         """Reject a budget that is probably meant as a side.

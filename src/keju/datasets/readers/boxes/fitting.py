@@ -9,7 +9,7 @@ from typing import NamedTuple
 from keju.datasets.boxes import box_fault
 from keju.datasets.readers.boxes.model import Drawn
 from keju.errors import DataError
-from keju.images import decoding, open_header, orientation_of
+from keju.images import decoding, open_header, orientation_of, upright_size
 from keju.items import Box
 from keju.messages import message
 
@@ -43,9 +43,7 @@ def read_canvas(data: bytes, path: Path) -> Canvas:
     """
     with decoding(data, str(path)):
         image = open_header(data, name=str(path))
-        orientation = orientation_of(image)
-        width, height = image.size
-        return Canvas(*((height, width) if orientation >= 5 else (width, height)), orientation)
+        return Canvas(*upright_size(image), orientation_of(image))
 
 
 def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False) -> Fitted:

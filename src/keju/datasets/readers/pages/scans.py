@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from PIL import Image, ImageOps
+from PIL import Image
 
 from keju.datasets.readers.base import plain_file, source_bytes, source_text
-from keju.datasets.readers.pages.pdf_pages import MOST_PAGES, PageImage, PdfReader
+from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
-from keju.images import MAX_PIXELS, decoding, open_header
+from keju.images import MAX_PIXELS, decoding, frames_of, open_header, upright
 from keju.messages import message
 
 MOST_TEXT = 32 << 20
@@ -181,40 +181,30 @@ class Texts:
 
 
 def _frames(file: Path) -> int:
-    """The frames of a TIFF; 1 if it is not readable, which is reported when it is stored."""
+    """The pages of a TIFF; 1 if it is not readable, which is reported when it is stored."""
     try:
         with decoding(plain_file(file), str(file)):
-            return _counted(open_header(file, name=str(file)), file)
+            return len(frames_of(open_header(file, name=str(file)), name=str(file)))
     except DataError as error:
-        if error.id in {"datasets.too-many-pages", "images.too-many-frames"}:
+        if error.id == "images.too-many-frames":
             raise
         return 1
-
-
-def _counted(image: Image.Image, file: Path) -> int:
-    number = 0
-    try:
-        while True:
-            image.seek(number + 1)
-            number += 1
-            if number >= MOST_PAGES:
-                raise DataError(message("datasets.too-many-pages", most=MOST_PAGES), file=file)
-    except EOFError:
-        return number + 1
 
 
 def _frame_images(
     file: Path, data: bytes, wanted: Collection[int]
 ) -> Iterator[tuple[int, PageImage]]:
+    with decoding(data, str(file)):
+        frames = frames_of(open_header(data, name=str(file)), name=str(file))
     for number in sorted(wanted):
         check_time()
         with decoding(data, f"{file}: page {number}"):
             image = open_header(data, name=str(file))
-            image.seek(number - 1)
+            image.seek(frames[number - 1])
             if image.width * image.height > MAX_PIXELS:
                 raise Image.DecompressionBombError
             image.load()
-            frame = ImageOps.exif_transpose(image)
+            frame = upright(image)
             out = io.BytesIO()
             (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
         yield number, PageImage(out.getvalue(), "")
