@@ -54,10 +54,13 @@ _NEW_SUBFILE_TYPE, _SUBFILE_TYPE = 254, 255
 _REDUCED_OR_MASK, _OLD_REDUCED = 1 | 4, 2
 """Values of a TIFF's two tags for the kind of a frame: a reduced copy of another frame, a mask."""
 
-_COMPARED_SIDE = 256
-_SAME_PICTURE = 8.0
-"""Maximum mean difference of two copies of a picture, of 255, at `_COMPARED_SIDE` pixels a side.
-Copies that other programs reduced differ by 1 to 3, two pages of a book by 20 and more."""
+_COMPARED_SIDE = 64
+_SAME_SHADE = 60.0
+"""Two copies of a picture, reduced to `_COMPARED_SIDE`, differ in no place by more than this, of
+255: by 15 to 55 where programs reduced them by 2 to 8; two pages, even with three characters each,
+by 120 and more somewhere."""
+_LEAST_CONTRAST = 60.0
+"""Two pages are not told to be the same where nothing is on them."""
 _WHITE = (255, 255, 255)
 
 # Pillow warns between its limit and twice that; here the limit is strict. Its other warnings (odd
@@ -308,14 +311,15 @@ def _is_copy(image: Image.Image, page: int, number: int) -> bool:
             image.load()
             small = as_rgb(image).convert("L")
             if not grey:
-                side = min(1.0, _COMPARED_SIDE / max(small.size))
-                size = (max(1, round(small.width * side)), max(1, round(small.height * side)))
+                scale = min(0.5, _COMPARED_SIDE / max(small.size))
+                size = (max(1, round(small.width * scale)), max(1, round(small.height * scale)))
             grey.append(np.asarray(small.resize(size, Image.Resampling.BOX), np.float32))
     except Exception:  # noqa: BLE001 - a damaged frame is reported when it is used
         return False
     finally:
         image.seek(number)
-    return float(np.abs(grey[0] - grey[1]).mean()) <= _SAME_PICTURE
+    contrast = float(np.ptp(grey[1]))
+    return contrast >= _LEAST_CONTRAST and float(np.abs(grey[0] - grey[1]).max()) <= _SAME_SHADE
 
 
 def _too_many_frames(name: str) -> DataError:

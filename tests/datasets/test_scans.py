@@ -203,9 +203,9 @@ def test_each_frame_of_a_tiff_is_a_page(tmp_path):
 
 
 def test_a_tiff_with_too_many_frames_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(scans, "MOST_PAGES", 3)
+    monkeypatch.setattr("keju.images.MOST_FRAMES", 3)
     put(tmp_path / "src/book.tif", tiff_of([picture(number) for number in range(4)]))
-    with pytest.raises(DataError, match=r"book\.tif: more than 3 pages"):
+    with pytest.raises(DataError, match=r"book\.tif: more than 3 frames"):
         read(tmp_path / "src", texts="no")
 
 

@@ -31,7 +31,14 @@ from keju.datasets.readers.base import (
     join_names,
     source_bytes,
 )
-from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, fit_boxes, read_canvas
+from keju.datasets.readers.boxes import (
+    Annotations,
+    Drawn,
+    annotations_in,
+    fit_boxes,
+    is_ambiguous,
+    read_canvas,
+)
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
@@ -57,8 +64,9 @@ An annotation belongs to the image of its own name, wherever that is: beside it,
 tree (images/train, labels/train). A folder with several forms needs --option form=NAME.
 Each image is asked What, Yes-or-No, How and Where; one of negatives is asked Yes-or-No alone.
 Boxes are in pixels of the image turned upright by EXIF. Where the annotation gives the size of the
-image as stored, its boxes are turned with the image; where no size says so, they are read as drawn
-on the upright image, and a note counts such images.
+image as stored, its boxes are turned with the image; where the size does not show it (none, or EXIF
+only flips the image or turns it by 180 degrees), they are read as drawn on the upright image, and a
+note counts such images.
 The authors offer the test images of OBI-Bench on a network drive (README of
 zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen. O2BR was annotated with LabelImg
 (paper, B.1.2), which writes Pascal VOC, YOLO or Create ML."""
@@ -187,7 +195,7 @@ class _Fit:
         canvas = read_canvas(data, path)
         found = fit_boxes(drawn, canvas, skip_faulty=self._skip_faulty)
         self._counts.update(clipped=found.clipped, skipped=found.skipped, twice=found.twice)
-        if canvas.orientation > 1 and not all(drawn[0].size):
+        if is_ambiguous(drawn[0], canvas):
             self._counts["turned"] += 1
         if not found.boxes:
             self._emptied.append(path.name)
@@ -202,8 +210,8 @@ class _Fit:
             "turned": (
                 "image",
                 "images",
-                "turned by EXIF, whose annotation gives no size: boxes "
-                "are read as drawn on the upright image",
+                "turned by EXIF, whose annotation does not show on which image it was drawn: "
+                "boxes are read as drawn on the upright image",
             ),
         }
         for kind, (one, many, line) in lines.items():

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import files_under, join_names, plain_file
 from keju.datasets.readers.boxes.collecting import Collector
-from keju.datasets.readers.boxes.fitting import Canvas, fit_boxes, read_canvas
+from keju.datasets.readers.boxes.fitting import Canvas, fit_boxes, is_ambiguous, read_canvas
 from keju.datasets.readers.boxes.json_forms import (
     read_coco,
     read_createml,
@@ -44,6 +44,7 @@ __all__ = [
     "annotations_in",
     "collect_boxes",
     "fit_boxes",
+    "is_ambiguous",
     "read_canvas",
 ]  # fmt: skip
 

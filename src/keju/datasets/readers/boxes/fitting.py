@@ -77,6 +77,12 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
     return Fitted(once, clipped, skipped, len(found) - len(once))
 
 
+def is_ambiguous(drawn: Drawn, canvas: Canvas) -> bool:
+    """Whether EXIF turns an image, and the annotation does not show on which one it was drawn."""
+    sideways = canvas.orientation >= 5 and canvas.width != canvas.height
+    return canvas.orientation > 1 and not (sideways and all(drawn.size) and not drawn.relative)
+
+
 def _clipped(box: Box, canvas: Canvas) -> Box:
     return Box(
         x0=max(0.0, box.x0),
