@@ -35,8 +35,46 @@ def raw_pdf(
         b"<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Count {pages} /Kids [{kids}] >>".encode(),
         f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {side} {side}] /Contents 4 0 R >>".encode(),
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(content), content),
+        _stream("", content),
     ]
+    return _file(bodies, trailer)
+
+
+def image_pdf(
+    data: bytes,
+    *,
+    image: str = "/Filter /DCTDecode /ColorSpace /DeviceRGB",
+    bits: int = 8,
+    size: tuple[int, int] = (300, 400),
+    content: str = "q 300 0 0 400 0 0 cm /I Do Q",
+    page: str = "",
+    others: Sequence[tuple[str, bytes]] = (),
+) -> bytes:
+    """A PDF of one page of 300x400 points with an image, as its dictionaries say.
+
+    `others` are objects from number 6 on: a dictionary each and, unless empty, its stream.
+    """
+    about = f"/Type /XObject /Subtype /Image /Width {size[0]} /Height {size[1]}"
+    about += f" /BitsPerComponent {bits} {image}"
+    box = "" if "/MediaBox" in page else "/MediaBox [0 0 300 400]"
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        f"<< /Type /Page /Parent 2 0 R {box} /Contents 4 0 R {page} /Resources "
+        "<< /XObject << /I 5 0 R /J 6 0 R >> /ExtGState << /G 6 0 R >> /Font << /F << /Type /Font "
+        "/Subtype /Type1 /BaseFont /Helvetica >> >> >> >>".encode(),
+        _stream("", content.encode()),
+        _stream(about, data),
+        *(_stream(head, body) if body else f"<< {head} >>".encode() for head, body in others),
+    ]
+    return _file(bodies)
+
+
+def _stream(about: str, content: bytes) -> bytes:
+    return b"<< %s /Length %d >>\nstream\n%s\nendstream" % (about.encode(), len(content), content)
+
+
+def _file(bodies: Sequence[bytes], trailer: str = "") -> bytes:
     out = b"%PDF-1.4\n"
     places = []
     for number, body in enumerate(bodies, start=1):

@@ -38,8 +38,9 @@ class PageImage(NamedTuple):
 class PdfReader:
     """Reads PDF files in a process of its own, which is started for the first one.
 
-    For a page with one upright JPEG or JPEG 2000 image the result is that file, byte for byte;
-    another page with one image is rendered at the resolution of that image; all others at 300 dpi.
+    For a page that shows one JPEG or JPEG 2000 image as programs show its file, the result is that
+    file, byte for byte; another page with one image is rendered at the resolution of that image;
+    all others at 300 dpi.
     Invisible text of an OCR program over a scan is ignored.
     """
 

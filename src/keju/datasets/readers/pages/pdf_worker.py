@@ -18,13 +18,20 @@ from pathlib import Path
 from typing import Any
 
 import pypdfium2 as pdfium
-from PIL import Image
+from PIL import Image, ImageChops
 from pypdfium2 import raw
 
 _USUAL_DPI = 300
 _MOST_OBJECTS = 10_000
 _ONE_PERCENT = 0.01
 _INVISIBLE = raw.FPDF_TEXTRENDERMODE_INVISIBLE
+_WITHOUT_APPEARANCE = frozenset({raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP})
+
+_ORIENTATION = 0x0112
+_RENDERED_SIDE, _COMPARED_SIDE = 512, 64
+_SAME_SHADE = 40
+"""Maximum difference of the page and its image in any place, of 255, at `_COMPARED_SIDE` pixels.
+Edges of text differ by 26 at most, since two programs reduce them."""
 
 
 class FaultError(Exception):
@@ -112,8 +119,9 @@ def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes
     width, height = page.get_size()
     if scan and dpi is None:
         across, down = scan.get_px_size()
-        longer = max(across, down)
-        scale = longer / max(width, height) * (1 - 1e-9)  # Sizes are rounded up.
+        if page.get_rotation() in {90, 270}:
+            across, down = down, across
+        scale = max(across / width, down / height) * (1 - 1e-9)  # Sizes are rounded up.
     else:
         scale = (dpi or _USUAL_DPI) / 72
     if not (math.isfinite(width * height) and width * height * scale**2 <= most):
@@ -163,19 +171,47 @@ def _fills(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bool:
 
 
 def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
-    """The file of an image that is displayed upright and in its own colours; else None."""
-    a, b, c, d, *_ = image.get_matrix().get()
-    upright = a > 0 and d > 0 and abs(b) < _ONE_PERCENT * a and abs(c) < _ONE_PERCENT * d
+    """The file of an image, if programs that open it show what the page shows; else None.
+
+    A viewer ignores the EXIF orientation, and applies `Decode`, masks, clipping and others.
+    """
     filters = image.get_filters()
-    if page.get_rotation() or not upright or filters not in (["DCTDecode"], ["JPXDecode"]):
+    if page.get_rotation() or _has_notes(page) or filters not in (["DCTDecode"], ["JPXDecode"]):
         return None
     data = bytes(ctypes.string_at(buffer, len(buffer)) if (buffer := image.get_data()) else b"")
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "JPEG2000")) as opened:
             plain = opened.mode in {"L", "RGB"} and opened.size == image.get_px_size()
+            plain = plain and opened.getexif().get(_ORIENTATION, 1) == 1
+            return data if plain and _looks_like(page, opened) else None
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombWarning):
         return None
-    return data if plain else None
+
+
+def _has_notes(page: pdfium.PdfPage) -> bool:
+    """Whether annotations may be visible on a page."""
+    for number in range(raw.FPDFPage_GetAnnotCount(page)):
+        note = raw.FPDFPage_GetAnnot(page, number)
+        kind = raw.FPDFAnnot_GetSubtype(note)
+        raw.FPDFPage_CloseAnnot(note)
+        if kind not in _WITHOUT_APPEARANCE:
+            return True
+    return False
+
+
+def _looks_like(page: pdfium.PdfPage, image: Image.Image) -> bool:
+    """Whether a page, rendered small, shows an image that is not decoded yet, in its shape."""
+    width, height = page.get_size()
+    if abs(width * image.height / (height * image.width) - 1) > 2 * _ONE_PERCENT:
+        return False
+    longer = max(width, height)
+    scale = _COMPARED_SIDE / longer
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    image.draft(None, (_RENDERED_SIDE, _RENDERED_SIDE))
+    shown = page.render(scale=_RENDERED_SIDE / longer).to_pil()
+    both = [each.convert("RGB").resize(size, Image.Resampling.BOX) for each in (shown, image)]
+    extrema = ImageChops.difference(*both).getextrema()
+    return all(high <= _SAME_SHADE for _, high in extrema)
 
 
 def _bound_memory() -> None:
