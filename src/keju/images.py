@@ -428,14 +428,14 @@ def upright_file(data: bytes, *, name: str) -> bytes:
     """An image file whose pixels are upright, for programs that ignore the EXIF orientation.
 
     A file without one is returned unchanged. Otherwise its first page is encoded again in the same
-    format, without the orientation.
+    format, without the orientation; also that of a TIFF that begins with a thumbnail.
 
     Raises:
         DataError: as `probe_image`.
     """
     with decoding(data, name):
         image = open_header(data, name=name)
-        if orientation_of(image) == 1:
+        if orientation_of(image) == 1 and image.tell() == 0:
             return data
         form = "JPEG" if image.format == "MPO" else str(image.format)
         image.load()

@@ -11,10 +11,12 @@ from typing import NamedTuple
 import pytest
 from lxml import etree, html
 from msgspec.structs import replace
+from PIL import Image
 from typer.testing import CliRunner
 
 from keju.cli.app import app
 from keju.datasets.mini import path as mini
+from keju.datasets.page_names import PageOf, page_stems
 from keju.datasets.readers.pages.alto import read_alto
 from keju.datasets.readers.pages.page_items import PageSettings
 from keju.datasets.readers.pages.page_xml import READER, read_page
@@ -25,6 +27,7 @@ from keju.items import ImageRef, Line
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from tests.support.exported_pages import SIZE, column, item, made_run, response, valid
+from tests.support.turned import MARK, marked, stored
 
 READERS = {"page-xml": read_page, "alto": read_alto}
 FORMS = ("page-xml", "alto", "hocr", "txt")
@@ -147,6 +150,45 @@ def test_images_are_copies(read, tmp_path):
         assert copy.read_bytes() == dataset.image_bytes(image)
         assert not copy.is_symlink()
         assert copy.stat().st_nlink == 1
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("form", ["JPEG", "TIFF", "PNG", "WEBP"])
+def test_copies_of_images_fit_the_coordinates_without_exif(form, orientation, tmp_path):
+    data = stored(orientation, form)
+    with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0-1.0",
+                       source="made by the tests") as writer:  # fmt: skip
+        ref = writer.add_image(data, "p")
+        writer.add(replace(item("p"), images=(ref,)))
+    left, top, right, bottom = MARK
+    mark = Line(id="1", text="天", kind="main",
+                polygon=((left, top), (right, top), (right, bottom), (left, bottom)))  # fmt: skip
+    items = Dataset.open(tmp_path / "d").items()
+    run = made_run(tmp_path / "run", items, [response("p", "天", mark)])
+    folder = RunFolder(run)
+    folder.write_manifest(replace(folder.manifest(), dataset_path="../d"))
+    row = exported(run, "page-xml", tmp_path / "out", images=True)["p/1"]
+    page = read_page(tmp_path / "out" / row["file"])
+    assert (page.width, page.height) == (300, 200)
+    plain = Image.open(tmp_path / "out" / row["image"])
+    assert (plain.size, marked(plain)) == ((300, 200), MARK)
+
+
+@pytest.mark.parametrize(
+    ("sources", "names"),
+    [
+        (["a/001.jpg", "a/002.jpg"], ["001", "002"]),
+        (["a/001.jpg", "四庫總目/001.jpg", "a/002.jpg"], ["a_001", "四庫總目_001", "a_002"]),
+        (["a/001.jpg", "a/002.jpg", ""], ["001", "002", "2"]),
+        (["a/b_c.jpg", "a_b/c.jpg", "x/c.jpg"], ["0", "1", "2"]),
+    ],
+)
+def test_all_pages_are_named_by_one_rule(sources, names):
+    pages = [
+        PageOf(item(str(number), metadata={"file": source} if source else {}), 1, 1)
+        for number, source in enumerate(sources)
+    ]
+    assert page_stems(pages) == names
 
 
 # Directions, regions, engine
@@ -366,8 +408,8 @@ def test_files_are_named_after_images_and_no_name_is_a_path(tmp_path):
     rows = exported(run, "txt", tmp_path / "out")
     stems = {name: rows[f"{name}/1"]["file"].removesuffix(".txt") for name in names}
     assert {name: stems[name] for name in ("a", "b", "c", "d/003", "CON", "x.", "e", "/abs")} == {
-        "a": "book1_page001", "b": "book2_page001", "c": "page_7", "d/003": "d_003",
-        "CON": "_CON", "x.": "x", "e": "evil", "/abs": "_abs",
+        "a": "book1_page001", "b": "book2_page001", "c": "史部_史記_page_7", "d/003": "d_003",
+        "CON": "_CON", "x.": "x", "e": "_.._evil", "/abs": "_abs",
     }  # fmt: skip
     assert stems["卷一 之 二"] == "卷一_之_二"
     assert stems["../../etc/passwd"] == "_.._etc_passwd"

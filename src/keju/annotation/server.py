@@ -31,7 +31,7 @@ from keju.annotation.queue_pages import QueuePages
 from keju.annotation.sessions import get_session
 from keju.annotation.signing import OutOfDateError
 from keju.errors import KejuError, UsageError
-from keju.images import thumbnail
+from keju.images import thumbnail, upright_file
 from keju.messages import Message, message
 
 BODY_BYTES = 4 << 20
@@ -151,7 +151,7 @@ class Server:
                             headers={"Cache-Control": "no-cache"})  # fmt: skip
 
     async def send_image(self, request: web.Request) -> web.Response:
-        """Send an image unchanged; formats that browsers do not display are converted to JPEG."""
+        """Send an image upright; formats that browsers do not display are converted to JPEG."""
         ref = self.annotation.images.get(request.match_info["sha256"])
         if ref is None:
             raise web.HTTPNotFound
@@ -163,6 +163,9 @@ class Server:
                 thumbnail, data, name=ref.path, max_side=side, quality=92
             )
             kind = "jpg"
+        else:
+            # Browsers do not turn all formats by EXIF.
+            data = await asyncio.to_thread(upright_file, data, name=ref.path)
         return respond_image(data, "jpeg" if kind == "jpg" else kind)
 
     async def send_thumbnail(self, request: web.Request) -> web.Response:

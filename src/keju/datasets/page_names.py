@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -87,19 +87,24 @@ def _names_of(page: PageOf) -> Iterator[tuple[str, ...]]:
 def page_stems(pages: Sequence[PageOf]) -> list[str]:
     """A file name without suffix for each page: safe, and unique without case.
 
-    The first of these that no other page has: the name of the image in the source; its path with
-    ``_`` for ``/``; the item's id (and the image's number); the same with a hash.
+    All pages are named by one rule. It is the first that gives no name twice of: the name of the
+    image in the source; its path with ``_`` for ``/``; the item's id (and the image's number). A
+    page that has no name by it is named by its item, and gets a hash if another page has that name.
     """
-    found: dict[int, str] = {}
-    taken: set[str] = set()
-    for name_of in _NAMES:
-        names = {at: name_of(page) for at, page in enumerate(pages) if at not in found}
-        counts = Counter(_key(name) for name in names.values() if name)
-        for at, name in names.items():
-            if name and counts[_key(name)] == 1 and _key(name) not in taken:
-                found[at] = name
-                taken.add(_key(name))
-    return [found[at] for at in range(len(pages))]
+    rules = (_by_image, _by_path, _by_item)
+    found = (list(map(rule, pages)) for rule in rules)
+    names = next((each for each in found if _are_unique(filter(None, each))), [""] * len(pages))
+    names = [name or _by_item(page) for name, page in zip(names, pages, strict=True)]
+    counts = Counter(map(_key, names))
+    return [
+        name if counts[_key(name)] == 1 else _by_item_and_hash(page)
+        for name, page in zip(names, pages, strict=True)
+    ]
+
+
+def _are_unique(names: Iterable[str]) -> bool:
+    counts = Counter(map(_key, names))
+    return counts.total() == len(counts)
 
 
 def safe_stem(text: str) -> str:
@@ -149,9 +154,6 @@ def _by_item(page: PageOf) -> str:
 def _by_item_and_hash(page: PageOf) -> str:
     item = page.item
     return f"{_by_item(page)}-{_hash(f'{item.task}/{item.query}/{item.id}/{page.number}')}"
-
-
-_NAMES: tuple[Callable[[PageOf], str], ...] = (_by_image, _by_path, _by_item, _by_item_and_hash)
 
 
 def _key(name: str) -> str:

@@ -35,7 +35,7 @@ from keju.datasets.writers.pages.page import (
 from keju.definitions import query_of
 from keju.errors import UsageError, did_you_mean, nearest_names, number_of, shortened
 from keju.files import cell_text, write_atomic
-from keju.images import EXTENSIONS
+from keju.images import EXTENSIONS, upright_file
 from keju.items import Item, Line, Response
 from keju.layout import page_text
 from keju.local_paths import check_local
@@ -110,7 +110,7 @@ def export_pages(
     """Write one model's transcriptions of a run in a form of `PAGE_FORMS`, one file per image.
 
     `model` and `script` may be empty where the run has only one. `images` also writes copies of the
-    images; `progress` is called after each item.
+    images, upright; `progress` is called after each item.
 
     Raises:
         UsageError: the run or the model does not exist, the run has several models or scripts and
@@ -243,7 +243,9 @@ class _Writer:
         file = f"{stem}{self._form.suffix}"
         _write_new(self._out / file, self._form.write(page))
         if self.dataset is not None:
-            _write_new(self._out / image, self.dataset.image_bytes(ref))
+            # Many programs ignore the EXIF orientation, and the coordinates are upright.
+            data = upright_file(self.dataset.image_bytes(ref), name=ref.path)
+            _write_new(self._out / image, data)
             self.images += 1
         placed = [bool(line.outline) for line in lines]
         status = (

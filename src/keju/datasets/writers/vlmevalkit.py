@@ -15,6 +15,7 @@ from keju.datasets.vlmevalkit import HEADS, build_row
 from keju.datasets.writers.base import ItemFilter, Writer
 from keju.definitions import task
 from keju.files import replace_file
+from keju.images import upright_file
 from keju.items import Item
 from keju.messages import message
 
@@ -62,7 +63,11 @@ def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:
         table = csv.DictWriter(out, heads, delimiter="\t", lineterminator="\n", restval="")
         table.writeheader()
         for index, item in enumerate(items):
-            images = [base64.b64encode(dataset.image_bytes(ref)).decode() for ref in item.images]
+            images = [
+                # VLMEvalKit ignores the EXIF orientation, and boxes are those of the upright image.
+                base64.b64encode(upright_file(dataset.image_bytes(ref), name=ref.path)).decode()
+                for ref in item.images
+            ]
             image = images[0] if len(images) == 1 else msgspec.json.encode(images).decode()
             table.writerow({"index": index, "image": image} | build_row(item))
     replace_file(partial, path)
