@@ -228,20 +228,20 @@ def frames_of(image: Image.Image, *, name: str) -> tuple[int, ...]:
         frames = _tiff_pages(image, name)
     else:
         walked = isinstance(image, GifImagePlugin.GifImageFile)
-        count = _sought(image) if walked else int(getattr(image, "n_frames", 1))
-        frames = tuple(range(count))
+        frames = tuple(range(_sought(image) if walked else int(getattr(image, "n_frames", 1))))
     image.seek(frames[0])
     if len(frames) > MOST_FRAMES:
         raise _too_many_frames(name)
     return frames
 
 
-def _sought(image: GifImagePlugin.GifImageFile) -> int:
-    """The number of frames, found without decoding them, up to one more than the limit."""
+def _sought(image: Image.Image) -> int:
+    """The number of frames of a GIF, found without decoding them, up to one more than the limit."""
     number = 1
     with suppress(EOFError):
         while number <= MOST_FRAMES:
-            image._seek(number, update_image=False)  # Like its `n_frames`; `seek` would decode.
+            # Like `n_frames`; `seek` would decode.
+            image._seek(number, update_image=False)  # type: ignore[attr-defined]
             number += 1
     return number
 
@@ -302,22 +302,21 @@ def _may_be_copy(page: tuple[int, int], other: tuple[int, int]) -> bool:
 
 def _is_copy(image: Image.Image, page: int, number: int) -> bool:
     """Whether the frame `number` shows the picture of the frame `page`; False if it is damaged."""
-    grey = []
+    small = []
     try:
         for frame in (number, page):
             image.seek(frame)
             if image.width * image.height > MAX_PIXELS:
                 return False
             image.load()
-            small = as_rgb(image).convert("L")
-            if not grey:
-                scale = min(0.5, _COMPARED_SIDE / max(small.size))
-                size = (max(1, round(small.width * scale)), max(1, round(small.height * scale)))
-            grey.append(np.asarray(small.resize(size, Image.Resampling.BOX), np.float32))
+            small.append(as_rgb(image).convert("L"))
     except Exception:  # noqa: BLE001 - a damaged frame is reported when it is used
         return False
     finally:
         image.seek(number)
+    scale = min(0.5, _COMPARED_SIDE / max(small[0].size))
+    size = (max(1, round(small[0].width * scale)), max(1, round(small[0].height * scale)))
+    grey = [np.asarray(each.resize(size, Image.Resampling.BOX), np.float32) for each in small]
     contrast = float(np.ptp(grey[1]))
     return contrast >= _LEAST_CONTRAST and float(np.abs(grey[0] - grey[1]).max()) <= _SAME_SHADE
 
@@ -424,6 +423,14 @@ def upright(image: Image.Image) -> Image.Image:
     return image if orientation_of(image) == 1 else ImageOps.exif_transpose(image)
 
 
+_BEST: dict[str, dict[str, Any]] = {
+    "JPEG": {"quality": 95, "subsampling": 0},
+    "TIFF": {"compression": "tiff_adobe_deflate"},
+    "WEBP": {"lossless": True},
+}
+"""Settings with which an image is encoded again."""
+
+
 def upright_file(data: bytes, *, name: str) -> bytes:
     """An image file whose pixels are upright, for programs that ignore the EXIF orientation.
 
@@ -442,13 +449,8 @@ def upright_file(data: bytes, *, name: str) -> bytes:
         turned = upright(image).copy()
         kept = {key: image.info[key] for key in ("icc_profile", "dpi") if key in image.info}
         turned.info = {key: turned.info[key] for key in ("transparency",) if key in turned.info}
-        best: dict[str, Any] = {
-            "JPEG": {"quality": 95, "subsampling": 0},
-            "TIFF": {"compression": "tiff_adobe_deflate"},
-            "WEBP": {"lossless": True},
-        }.get(form, {})
         out = io.BytesIO()
-        turned.save(out, form, **kept, **best)
+        turned.save(out, form, **kept, **_BEST.get(form, {}))
         return out.getvalue()
 
 

@@ -433,6 +433,168 @@ def test_a_choice_of_pictures_gives_the_first():
     assert read_manifest(book).pages[0].service == "http://x/image/p1"
 
 
+STANFORD = "http://library.stanford.edu/iiif/image-api"
+IIIF = "http://iiif.io/api/image"
+FULL = "http://x/i/full/full/0/default.jpg"
+NATIVE = "http://x/i/full/full/0/native.jpg"
+
+
+@pytest.mark.parametrize(
+    ("about", "image", "whole", "small"),
+    [
+        # Version 1 by its context, its profile in every form, its type, or the image's address.
+        ({"@context": f"{IIIF}/1/context.json"}, "p.jpg",
+         "full/full/0/native", "full/632,/0/native"),
+        ({"profile": f"{STANFORD}/1.1/compliance.html#level2"}, NATIVE,
+         "full/full/0/native", "full/632,/0/native"),
+        ({"profile": f"{STANFORD}/compliance.html#level1"}, "p.jpg",
+         "full/full/0/native", "full/632,/0/native"),
+        ({"@context": f"{STANFORD}/1.1/context.json", "profile": [f"{STANFORD}/1.1/conformance.html"
+          "#level1"]}, "p.jpg", "full/full/0/native", "full/632,/0/native"),
+        ({"profile": f"{IIIF}/1/level2.json"}, "p.jpg", "full/full/0/native", "full/632,/0/native"),
+        ({"@type": "ImageService1", "profile": "level2"}, "p.jpg",
+         "full/full/0/native", "full/632,/0/native"),
+        ({}, NATIVE, "full/full/0/native", "full/632,/0/native"),
+        ({"profile": f"{IIIF}/1/level1.json"}, FULL, "full/full/0/default", "full/632,/0/default"),
+        # Version 2, and none that is declared.
+        ({"@context": f"{IIIF}/2/context.json"}, NATIVE, "full/full/0/default",
+         "full/632,/0/default"),
+        ({"@type": "ImageService2", "profile": "level1"}, "p.jpg",
+         "full/full/0/default", "full/632,/0/default"),
+        ({"profile": [f"{IIIF}/2/level1.json", {"formats": ["jpg"]}]}, FULL,
+         "full/full/0/default", "full/632,/0/default"),
+        ({}, FULL, "full/full/0/default", "full/632,/0/default"),
+        ({}, "p.jpg", "full/full/0/default", "full/632,/0/default"),
+        ({"@id": "http://x/i/info.json"}, "p.jpg", "full/full/0/default", "full/632,/0/default"),
+        # Version 3.
+        ({"type": "ImageService3", "profile": "level2"}, "http://x/i/full/max/0/default.jpg",
+         "full/max/0/default", "full/632,/0/default"),
+        # What the address of the image says about region, rotation and quality is kept.
+        ({"@context": f"{IIIF}/2/context.json"}, "http://x/i/0,0,2000,3000/full/0/gray.jpg",
+         "0,0,2000,3000/full/0/gray", "0,0,2000,3000/632,/0/gray"),
+        ({"@context": f"{IIIF}/2/context.json"}, "http://x/i/full/full/90/default.jpg",
+         "full/full/90/default", "full/948,/90/default"),
+        # A server without scaling has the sizes that it lists.
+        ({"profile": f"{IIIF}/2/level0.json"}, FULL, "full/full/0/default", "full/full/0/default"),
+        ({"profile": f"{IIIF}/2/level0.json", "sizes": [
+            {"width": 1000, "height": 1500}, {"width": "500", "height": "750"},
+            {"width": 125, "height": 188}]}, FULL, "full/full/0/default", "full/500,750/0/default"),
+        ({"profile": f"{IIIF}/2/level0.json", "sizes": [{"width": 1000, "height": 1500}]}, FULL,
+         "full/full/0/default", "full/1000,1500/0/default"),
+    ],
+)  # fmt: skip
+def test_an_image_is_requested_as_its_server_understands(about, image, whole, small):
+    for size in ((2000, 3000), ("2000", "3000"), (2000.0, 3000.0)):
+        book = version_2("http://x", 1)
+        resource = book["sequences"][0]["canvases"][0]["images"][0]["resource"]
+        resource |= {"@id": image, "width": size[0], "height": size[1]}
+        resource["service"] = {"@id": "http://x/i", **about}
+        (page,) = read_manifest(book).pages
+        assert page.get_image_address(0) == f"http://x/i/{whole}.jpg"
+        assert page.get_image_address(600_000) == f"http://x/i/{small}.jpg"
+
+
+AUTH = {"@context": "http://iiif.io/api/auth/1/context.json", "@id": "http://x/login",
+        "profile": "http://iiif.io/api/auth/1/login"}  # fmt: skip
+SERVICE = {"@context": f"{IIIF}/2/context.json", "@id": "http://x/i"}
+
+
+@pytest.mark.parametrize(
+    ("services", "address"),
+    [
+        ([AUTH, SERVICE], FULL),
+        ([AUTH, {"@id": "http://x/i"}], FULL),
+        (AUTH, "p.jpg"),
+        ("http://x/i", FULL),
+        (None, "p.jpg"),
+    ],
+)
+def test_the_service_of_images_is_found_among_others(services, address):
+    book = version_2("http://x", 1)
+    resource = book["sequences"][0]["canvases"][0]["images"][0]["resource"]
+    resource |= {"@id": "p.jpg", "service": services}
+    assert read_manifest(book).pages[0].get_image_address(0) == address
+
+
+def painted(name: str, **more: object) -> dict[str, object]:
+    return {"@id": f"http://x/{name}.jpg", "@type": "dctypes:Image", **more}
+
+
+PART = {"@type": "oa:SpecificResource", "@id": "http://x/part",
+        "full": painted("a", service=SERVICE),
+        "selector": {"@type": "iiif:ImageApiSelector", "region": "10,20,300,400"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("images", "addresses", "alternatives"),
+    [
+        ([painted("a"), painted("b")], ["http://x/a.jpg", "http://x/b.jpg"], 1),
+        ([painted("a"), painted("a")], ["http://x/a.jpg"], 1),
+        ([{"@type": "oa:Choice", "default": painted("a"), "item": [painted("b"), painted("c")]}],
+         ["http://x/a.jpg"], 3),
+        ([{"@type": "oa:Choice", "default": painted("a"), "item": "rdf:nil"}],
+         ["http://x/a.jpg"], 1),
+        ([PART], ["http://x/i/10,20,300,400/full/0/default.jpg"], 1),
+        ([{"@id": "http://x/n", "@type": "cnt:ContentAsText"}, painted("b")],
+         ["http://x/b.jpg"], 1),
+        ([{"@type": "dctypes:Sound", "@id": "http://x/s.mp3"}], [], 1),
+        ([], [], 1),
+    ],
+)  # fmt: skip
+def test_each_image_of_a_canvas_is_a_page(images, addresses, alternatives):
+    book = version_2("http://x", 2)
+    first = book["sequences"][0]["canvases"][0]
+    first["images"] = [{"motivation": "sc:painting", "resource": image} for image in images]
+    first["images"].append({"motivation": "oa:commenting", "resource": painted("comment")})
+    manifest = read_manifest(book)
+    pages = [page for page in manifest.pages if page.number == 1]
+    assert [page.get_image_address(0) for page in pages] == addresses
+    assert [page.part for page in pages] == list(range(1, len(pages) + 1))
+    assert all(page.alternatives == alternatives for page in pages)
+    assert len(manifest.without_image) == (not addresses)
+    canvas = version_3("http://x", 1)["items"][0]
+    body = canvas["items"][0]["items"][0]
+    kinds = {"oa:Choice": "Choice", "oa:SpecificResource": "SpecificResource"}
+    for image in images:
+        if kind := kinds.get(str(image["@type"])):
+            image = {  # noqa: PLW2901
+                "type": kind, "items": [image.get("default"), image.get("item")],
+                "source": image.get("full"), "selector": image.get("selector"),
+            }  # fmt: skip
+        body["body"] = [*body.get("body", []), image] if isinstance(body["body"], list) else [image]
+    if images:
+        found = read_manifest({"type": "Manifest", "items": [canvas]}).pages
+        assert [page.get_image_address(0) for page in found] == addresses
+
+
+def test_resources_in_resources_end():
+    body: object = painted("a")
+    for _ in range(900):
+        body = {"type": "Choice", "items": [body]}
+    canvas = {"items": [{"items": [{"body": body}]}]}
+    assert read_manifest({"type": "Manifest", "items": [canvas]}).pages == ()
+
+
+def test_a_build_names_canvases_of_several_images_and_those_without(library, tmp_path):
+    book = version_2(library.url, 4)
+    canvases = book["sequences"][0]["canvases"]
+    canvases[0]["images"] += canvases[3]["images"]
+    canvases[1]["images"] = []
+    (shown,) = canvases[2]["images"]
+    other = {**shown["resource"], "service": {"@id": f"{library.url}/image/p9"}}
+    shown["resource"] = {"@type": "oa:Choice", "default": shown["resource"], "item": other}
+    library.manifests["/b1"] = book
+    items = built(tmp_path, f'url = "{library.url}/b1"')
+    assert [item.id for item in items] == ["b1/0001", "b1/0001-2", "b1/0003", "b1/0004"]
+    (row,) = left(tmp_path)
+    assert (row["subject"], row["reason"]) == ("2 葉2", "the canvas shows no image")
+    notes = (tmp_path / "build/sources/01-iiif/step.json").read_text("utf-8")
+    assert "1 canvas shows several images, and each image is an item: b1/0001" in notes
+    assert (
+        "1 canvas offers alternative images, and the first or default one is used: b1/0003" in notes
+    )
+
+
 @pytest.mark.parametrize(
     "content",
     [

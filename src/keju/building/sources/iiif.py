@@ -16,7 +16,7 @@ from keju.building.sources.fetching import Fetcher, ServerUnavailableError, get_
 from keju.building.sources.manifests import Manifest, Page, list_manifests, read_manifest
 from keju.building.standardising.step import PIXEL_BUDGET
 from keju.building.step import Settings
-from keju.datasets.readers.base import files_under, inside, source_bytes
+from keju.datasets.readers.base import files_under, inside, join_names, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, task
 from keju.errors import DataError, UsageError, english_problem
@@ -64,6 +64,8 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
 def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     """Download the pages of manifests and make an item of each; drop those without a licence.
 
+    Each image of a canvas is a page; of alternative images it is the first or the default one.
+
     Downloads are cached permanently. The items are drafts: they have no answer yet.
 
     Raises:
@@ -74,6 +76,8 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     hosts = {host.casefold() for host in settings.hosts} | {get_host(settings.url)} - {""}
     fetcher = Fetcher(site.fetched, hosts, pause=settings.pause, most=settings.most_bytes)
     left: list[Dropped] = []
+    several: list[str] = []
+    offered: list[str] = []
     books = _mark_same_names(list(_iter_books(settings, fetcher, left)))
     if not books:
         why = left[0].reason if left else message("building.iiif-no-manifests")
@@ -84,15 +88,22 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     with writing(site.out, "iiif", licence=licence, source=settings.source) as writer:
         shelf = _PageWriter(settings, kind, fetcher, writer)
         for book in books:
+            why = DataError(message("building.iiif-canvas-empty")).render("en")
+            left += [
+                Dropped(_name_page(page), why, details=book.place)
+                for page in book.manifest.without_image
+            ]
             for page in book.manifest.pages[: settings.limit or None]:
                 try:
+                    several += [f"{book.name}/{page.number:04}"] * (page.part == 2)
+                    offered += [f"{book.name}/{page.number:04}"] * (page.alternatives > 1)
                     shelf.add(page, book)
                 except ServerUnavailableError:
                     raise
                 except DataError as error:
                     left.append(
                         Dropped(
-                            f"{page.number} {page.label}",
+                            _name_page(page),
                             error.render("en"),
                             details=book.place,
                         )
@@ -105,7 +116,22 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
                     why=left[0].reason if left else message("building.iiif-manifests-show-none"),
                 )
             )
-    return [message("steps.manifests-dropped", count=len(left))] if left else []
+    return list(_describe(left, several, offered))
+
+
+def _describe(left: list[Dropped], several: list[str], offered: list[str]) -> Iterator[str]:
+    if left:
+        yield message("steps.manifests-dropped", count=len(left))
+    if several:
+        yield message(
+            "steps.canvases-of-several-images", count=len(several), names=join_names(several)
+        )
+    if offered:
+        yield message("steps.canvases-of-choices", count=len(offered), names=join_names(offered))
+
+
+def _name_page(page: Page) -> str:
+    return f"{page.number} {page.label}"
 
 
 def _check(settings: IiifSettings) -> None:
@@ -132,7 +158,7 @@ SOURCE = SourceForm(
     "the pages of IIIF manifests",
     IiifSettings,
     read_iiif,
-    version=2,
+    version=3,
     check=_check,
     reads=_list_images,
 )
@@ -193,8 +219,6 @@ class _PageWriter:
             DataError: it is not available, or not a valid image.
         """
         url = page.get_image_address(self._settings.pixels)
-        if not url:
-            raise DataError(message("building.iiif-canvas-empty"))
         if book.folder is not None and _is_beside(page):
             # A manifest on disk may refer to images beside it; a server's may not.
             url = page.image
@@ -214,7 +238,7 @@ class _PageWriter:
         )
         self._writer.add(
             Item(
-                id=f"{book.name}/{page.number:04}",
+                id=f"{book.name}/{page.number:04}" + (f"-{page.part}" if page.part > 1 else ""),
                 benchmark=self._task.benchmark,
                 task=self._task.id,
                 query=self._task.queries[0].name,
