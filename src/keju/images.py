@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,8 +60,11 @@ _SAME_SHADE = 60.0
 """Two copies of a picture, reduced to `_COMPARED_SIDE`, differ in no place by more than this, of
 255: by 15 to 55 where programs reduced them by 2 to 8; two pages, even with three characters each,
 by 120 and more somewhere."""
+_MOST_COMPARED = 2_000_000_000
+"""Maximum pixels of the frames of a TIFF that are compared; further frames are pages."""
+
 _LEAST_CONTRAST = 60.0
-"""Two pages are not told to be the same where nothing is on them."""
+"""Below this, a page is blank, and two blank pages are two pages."""
 _WHITE = (255, 255, 255)
 
 # Pillow warns between its limit and twice that; here the limit is strict. Its other warnings (odd
@@ -248,22 +252,24 @@ def _sought(image: Image.Image) -> int:
 
 def _tiff_pages(image: TiffImagePlugin.TiffImageFile, name: str) -> tuple[int, ...]:
     pages: list[int] = []
-    sizes: list[tuple[int, int]] = []
-    number = 0
-    with suppress(EOFError):
-        while True:
+    size = (0, 0)
+    shown: Image.Image | None = None
+    left = _MOST_COMPARED
+    for number in range(MOST_FRAMES + 1):
+        try:
             image.seek(number)
-            if number >= MOST_FRAMES:
-                raise _too_many_frames(name)
-            if not _is_part(image):
-                size = upright_size(image)
-                if not (
-                    pages and _may_be_copy(sizes[-1], size) and _is_copy(image, pages[-1], number)
-                ):
-                    pages.append(number)
-                    sizes.append(size)
-            number += 1
-    return tuple(pages) or (0,)
+        except EOFError:
+            return tuple(pages) or (0,)
+        if _is_part(image):
+            continue
+        own = upright_size(image)
+        if pages and _may_be_copy(size, own) and (left := left - prod(size)) > 0:
+            shown = shown or _reduced_grey(image, pages[-1])
+            if _is_same_picture(shown, _reduced_grey(image, number)):
+                continue
+        pages.append(number)
+        size, shown = own, None
+    raise _too_many_frames(name)
 
 
 def _is_part(image: Image.Image) -> bool:
@@ -300,25 +306,29 @@ def _may_be_copy(page: tuple[int, int], other: tuple[int, int]) -> bool:
     )
 
 
-def _is_copy(image: Image.Image, page: int, number: int) -> bool:
-    """Whether the frame `number` shows the picture of the frame `page`; False if it is damaged."""
-    small = []
+def _reduced_grey(image: Image.Image, frame: int) -> Image.Image:
+    """A small grey copy of a frame; one without area if it is damaged, which is reported later."""
     try:
-        for frame in (number, page):
-            image.seek(frame)
-            if image.width * image.height > MAX_PIXELS:
-                return False
-            image.load()
-            small.append(as_rgb(image).convert("L"))
-    except Exception:  # noqa: BLE001 - a damaged frame is reported when it is used
+        image.seek(frame)
+        if prod(image.size) > MAX_PIXELS:
+            return Image.new("L", (0, 0))
+        image.load()
+        grey = as_rgb(image).convert("L")
+    except Exception:  # noqa: BLE001 - decoders raise almost anything on hostile bytes
+        return Image.new("L", (0, 0))
+    grey.thumbnail((4 * _COMPARED_SIDE, 4 * _COMPARED_SIDE), Image.Resampling.BOX)
+    return grey
+
+
+def _is_same_picture(page: Image.Image, copy: Image.Image) -> bool:
+    if not prod(page.size) or not prod(copy.size):
         return False
-    finally:
-        image.seek(number)
-    scale = min(0.5, _COMPARED_SIDE / max(small[0].size))
-    size = (max(1, round(small[0].width * scale)), max(1, round(small[0].height * scale)))
-    grey = [np.asarray(each.resize(size, Image.Resampling.BOX), np.float32) for each in small]
-    contrast = float(np.ptp(grey[1]))
-    return contrast >= _LEAST_CONTRAST and float(np.abs(grey[0] - grey[1]).max()) <= _SAME_SHADE
+    scale = min(0.5, _COMPARED_SIDE / max(copy.size))
+    size = (max(1, round(copy.width * scale)), max(1, round(copy.height * scale)))
+    first, second = (
+        np.asarray(each.resize(size, Image.Resampling.BOX), np.float32) for each in (page, copy)
+    )
+    return bool(np.ptp(first) >= _LEAST_CONTRAST and np.abs(first - second).max() <= _SAME_SHADE)
 
 
 def _too_many_frames(name: str) -> DataError:
@@ -442,7 +452,8 @@ def upright_file(data: bytes, *, name: str) -> bytes:
     """
     with decoding(data, name):
         image = open_header(data, name=name)
-        if orientation_of(image) == 1 and image.tell() == 0:
+        begins_with_part = _is_part(Image.open(io.BytesIO(data), formats=_FORMATS))
+        if orientation_of(image) == 1 and not begins_with_part:
             return data
         form = "JPEG" if image.format == "MPO" else str(image.format)
         image.load()

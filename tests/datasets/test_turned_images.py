@@ -15,7 +15,7 @@ from keju.datasets.store import Dataset
 from keju.images import open_image, probe_image, thumbnail, upright_file
 from keju.items import Item
 from tests.support.released import put
-from tests.support.turned import MARK, ORIENTATION, marked, stored
+from tests.support.turned import MARK, ORIENTATION, marked, stored, upright_page
 
 NEW_SUBFILE_TYPE, SUBFILE_TYPE = 254, 255
 
@@ -85,6 +85,11 @@ def test_an_upright_copy_is_upright_for_every_program(form, orientation):
     assert marked(open_image(copy, name="p")) == MARK
     small = Image.open(io.BytesIO(thumbnail(data, name="p", max_side=150)))
     assert small.size == (150, 100)
+
+
+def test_an_upright_copy_of_a_tiff_does_not_begin_with_a_thumbnail():
+    copy = Image.open(io.BytesIO(upright_file(tiff((QUARTER, {NEW: 1}), (PAGE, {})), name="p")))
+    assert (copy.size, copy.n_frames) == (PAGE.size, 1)
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGBA", "CMYK", "I;16"])
@@ -175,3 +180,14 @@ def test_reduced_copies_and_masks_in_a_tiff_are_no_pages(kind, tmp_path):
         small = wanted.resize((300, 400), Image.Resampling.BOX)
         assert np.abs(np.asarray(shown, float) - np.asarray(small, float)).mean() < 4
     assert probe_image(data, name="p").frames == pages
+
+
+def test_each_page_of_a_tiff_is_turned_by_its_own_orientation(tmp_path):
+    frames = [(upright_page(), {}), *[
+        (Image.open(io.BytesIO(stored(n, "PNG"))).convert("RGB"), {ORIENTATION: n})
+        for n in range(2, 9)
+    ]]  # fmt: skip
+    put(tmp_path / "src/book/p.tif", tiff(*frames))
+    items, _, dataset = read("pages", tmp_path / "src", texts="no")
+    found = [open_image(dataset.image_bytes(item.images[0]), name="p") for item in items]
+    assert [(image.size, marked(image)) for image in found] == [((300, 200), MARK)] * 8

@@ -90,7 +90,7 @@ class ImageTarget(NamedTuple):
     """The target: at most this number of pixels (0: any), JPEG of that quality.
 
     `recode`: JPEGs that fit already are encoded again too. `whole`: megapixels up to which an image
-    is decoded in one piece where its kind permits nothing else, at 4 to 16 MB each.
+    is decoded in one piece where its kind permits nothing else, at 4 to 20 MB each.
     """
 
     pixels: int

@@ -55,7 +55,7 @@ class StandardiseSettings(Settings, frozen=True):
         int,
         Meta(
             description="Maximum megapixels of an image that can only be decoded in one piece; "
-            "each takes 4 to 16 MB of memory.",
+            "each takes 4 to 20 MB of memory.",
             ge=1,
             le=WHOLE,
         ),
