@@ -101,7 +101,9 @@ def test_vlmevalkit_gets_images_that_fit_the_boxes(tmp_path):
     *_, dataset = read("obi-recognition", tmp_path / "src", description="x")
     export_dataset("vlmevalkit-tsv", dataset.path, tmp_path / "tables")
     csv.field_size_limit(1 << 30)
-    for table in (tmp_path / "tables").glob("*.tsv"):
+    tables = list((tmp_path / "tables").glob("*.tsv"))
+    assert tables
+    for table in tables:
         for row in csv.DictReader(table.open(encoding="utf-8"), delimiter="\t"):
             plain = Image.open(io.BytesIO(base64.b64decode(row["image"])))
             assert (plain.size, marked(plain)) == ((300, 200), MARK)
