@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from keju.errors import DataError, UsageError
 from keju.published import summarise_audit
 from keju.published.leaderboard import audit_leaderboard
+from tests.support.commanding import keju
 from tests.support.workbooks import write_workbook
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -221,6 +222,61 @@ def test_a_table_is_read_in_each_form_that_a_spreadsheet_writes(tmp_path, name, 
     found = audit_leaderboard(path).findings
     assert [(each.check, cell.where, cell.printed, cell.recomputed) for each in found
             for cell in each.mismatches] == [("mean", "丁", "9.9", "2.00")]  # fmt: skip
+
+
+CELLS = """\
+model,Reading,Dating,Style,Average
+A,90.0,80.0,70.0,80.0
+B,70.0,60.0,{},{}
+C,50.0,40.0,30.0,40.0
+D,30.0,20.0,10.0,20.0
+E,31.0,21.0,11.0,21.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "recomputed"),
+    [
+        ("\u221210.0", "40.00"), ("-10.0", "40.00"), ("50.0*", "60.00"), ("５０．０", "60.00"),
+        ("50.0 (3)", "60.00"), ('"50,0"', "60.00"), ("5O.0", "43.33–76.67"), ("<50", "43.33–76.67"),
+    ],
+)  # fmt: skip
+def test_no_form_of_a_cell_hides_the_wrong_mean_of_its_row(tmp_path, cell, recomputed):
+    assert audited(tmp_path, CELLS.format(cell, "99.0")) == {("mean", "B"): ("99.0", recomputed)}
+
+
+def test_every_cell_that_is_not_read_is_named(tmp_path):
+    text = CELLS.replace("C,50.0", "C,5O.0").format("<0.1", "60.0")
+    audit = audit_leaderboard(_written(tmp_path, text))
+    assert audit.findings == ()
+    assert [(each.column, each.numbers, each.cells) for each in audit.unread] == [
+        ("Reading", 4, {"C": "5O.0"}),
+        ("Style", 4, {"B": "<0.1"}),
+    ]
+    done = keju("audit", tmp_path / "board.csv")
+    assert "- Reading, 1 of 5: C “5O.0”" in done.stdout
+    assert "- Style, 1 of 5: B “<0.1”" in done.stdout
+
+
+def test_a_column_is_checked_although_half_of_it_is_not_read(tmp_path):
+    text = "model,A (n=40)\nx,77.5\ny,61.3\nz,<1\nw,?\n"
+    assert ("counts", "y") in audited(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "findings"),
+    [
+        ("model,A,B,Avg,Rank\nx,5,7,6?,1\ny,4,6,5,2\nz,3,5,4,3\nw,1,3,2,4\n", []),
+        ("model,A,B,Avg,Rank\nx,5,7,6?,1\ny,4,6,5,3\nz,3,5,4,2\nw,1,3,2,4\n",
+         [("rank", "y"), ("rank", "z")]),
+        ("model,A,B\nx,9?,7\ny,4,6\nz,3,5\nMean,5.3,6.0\n", []),
+        ("model,A\nx,**9?**\ny,_4_\nz,3\n", []),
+        ("model,A,B,C\nx,9?,**7**,**7**\ny,4,_6_,_6_\nz,**3**,5,4\n", [("marks", "z")]),
+    ],
+    ids=["ranks", "wrong ranks", "row of means", "marks", "wrong mark"],
+)  # fmt: skip
+def test_a_cell_that_is_not_read_makes_no_other_cell_wrong(tmp_path, text, findings):
+    assert list(audited(tmp_path, text)) == findings
 
 
 def _written(tmp_path, text):

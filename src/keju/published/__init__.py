@@ -1,6 +1,6 @@
 """The papers' results as data, and the audit of them."""
 
-from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck, audit_published
+from keju.published.audit import OF_A_RUN, Audit, Finding, PassedCheck, UnreadCells, audit_published
 from keju.published.checks import Size
 from keju.published.claims import ClaimDecision
 from keju.published.functions import PaperFunctions, Rebuilt, rebuild
@@ -59,6 +59,7 @@ __all__ = [
     "Size",
     "Summary",
     "TaskSources",
+    "UnreadCells",
     "audit_leaderboard",
     "audit_published",
     "audit_run",

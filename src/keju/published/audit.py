@@ -69,12 +69,25 @@ class PassedCheck(Record, frozen=True, kw_only=True, omit_defaults=False):
     holds_zh: str = ""
 
 
+class UnreadCells(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The cells of a column that are not numbers, by row; `numbers` other cells are."""
+
+    benchmark: str
+    column: str
+    numbers: int
+    cells: dict[str, str]
+
+
 class Audit(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The findings and the checks that hold, and for papers the claims of their texts."""
+    """The findings and the checks that hold, for papers the claims of their texts.
+
+    `unread` are the cells of a leaderboard that are not numbers, and that no check uses.
+    """
 
     findings: tuple[Finding, ...]
     held: tuple[PassedCheck, ...]
     claims: tuple[ClaimDecision, ...] = ()
+    unread: tuple[UnreadCells, ...] = ()
 
 
 class _Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from glob import escape
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from keju.datasets.readers.tables import sheet_lines
 from keju.errors import DataError, UsageError
 from keju.messages import message
-from keju.published.audit import Audit, examine
+from keju.published.audit import Audit, UnreadCells, examine
+from keju.published.cell_numbers import decimal_sign, is_empty, number_cell
 from keju.published.checks import Check
 from keju.published.checks.base import differs
 from keju.published.checks.grids import Counts
@@ -21,7 +24,7 @@ from keju.published.checks.rows import Rank
 from keju.published.checks.sizes import Recomputed
 from keju.published.checks.sums import Mean, RowMean
 from keju.published.printed_tables import PrintedTables
-from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable, printed_cell
+from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable
 
 _MEAN = re.compile(r"(avg|average|mean|overall|all|均值|平均.*|总分|總分)\b.*", re.IGNORECASE)
 _RANK = re.compile(r"(.*[\s:_(-])?(rank|#|place|pos(ition)?|排名|名次)\)?", re.IGNORECASE)
@@ -29,11 +32,9 @@ _COUNT = re.compile(r"n\s*=\s*([0-9]{1,9})\b", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(
     r"\b(cer|wer|mre|mae|mse|rmse|error|err|edit|distance|loss|ppl|perplexity)\b|↓", re.IGNORECASE
 )
-_EMPTY = frozenset({"", "-", "--", "–", "—", "/", "n/a", "na", "nan", "none"})
-_POINT = re.compile(r"[*_]*[+-]?[0-9]*\.[0-9]+%?[*_]*")
-_COMMA = re.compile(r"([*_]*[+-]?[0-9]+),([0-9]{1,2}(?:[0-9]{2,})?%?[*_]*)")
 _MOST_CELLS = 1_000_000
-_MOSTLY = 0.8
+_MOSTLY = 0.5
+"""Share of numbers from which a column is one of numbers; its other cells are named."""
 
 
 class Leaderboard(PrintedTables, frozen=True, kw_only=True):
@@ -64,8 +65,8 @@ def audit_leaderboard(path: Path) -> Audit:
         UsageError: the file does not exist.
         DataError: it is not a table of names and numbers.
     """
-    paper = _read(path)
-    return examine(paper, _checks(paper))
+    paper, unread = _read(path)
+    return replace(examine(paper, _checks(paper)), unread=unread)
 
 
 def _checks(paper: Leaderboard) -> Iterator[Check]:
@@ -79,9 +80,14 @@ def _checks(paper: Leaderboard) -> Iterator[Check]:
         yield from _mean_checks(name, mean, parts)
     for rank in ranks if means else ():
         yield _rank_check(name, rank, means[0])
-    for row in table.rows:
+    whole = [
+        column
+        for column in (*parts, *means)
+        if not any(column.cells[row].value is None for row in column.cells if row in paper.models)
+    ]
+    for row in table.rows if whole else ():
         if _MEAN.fullmatch(row) and _mostly_holds(
-            averages := _row_of_means(name, row, [*parts, *means]), paper
+            averages := _row_of_means(name, row, whole), paper
         ):
             yield averages
     for column in parts:
@@ -192,11 +198,14 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
         for row in whole
     )
     mostly = plain > len(whole) / 2
+    scale = max(part.how.scale for part in parts)
+    bounded = all(0 <= value <= scale for part in parts for value in part.values.values())
     yield Mean(
         id="mean",
         tables=(name,),
         column=escape(mean.name),
         parts=tuple(escape(part.name) for part in parts),
+        scale=scale if mostly and bounded else 0,
         topic=f"mean of {mean.name}",
         title=f"{mean.name} and its parts",
         holds=f"{mean.name} is the plain mean of the other columns",
@@ -210,10 +219,11 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
     )
 
 
-def _read(path: Path) -> Leaderboard:
+def _read(path: Path) -> tuple[Leaderboard, tuple[UnreadCells, ...]]:
+    """The table, and the cells that are not numbers."""
     if not path.is_file():
         raise UsageError(message("published.no-leaderboard", path=path))
-    lines = _with_points([line.cells for line in sheet_lines(path)])
+    lines = [line.cells for line in sheet_lines(path)]
     if len(lines) < 3 or len(lines[0]) < 2:
         raise DataError(message("published.leaderboard-not-a-table"), file=path)
     if len(lines) * len(lines[0]) > _MOST_CELLS:
@@ -226,21 +236,22 @@ def _read(path: Path) -> Leaderboard:
                 item=f"row {number}",
             )
     rows = dict(_rows(lines))
-    kept = [name for name in _distinct(lines[0][1:]) if _is_numbers(name, rows)]
+    names = _distinct(lines[0][1:])
+    kept = [name for name in names if _is_numbers(name, rows)]
     if not kept:
         raise DataError(message("published.no-column-of-numbers"), file=path)
-    return _leaderboard(path.name, rows, kept)
+    return _leaderboard(path.name, rows, kept), tuple(_unread(path.name, names, rows))
 
 
-def _with_points(lines: list[list[str]]) -> list[list[str]]:
-    """The lines with decimal points, where all numbers that are not whole have decimal commas."""
-    cells = [cell.strip() for line in lines[1:] for cell in line[1:]]
-    if any(_POINT.fullmatch(cell) for cell in cells):
-        return lines
-    return [
-        [_COMMA.sub(r"\1.\2", cell) if _COMMA.fullmatch(cell.strip()) else cell for cell in line]
-        for line in lines
-    ]
+def _unread(
+    table: str, names: Iterable[str], rows: dict[str, dict[str, Cell]]
+) -> Iterator[UnreadCells]:
+    for name in names:
+        cells = {row: cells[name] for row, cells in rows.items() if name in cells}
+        texts = {row: cell.text for row, cell in cells.items() if cell.value is None}
+        if texts:
+            numbers = len(cells) - len(texts)
+            yield UnreadCells(benchmark=table, column=name, numbers=numbers, cells=texts)
 
 
 def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str]) -> Leaderboard:
@@ -261,14 +272,14 @@ def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str
 def _rows(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Cell]]]:
     names = _distinct([line[0].strip() for line in lines[1:]])
     headings = _distinct(lines[0][1:])
+    sign = decimal_sign(text for line in lines[1:] for text in line[1:])
     for name, line in zip(names, lines[1:], strict=True):
-        cells = (text.strip().removesuffix("%").strip() for text in line[1:])
         yield (
             name,
             {
-                heading: printed_cell(text)
-                for heading, text in zip(headings, cells, strict=True)
-                if text.casefold() not in _EMPTY
+                heading: number_cell(text, sign)
+                for heading, text in zip(headings, line[1:], strict=True)
+                if not is_empty(text)
             },
         )
 

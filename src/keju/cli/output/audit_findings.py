@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
-from keju.errors import printable
+from keju.errors import printable, shortened
 from keju.messages import join_clauses, language, message
 from keju.published import (
     OF_A_RUN,
@@ -21,6 +21,7 @@ from keju.published import (
     Finding,
     PassedCheck,
     Section,
+    UnreadCells,
     paper,
     papers,
     sections,
@@ -50,6 +51,7 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     yield Text(benchmark, style="bold")
     for number, line in enumerate(_lines(audit, benchmark, is_paper=is_paper), start=1):
         yield format_literal(f"{number}. {line}")
+    yield from _unread([each for each in audit.unread if each.benchmark == benchmark])
     found = sections(audit, benchmark)
     if found and (everything or not is_paper):
         yield from (line for section in found for line in _block(section))
@@ -64,6 +66,25 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
         lines = [message("terminal.audit-method")]
         lines += [] if is_paper or is_run else [message("terminal.audit-own-method")]
         yield format_literal(("" if _chosen() == "zh" else " ").join(lines))
+
+
+def _unread(columns: list[UnreadCells]) -> Iterator[RenderableType]:
+    """The cells that are not numbers; of a column of words only the first."""
+    if not columns:
+        return
+    yield Text("\n" + message("terminal.audit-unread"), style="bold")
+    for each in columns:
+        is_words = not each.numbers and not any(map(str.isdecimal, "".join(each.cells.values())))
+        shown = _SHOWN if is_words else len(each.cells)
+        cells = [f"{row} “{shortened(text)}”" for row, text in each.cells.items()][:shown]
+        if len(each.cells) > shown:
+            cells.append(message("terminal.more", count=len(each.cells) - shown))
+        line = message(
+            "terminal.audit-unread-column",
+            column=each.column, cells=len(each.cells), total=each.numbers + len(each.cells),
+            values=join_clauses(cells),
+        )  # fmt: skip
+        yield Padding(format_literal(f"- {line}"), (0, 0, 0, 3), expand=False)
 
 
 def _chosen() -> Literal["en", "zh"]:

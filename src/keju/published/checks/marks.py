@@ -17,7 +17,8 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
 
     `legible` are the marks that the transcription kept. `by_kind` marks closed and open models
     apart. A column without any mark is skipped, unless `missing` states that it should have them.
-    Where several share the first place, no second is required.
+    Where several share the first place, no second is required. A cell that is not a number may have
+    any place.
     """
 
     tables: tuple[str, ...]
@@ -35,7 +36,8 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
                 for rows in self._groups(paper, column):
                     marked = any(column.cells[row].mark for row in rows)
                     if marked != self.missing and len(rows) > 1:
-                        yield Outcome(column.place, len(rows), tuple(self._wrong(column, rows)))
+                        wrong = self._wrong(column, rows, _unread(paper, column))
+                        yield Outcome(column.place, len(rows), tuple(wrong))
 
     def _groups(self, paper: PrintedTables, column: Column) -> list[list[str]]:
         rows = [row for row in column.values if row in paper.models]
@@ -48,14 +50,16 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
             [row for row in rows if kinds[row] == kind] for kind in dict.fromkeys(kinds.values())
         ]
 
-    def _wrong(self, column: Column, rows: Sequence[str]) -> Iterator[Mismatch]:
+    def _wrong(self, column: Column, rows: Sequence[str], unread: int) -> Iterator[Mismatch]:
         placed = places(column, rows)
         first_is_shared = sum(place == 1 for place in placed.values()) > 1
         for row in rows:
-            due: Mark = "bold" if placed[row] == 1 else "underline" if placed[row] == 2 else ""
-            mark = column.cells[row].mark
+            place, mark = placed[row], column.cells[row].mark
+            due = _due(place)
             excused = first_is_shared and due == "underline" and not mark
-            if mark != due and not excused and {mark, due} & set(self.legible):
+            # Each cell without a number may be better than this one.
+            possible = {_due(place + better) for better in range(unread + 1)}
+            if mark not in possible and not excused and {mark, due} & set(self.legible):
                 yield Mismatch(
                     where=row,
                     printed=message(
@@ -64,9 +68,17 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
                         mark=_name_mark(mark),
                     ),
                     recomputed=_name_mark(due)
-                    if placed[row] < 3
-                    else message("published.cell-place", place=placed[row]),
+                    if place < 3
+                    else message("published.cell-place", place=place),
                 )
+
+
+def _unread(paper: PrintedTables, column: Column) -> int:
+    return sum(cell.value is None for row, cell in column.cells.items() if row in paper.models)
+
+
+def _due(place: int) -> Mark:
+    return "bold" if place == 1 else "underline" if place == 2 else ""
 
 
 def _name_mark(mark: Mark) -> str:

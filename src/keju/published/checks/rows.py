@@ -16,7 +16,10 @@ from keju.statistics.correlation import spearman
 
 
 class Rank(Check, frozen=True, kw_only=True, tag="rank"):
-    """A column of ranks is the order of another, in the rows that have both."""
+    """A column of ranks is the order of another, in the rows that have both.
+
+    Rows that have a rank and a cell that is not a number keep their rank.
+    """
 
     column: str
     of: str
@@ -27,10 +30,16 @@ class Rank(Check, frozen=True, kw_only=True, tag="rank"):
         rows = [row for row in column.values if row in of.values]
         places_of = ranks_of(of, of.values, rows)
         shared = Counter(places_of.values())
+        unread = [
+            rank
+            for row, rank in column.values.items()
+            if row in of.cells and of.cells[row].value is None
+        ]
         failed = []
-        for row, place in places_of.items():
+        for row, place_among_read in places_of.items():
             rank = column.values[row]
-            if not place <= rank < place + shared[place]:
+            place = place_among_read + sum(other < rank for other in unread)
+            if not place <= rank < place + shared[place_among_read]:
                 failed.append(Mismatch(where=row, printed=f"{rank:g}", recomputed=f"{place:g}"))
         yield Outcome(column.place, len(rows), tuple(failed))
 

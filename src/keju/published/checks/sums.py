@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from keju.messages import message
 from keju.published.checks.base import (
@@ -19,15 +19,20 @@ from keju.published.tables import Column
 
 
 class Mean(Check, frozen=True, kw_only=True, tag="mean"):
-    """In each of `tables`, `column` is the plain mean of `parts` (of tasks of one `format`)."""
+    """In each of `tables`, `column` is the plain mean of `parts` (of tasks of one `format`).
+
+    With `scale`, the parts are between 0 and it: a row in which parts are not numbers is wrong if
+    its mean is none for any of them.
+    """
 
     tables: tuple[str, ...]
     column: str
     parts: str | tuple[str, ...]
     format: str = ""
+    scale: float = 0
 
     def examine(self, paper: PrintedTables) -> Iterator[Outcome]:
-        """One place a table; rows that lack a part are not compared."""
+        """One place a table; other rows that lack a part are not compared."""
         listed = (self.parts,) if isinstance(self.parts, str) else self.parts
         for table in self.tables:
             columns = [
@@ -35,15 +40,31 @@ class Mean(Check, frozen=True, kw_only=True, tag="mean"):
                 for part in listed
                 for column in paper.columns(f"{table} | {part}", self.format)
             ]
-            yield _same(
-                paper.column(f"{table} | {self.column}"),
-                {
-                    row: sum(column.values[row] for column in columns) / len(columns)
-                    for row in columns[0].values
-                    if all(row in column.values for column in columns)
-                },
-                sum(column.half for column in columns) / len(columns),
-            )
+            mean = paper.column(f"{table} | {self.column}")
+            half = sum(column.half for column in columns) / len(columns)
+            means = {
+                row: sum(column.values[row] for column in columns) / len(columns)
+                for row in columns[0].values
+                if all(row in column.values for column in columns)
+            }
+            outcome = _same(mean, means, half)
+            impossible = self._impossible(mean, columns, half) if self.scale else ()
+            yield outcome._replace(mismatches=(*outcome.mismatches, *impossible))
+
+    def _impossible(
+        self, mean: Column, columns: Sequence[Column], half: float
+    ) -> Iterator[Mismatch]:
+        """The rows whose mean no values of the parts that are not numbers explain."""
+        for row, value in mean.values.items():
+            cells = [column.cells[row] for column in columns if row in column.cells]
+            unread = sum(cell.value is None for cell in cells)
+            if len(cells) < len(columns) or not unread:
+                continue
+            least = sum(cell.value or 0 for cell in cells) / len(cells)
+            most = least + unread * self.scale / len(cells)
+            if value < least - mean.half - half or value > most + mean.half + half:
+                between = f"{format_value(least, mean)}–{format_value(most, mean)}"
+                yield Mismatch(where=row, printed=mean.cells[row].text, recomputed=between)
 
 
 class RowMean(Check, frozen=True, kw_only=True, tag="row_mean"):
