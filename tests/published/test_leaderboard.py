@@ -271,7 +271,8 @@ def test_a_column_is_checked_although_half_of_it_is_not_read(tmp_path):
          [("rank", "y"), ("rank", "z")]),
         ("model,A,B\nx,9?,7\ny,4,6\nz,3,5\nMean,5.3,6.0\n", []),
         ("model,A\nx,**9?**\ny,_4_\nz,3\n", []),
-        ("model,A,B,C\nx,9?,**7**,**7**\ny,4,_6_,_6_\nz,**3**,5,4\n", [("marks", "z")]),
+        ("model,A,B,C\nx,9?,**7**,**7**\ny,4,_6_,_6_\nz,**3**,5,4\n",
+         [("marks", "y"), ("marks", "z")]),
     ],
     ids=["ranks", "wrong ranks", "row of means", "marks", "wrong mark"],
 )  # fmt: skip
