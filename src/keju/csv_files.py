@@ -1,7 +1,8 @@
-"""CSV files that spreadsheets open."""
+"""CSV files that spreadsheets open or have written."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -9,6 +10,15 @@ import polars as pl
 from keju.files import FORMULA, write_atomic
 
 _NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
+
+
+_DECLARED = re.compile(r"\ufeff?\"?sep=(.|\\t)\"?[\t ]*\r?\n?", re.IGNORECASE)
+
+
+def declared_separator(line: str) -> str:
+    """The separator of a first line ``sep=;``, which is for spreadsheets; else empty."""
+    found = _DECLARED.fullmatch(line)
+    return found[1].replace("\\t", "\t") if found else ""
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:

@@ -6,6 +6,7 @@ from keju.files.atomic import copy_atomic, replace_file, write_atomic
 from keju.files.hashes import sha256_bytes, sha256_file
 from keju.files.json_files import (
     bounded_bytes,
+    decode_json,
     encode_stored,
     read_json,
     read_jsonl,
@@ -30,6 +31,7 @@ __all__ = [
     "cell_text",
     "copy_atomic",
     "create_private",
+    "decode_json",
     "encode_stored",
     "is_reserved",
     "locked_file",

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,6 +26,42 @@ MOST_JSON = 512 << 20
 """Default maximum size of a JSON file in bytes."""
 
 
+_NUMBERS = re.compile(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
+"""Texts of a JSON file, and the numbers of Python's json that JSON does not have."""
+
+
+def decode_json(data: str | bytes, shape: type[T] | None = None) -> T:
+    """Decode JSON as `shape`, by default anything. ``NaN`` is null.
+
+    Python's json, and so pandas, write ``NaN`` where a cell has no value.
+
+    Raises:
+        msgspec.MsgspecError: it is not JSON, has ``Infinity``, or has another shape.
+        UnicodeError: it is not UTF-8, or has half a character.
+    """
+    kind: type[T] = shape or Any  # type: ignore[assignment]
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        raw = data.encode() if isinstance(data, str) else data
+        if b"NaN" not in raw and b"Infinity" not in raw:
+            raise
+    return msgspec.json.decode(_NUMBERS.sub(_null, raw), type=kind)
+
+
+def _null(found: re.Match[bytes]) -> bytes:
+    if found[0].startswith(b'"'):
+        return found[0]
+    if found[0] != b"NaN":
+        name, line = found[0].decode(), 1 + found.string.count(b"\n", 0, found.start())
+        if b"\n" not in found.string:
+            raise msgspec.DecodeError(message("files.infinite-number", name=name))
+        raise msgspec.DecodeError(message("files.infinite-number-in-line", name=name, line=line))
+    return b"null"
+
+
 def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     """Read a JSON file as `shape`.
 
@@ -37,8 +73,8 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     check_local(path)
     data = bounded_bytes(path, most).removeprefix(codecs.BOM_UTF8)
     try:
-        return msgspec.json.decode(data, type=shape)
-    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+        return decode_json(data, shape)
+    except (UnicodeError, msgspec.DecodeError, RecursionError) as error:
         lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
         if lone:
             raise DataError(

@@ -9,14 +9,13 @@ untrusted: pickles are not read, archives have size limits.
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct, convert, field
@@ -26,6 +25,7 @@ from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import Row
 from keju.datasets.readers.workbooks import Workbook
 from keju.errors import DataError
+from keju.files import decode_json
 from keju.items import Failure, Line, Response, Status, Usage
 from keju.messages import message
 from keju.runs import FORMAT_1, setting_of_format_1
@@ -36,7 +36,6 @@ LONGEST_CELL = 32_767
 _MOST_BYTES = 1 << 30
 _WORKBOOK = "xl/workbook.xml"
 _ATTACHED = "attachment://"
-_T = TypeVar("_T")
 
 
 class Entry(Struct):
@@ -129,7 +128,7 @@ class _Log(Struct):
 def inspect_log(data: bytes) -> list[ReplayedAnswer] | None:
     """The samples of an Inspect log in JSON; None if it is not one."""
     try:
-        return _inspect_answers(_decoded(data, _Log).samples)
+        return _inspect_answers(decode_json(data, _Log).samples)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
@@ -154,7 +153,7 @@ def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
                 raise DataError(message("models.neither-log-nor-workbook"), file=path)
-            return _inspect_answers([_decoded(pack.read(name), _Sample) for name in samples])
+            return _inspect_answers([decode_json(pack.read(name), _Sample) for name in samples])
     except NotImplementedError:
         hint = message("models.write-as-json")
         raise DataError(message("models.packed-otherwise"), file=path, hint=hint) from None
@@ -304,13 +303,3 @@ def _text_of(sample: _Sample, part: dict[str, Any], name: str) -> str:
     said = part.get(name)
     said = said if isinstance(said, str) else ""
     return sample.attachments.get(said.removeprefix(_ATTACHED), said)
-
-
-def _decoded(data: bytes, shape: type[_T]) -> _T:
-    """JSON as Inspect writes it, with ``NaN`` for a missing score."""
-    try:
-        return msgspec.json.decode(data, type=shape)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError:
-        return convert(json.loads(data), shape)

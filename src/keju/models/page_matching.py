@@ -20,7 +20,7 @@ from keju.errors import DataError
 from keju.images import EXTENSIONS
 from keju.messages import message
 
-_SECOND_SUFFIXES = frozenset({*EXTENSIONS, "pdf", *EXPORT_FOLDERS, "ocr", "text"})
+_SECOND_SUFFIXES = frozenset({*EXTENSIONS, "pdf", *EXPORT_FOLDERS, "ocr", "pred", "text"})
 """Suffixes before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
 
 _Parts = tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Any
 
 import msgspec
 
+from keju.csv_files import declared_separator
+from keju.datasets.readers.encodings import decode
 from keju.datasets.readers.records import Place
-from keju.datasets.readers.tables import delimited, read_table
+from keju.datasets.readers.tables import delimited, read_table, separator_of
 from keju.errors import DataError
+from keju.files import decode_json
 from keju.messages import message
 from keju.models.lmms_samples import LmmsSample, lmms_answers
 from keju.models.other_harnesses import (
@@ -24,11 +28,16 @@ from keju.models.other_harnesses import (
 )
 from keju.text import read_content
 
+LONGEST_HEAD = 1 << 20
+"""The number of characters in which the column names of a table are searched."""
+
 _OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
 
 
 def entries_in(path: Path, data: bytes) -> Iterator[Entry]:
     """The entries of a file of any supported format."""
+    if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = table_text(path, data).encode()
     start = data[:4096].lstrip()
     if start.startswith(b"PK\x03\x04"):
         yield from archive(path, data)
@@ -41,9 +50,10 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry]:
         raise DataError(message("models.old-excel"), file=path)
     elif path.suffix == ".pkl":
         raise DataError(message("models.pickle"), file=path)
-    elif not start.startswith(b"{") and (separator := _separator(path, start)):
-        text = io.StringIO(data.decode("utf-8", "replace"), newline="")
-        if rows := list(delimited(path, text, separator)):
+    elif not start.startswith(b"{") and (
+        separator := separator_in(path, text := table_text(path, data))
+    ):
+        if rows := list(delimited(path, io.StringIO(text, newline=""), separator)):
             yield from table_answers(path, list(rows[0].cells), rows)
     elif (log := inspect_log(data)) is not None:
         yield from log
@@ -51,30 +61,37 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry]:
         yield from _json_lines(path, data)
 
 
-def _separator(path: Path, start: bytes) -> str:
+def table_text(path: Path, data: bytes) -> str:
+    """The text of a table in any encoding; a response may contain damaged UTF-8."""
+    try:
+        return decode(data, path).text
+    except DataError:
+        return data.decode("utf-8", "replace")
+
+
+def separator_in(path: Path, text: str) -> str:
     """The column separator of a text table; empty for a file of another kind."""
-    line = start.partition(b"\n")[0].partition(b"\r")[0]
-    if b"\t" in line:
+    line = next(iter(text[:LONGEST_HEAD].splitlines()), "")
+    if declared := declared_separator(line):
+        return declared
+    if "\t" in line:
         return "\t"
-    if path.suffix.casefold() == ".csv":
-        return ";" if line.count(b";") > line.count(b",") else ","
-    return ""
+    return separator_of(path, line) if path.suffix.casefold() == ".csv" else ""
 
 
 def _json_lines(path: Path, data: bytes) -> Iterator[Entry]:
-    ours, lmms = msgspec.json.Decoder(Entry), msgspec.json.Decoder(LmmsSample)
     samples: list[LmmsSample] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
             if b'"filtered_resps"' in line and b'"doc_id"' in line:
-                samples.append(lmms.decode(line))
+                samples.append(decode_json(line, LmmsSample))
                 samples[-1].to_answer()
             elif b'"text"' not in line and (row := _row_in(line)):
                 yield row_of(row, Place(path, f"row {number}"))
             else:
-                yield ours.decode(line)
+                yield decode_json(line, Entry)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise DataError(
                 message("models.not-item-and-text", error=error), file=path, item=f"line {number}"
@@ -84,14 +101,14 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry]:
 
 def _row_in(line: bytes) -> dict[str, Any] | None:
     """The row of a table of responses in a line of JSON; None for any other line."""
-    row = msgspec.json.decode(line)
+    row: object = decode_json(line)
     return row if isinstance(row, dict) and columns_of(row) else None
 
 
 def _list(path: Path, data: bytes) -> Iterator[Entry]:
     """A list of objects: with ``ID`` and ``Response``, or a table such as VLMEvalKit's."""
     try:
-        rows = msgspec.json.decode(data, type=list[dict[str, Any]])
+        rows = decode_json(data, list[dict[str, Any]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(message("models.not-a-list-of-objects", error=error), file=path) from None
     for number, row in enumerate(rows, start=1):

@@ -9,7 +9,6 @@ VLMEvalKit ``status.json``, ``*_acc.csv``, tables with the verdicts of its evalu
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +16,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from keju.csv_files import declared_separator
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.workbooks import Workbook
 from keju.errors import number_of, shortened
-from keju.files import bounded_bytes
+from keju.files import bounded_bytes, decode_json
 from keju.models.other_harnesses import columns_of
+from keju.models.replay_entries import LONGEST_HEAD, separator_in, table_text
 
 _TABLES = {".xlsx", ".tsv", ".csv"}
 _JSON = {".json", ".jsonl", ".ndjson"}
@@ -93,9 +94,11 @@ def _heads(path: Path) -> list[str]:
     if path.suffix == ".xlsx":
         sheets = Workbook(path, bounded_bytes(path)).sheets(1)
         return sheets[0].rows[0].cells if sheets else []
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
-        line = lines.readline(1 << 20)
-    return next(csv.reader(io.StringIO(line), delimiter="\t" if "\t" in line else ","), [])
+    with path.open("rb") as stream:
+        text = table_text(path, stream.read(LONGEST_HEAD))
+    first, *more = [line for line in text.splitlines() if line.strip()][:2] or [""]
+    head = more[0] if more and declared_separator(first) else first
+    return next(csv.reader([head], delimiter=separator_in(path, text) or ","), [])
 
 
 def _no_responses(data: bytes) -> str:
@@ -104,7 +107,7 @@ def _no_responses(data: bytes) -> str:
     if not start.startswith((b"{", b"[")):
         return ""
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        whole: Any = msgspec.json.decode(data)
+        whole: Any = decode_json(data)
         if isinstance(whole, list):
             rows = [each for each in whole if isinstance(each, dict)]
             return "" if not whole or any(map(_may_answer, rows)) else "a list without responses"
@@ -114,7 +117,8 @@ def _no_responses(data: bytes) -> str:
 
 def _filtered(data: bytes) -> list[str]:
     """The tasks with a filter in an aggregate of lmms-eval."""
-    configs = msgspec.json.decode(data).get("configs")
+    whole: Any = decode_json(data)
+    configs = whole.get("configs")
     tasks = configs.items() if isinstance(configs, dict) else ()
     return [name for name, task in tasks if isinstance(task, dict) and task.get("filter_list")]
 

@@ -39,25 +39,26 @@ _LATEX = (
 
 _BRACED = r"(?P<inner>(?:[^{}]|\{[^{}]*\})+)"
 _TAGGED = r"(?P<inner>(?:(?!</(?P=tag)>).)+)"
-_EMPHASIS: tuple[tuple[Mark, re.Pattern[str]], ...] = tuple(
+_PATTERNS: tuple[tuple[Mark, str], ...] = (
+    ("bold", r"\*\*(?P<inner>(?:(?!\*\*).)+)\*\*"),
+    ("bold", r"__(?P<inner>(?:(?!__).)+)__"),
+    ("bold", rf"\\(?:textbf|mathbf|bm|boldsymbol)\s*\{{{_BRACED}\}}"),
+    ("bold", rf"\{{?\\(?:bf|bfseries)\b{_BRACED}\}}?"),
+    ("bold", rf"<(?P<tag>b|strong)>{_TAGGED}</(?P=tag)>"),
+    ("underline", r"_(?P<inner>[^_]+)_"),
+    ("underline", rf"\\(?:underline|uline|ul)\s*\{{{_BRACED}\}}"),
+    ("underline", rf"<(?P<tag>u|ins)>{_TAGGED}</(?P=tag)>"),
+    ("", r"\*(?P<inner>[^*]+)\*"),
+    ("", r"`(?P<inner>[^`]+)`"),
+    ("", rf"\{{{_BRACED}\}}"),
+    ("", rf"\\(?:text|textit|textrm|texttt|emph|mathrm|mathit|num)\s*\{{{_BRACED}\}}"),
+    ("", r"\\(?:cellcolor|color)(?:\[[^\]]*\])?\{[^{}]*\}(?P<inner>.+)"),
+    ("", rf"\\(?:textcolor|colorbox)(?:\[[^\]]*\])?\{{[^{{}}]*\}}\s*\{{{_BRACED}\}}"),
+    ("", rf"<(?P<tag>i|em|span|font|mark|code|small|p|div)(?:\s[^<>]*)?>{_TAGGED}</(?P=tag)>"),
+)
+_EMPHASIS = tuple(
     (mark, re.compile(rf"\s*(?:{pattern})\s*", re.IGNORECASE | re.DOTALL))
-    for mark, pattern in (
-        ("bold", r"\*\*(?P<inner>(?:(?!\*\*).)+)\*\*"),
-        ("bold", r"__(?P<inner>(?:(?!__).)+)__"),
-        ("bold", rf"\\(?:textbf|mathbf|bm|boldsymbol)\s*\{{{_BRACED}\}}"),
-        ("bold", rf"\{{?\\(?:bf|bfseries)\b{_BRACED}\}}?"),
-        ("bold", rf"<(?P<tag>b|strong)>{_TAGGED}</(?P=tag)>"),
-        ("underline", r"_(?P<inner>[^_]+)_"),
-        ("underline", rf"\\(?:underline|uline|ul)\s*\{{{_BRACED}\}}"),
-        ("underline", rf"<(?P<tag>u|ins)>{_TAGGED}</(?P=tag)>"),
-        ("", r"\*(?P<inner>[^*]+)\*"),
-        ("", r"`(?P<inner>[^`]+)`"),
-        ("", rf"\{{{_BRACED}\}}"),
-        ("", rf"\\(?:text|textit|textrm|texttt|emph|mathrm|mathit|num)\s*\{{{_BRACED}\}}"),
-        ("", r"\\(?:cellcolor|color)(?:\[[^\]]*\])?\{[^{}]*\}(?P<inner>.+)"),
-        ("", rf"\\(?:textcolor|colorbox)(?:\[[^\]]*\])?\{{[^{{}}]*\}}\s*\{{{_BRACED}\}}"),
-        ("", rf"<(?P<tag>i|em|span|font|mark|code|small|p|div)(?:\s[^<>]*)?>{_TAGGED}</(?P=tag)>"),
-    )
+    for mark, pattern in _PATTERNS
 )
 
 _LONGEST = 200

@@ -14,6 +14,7 @@ import msgspec
 from keju.datasets.readers.base import MOST_TEXT, join_names, source_text
 from keju.datasets.readers.records import JsonObject
 from keju.errors import DataError
+from keju.files import decode_json
 from keju.messages import message
 
 T = TypeVar("T")
@@ -35,7 +36,7 @@ def objects_in(file: Path) -> list[JsonObject]:
     """
     text = source_text(file)
     try:
-        content = msgspec.json.decode(text)
+        content: object = decode_json(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         if seem_lines(text):
             return _lines(file, text)
@@ -79,7 +80,7 @@ def json_in(file: Path, shape: type[T]) -> T:
     """
     text = source_text(file)
     try:
-        return msgspec.json.decode(text, type=shape)
+        return decode_json(text, shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _half_character(file, text) or DataError(
             message("datasets.not-json", error=error), file=file
@@ -130,7 +131,7 @@ def iter_list(pieces: Iterable[str]) -> Iterator[JsonObject]:
 
 def _decoded(text: str) -> JsonObject:
     try:
-        return msgspec.json.decode(text, type=dict[str, object])
+        return decode_json(text, dict[str, object])
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ValueError(str(error)) from None
 
@@ -145,7 +146,7 @@ def iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
         if not line.strip():
             continue
         try:
-            yield msgspec.json.decode(line, type=dict[str, object])
+            yield decode_json(line, dict[str, object])
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             place = f"line {number}"
             raise _half_character(file, line, [place]) or DataError(
@@ -157,7 +158,7 @@ def seem_lines(text: str) -> bool:
     """Whether a text begins with a line that is an object by itself."""
     first, _, rest = text.strip().partition("\n")
     try:
-        msgspec.json.decode(first, type=dict[str, object])
+        decode_json(first, dict[str, object])
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return False
     return bool(rest)

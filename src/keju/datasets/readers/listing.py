@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
+from keju.csv_files import declared_separator
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
@@ -167,7 +168,9 @@ def _decoded(data: bytes, file: Path) -> str:
 
 
 def _cells(text: str, most: int) -> list[Record]:
-    head = text.partition("\n")[0]
+    first, _, rest = text.partition("\n")
+    text = rest if declared_separator(first) else text
+    head = text.lstrip("\r\n").partition("\n")[0]
     separator = max(",\t;", key=head.count)
     found: list[Record] = []
     try:

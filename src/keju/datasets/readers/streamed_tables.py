@@ -39,6 +39,8 @@ _PARQUET = ".parquet"
 _WORKBOOK = ".xlsx"
 _ROWS = 64
 """The number of rows of a parquet file in memory: a row may be a page image."""
+_HEAD = 10
+"""The number of lines in which the line of column names is searched."""
 _PIECE = 1 << 20
 """The number of characters of a JSON list that are read at a time."""
 
@@ -110,8 +112,8 @@ def _text_rows(file: Path) -> Iterator[Row]:
 def _iter_rows(file: Path, lines: TextIO) -> Iterator[Row]:
     suffix = file.suffix.casefold()
     if suffix in _CELLS:
-        head = next(lines, "")
-        yield from delimited(file, chain([head], lines), separator_of(file, head))
+        head = list(islice(lines, _HEAD))
+        yield from delimited(file, chain(head, lines), separator_of(file, "".join(head)))
         return
     is_list = begins_with_list(lines.read(HEAD))
     lines.seek(0)

@@ -7,12 +7,14 @@ import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
+from keju.csv_files import declared_separator
 from keju.datasets.parts import is_parquet
 from keju.datasets.readers.base import (
     join_names,
@@ -113,29 +115,32 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
     """
     if file.suffix.casefold() == ".xlsx":
         sheets = Workbook(file, source_bytes(file)).sheets()
-        rows = sheets[0].rows if sheets else []
+        lines = sheets[0].rows if sheets else []
         # Empty cells at the end of a line are not stored in a workbook.
         return [
-            SheetRow(number, cells + [""] * (len(rows[0].cells) - len(cells)))
-            for number, cells in rows
+            SheetRow(number, cells + [""] * (len(lines[0].cells) - len(cells)))
+            for number, cells in lines
         ]
     text = source_text(file)
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=separator_of(file, text, known), strict=True
-    )
+    reader = _Cells(io.StringIO(text, newline=""), separator_of(file, text, known))
+    rows: list[SheetRow] = []
     try:
-        return [SheetRow(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+        for cells in reader:
+            width = len(rows[0].cells) if rows else 0
+            rows.append(SheetRow(reader.line_num, _without_empty_end(cells, width)))
     except csv.Error as error:
         raise _unclosed(file, error, reader.line_num) from None
+    return rows
 
 
 def separator_of(file: Path, text: str, known: Collection[str] = ()) -> str:
     """The separator between the cells of a table.
 
     The separator that gives most of the known column names, else the most frequent one in the
-    header line, the comma first; a tab in a ``.tsv`` file.
+    header line, the comma first; a tab in a ``.tsv`` file. A first line ``sep=;`` counts for more:
+    `delimited` reads it.
     """
-    head = text.partition("\n")[0]
+    head = text.lstrip("\r\n").partition("\n")[0]
     if file.suffix.casefold() == ".tsv" and "\t" in head:
         return "\t"
     if known:
@@ -162,13 +167,13 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
         DataError: quotes that are never closed, no header, a column name that occurs twice, a line
             with more or fewer cells than the header.
     """
-    reader = csv.reader(lines, delimiter=separator, strict=True)
+    reader = _Cells(lines, separator)
+    rows = iter(reader)
     try:
-        heads = [head.strip() for head in next(reader, [])]
+        heads = _without_empty_end([head.strip() for head in next(rows, [])])
         _check_heads(file, heads)
-        for cells in reader:
-            if not any(cells):
-                continue
+        for line in rows:
+            cells = _without_empty_end(line, len(heads))
             place = Place(file, f"line {reader.line_num}")
             if len(cells) != len(heads):
                 raise DataError(
@@ -179,6 +184,33 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
             yield Row(place, dict(zip(heads, cells, strict=True)))
     except csv.Error as error:
         raise _unclosed(file, error, reader.line_num) from None
+
+
+class _Cells:
+    """The lines of a CSV or TSV that have a filled cell, and the number of the current line."""
+
+    def __init__(self, lines: Iterable[str], separator: str) -> None:
+        lines = iter(lines)
+        first = next(lines, "")
+        if declared := declared_separator(first):
+            # An empty line in its place keeps the numbers of the others.
+            first, separator = "\n", declared
+        self._reader = csv.reader(chain([first], lines), delimiter=separator, strict=True)
+
+    @property
+    def line_num(self) -> int:
+        return self._reader.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (cells for cells in self._reader if any(map(str.strip, cells)))
+
+
+def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
+    """The cells without empty ones at the end, which spreadsheets add, but at least so many."""
+    size = len(cells)
+    while size > least and not cells[size - 1].strip():
+        size -= 1
+    return cells[:size]
 
 
 def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
@@ -217,7 +249,8 @@ def workbook_rows(file: Path) -> Iterator[Row]:
         )
     for name, rows in book.iter_sheets():
         within = f"sheet {name}, " if len(sheets) > 1 else ""
-        for number, cells in islice(rows, 1, None):
+        for number, line in islice(rows, 1, None):
+            cells = _without_empty_end(line, len(heads[0]))
             place = Place(file, f"{within}line {number}")
             if len(cells) > len(heads[0]):
                 raise DataError(
@@ -232,7 +265,7 @@ def workbook_rows(file: Path) -> Iterator[Row]:
 
 
 def _heads(file: Path, sheet: Sheet) -> list[str]:
-    heads = [head.strip() for head in sheet.rows[0].cells]
+    heads = _without_empty_end([head.strip() for head in sheet.rows[0].cells])
     _check_heads(file, heads)
     return heads
 
@@ -249,7 +282,7 @@ def _parquet(file: Path) -> list[JsonObject]:
             raise _too_large(file, message("datasets.table-cells", most=MOST_CELLS))
         frame = scan.collect()
         _check_bytes(file, frame)
-        return frame.to_dicts()
+        return _without_nan(frame).to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
         raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
@@ -271,7 +304,7 @@ def parquet_rows(file: Path, most: int) -> Iterator[Row]:
                 check_time()
                 frame = pl.DataFrame(pa.Table.from_batches([batch]))
                 _check_bytes(file, frame)
-                for cells in frame.iter_rows(named=True):
+                for cells in _without_nan(frame).iter_rows(named=True):
                     number += 1
                     yield Row(Place(file, f"record {number}"), cells)
     except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException,
@@ -280,6 +313,11 @@ def parquet_rows(file: Path, most: int) -> Iterator[Row]:
         raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
     if not number:
         raise DataError(message("datasets.table-without-lines"), file=file)
+
+
+def _without_nan(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with null for NaN, which pandas stores where a column of numbers has a gap."""
+    return frame.with_columns(cs.float().fill_nan(None))
 
 
 def _check_bytes(file: Path, frame: pl.DataFrame) -> None:

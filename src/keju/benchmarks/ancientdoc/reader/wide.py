@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
+
+import msgspec
 
 from keju.benchmarks.ancientdoc.reader.columns import (
     QA_TASKS,
@@ -31,6 +32,7 @@ from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
 from keju.errors import DataError, number_of, shortened
+from keju.files import decode_json
 from keju.items import Item
 from keju.messages import message
 
@@ -234,8 +236,8 @@ def pairs_in(cell: object, newlines: Newlines) -> list[tuple[str, str]]:
     if isinstance(cell, str):
         text = newlines.convert(cell)
         try:
-            cell = json.loads(cell) if cell.lstrip().startswith(("[", "{")) else None
-        except (ValueError, RecursionError):
+            cell = decode_json(cell) if cell.lstrip().startswith(("[", "{")) else None
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
             cell = None
         if cell is None:
             return _marked(text)

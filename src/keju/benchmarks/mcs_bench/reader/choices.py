@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+import msgspec
+
 from keju.benchmarks.mcs_bench.reader.words import plain_key
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import options_in
 from keju.errors import DataError
+from keju.files import decode_json
 from keju.messages import message
 from keju.text import in_script
 
@@ -60,8 +62,8 @@ def options_from(value: object, columns: Iterable[object], place: Place) -> tupl
 def _printed(text: str, place: Place) -> tuple[str, ...]:
     if text.startswith(("[", "{")):
         try:
-            return options_from(json.loads(text), (), place)
-        except (ValueError, RecursionError):
+            return options_from(decode_json(text), (), place)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
             if listed_texts := _python_list(text):
                 return _unlettered(listed_texts, place)
     printed = options_in(text)

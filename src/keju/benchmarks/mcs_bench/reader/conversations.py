@@ -7,12 +7,14 @@ The forms are those of the makers' documentation: parts of type ``text`` and ``i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 
+import msgspec
+
 from keju.benchmarks.mcs_bench.reader.words import plain_key
 from keju.datasets.readers.records import JsonObject, Place
+from keju.files import decode_json
 from keju.messages import message
 
 _KEYS = frozenset({"messages", "conversations", "conversation", "dialogue", "对话"})
@@ -69,8 +71,8 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
 def _messages(value: object, place: Place) -> list[JsonObject]:
     if isinstance(value, str):
         try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
+            value = decode_json(value)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
             value = None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
+
+import msgspec
 
 from keju.benchmarks.mcs_bench.reader.choices import options_from
 from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
@@ -26,6 +27,7 @@ from keju.datasets.readers.base import join_names
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import Task, is_task_word
 from keju.errors import DataError
+from keju.files import decode_json
 from keju.items import Script
 from keju.messages import message
 
@@ -285,6 +287,6 @@ def _accepted(
 
 def _from_json(value: str) -> object:
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return decode_json(value)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return value

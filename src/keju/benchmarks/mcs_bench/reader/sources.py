@@ -15,6 +15,7 @@ from keju.datasets.readers.base import files_under, plain_file, source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, read_table
 from keju.errors import DataError
+from keju.files import decode_json
 from keju.items import Script
 from keju.messages import message
 
@@ -117,7 +118,7 @@ def _json_object(file: Path) -> JsonObject | None:
     if not text.lstrip().startswith("{"):
         return None
     try:
-        return msgspec.json.decode(text, type=dict[str, object])
+        return decode_json(text, dict[str, object])
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return None
 

@@ -229,7 +229,7 @@ def _constants(table: _Table | None) -> Iterator[str]:
 def _text_ending(listing: Listing) -> str:
     """The suffix of the images' text files after the image's stem; empty if there are none."""
     texts = {path.as_posix() for path in listing.ending("txt")}
-    for ending in (".txt", ".gt.txt"):
+    for ending in (".gt.txt", ".txt"):
         if any(f"{path.with_suffix('')}{ending}" in texts for path in listing.images):
             return ending
     return ""

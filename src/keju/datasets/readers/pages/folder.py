@@ -23,7 +23,16 @@ from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_items import TranscriptionTask
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.pages.problems import Problems
-from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, page_stems, scan_of
+from keju.datasets.readers.pages.scans import (
+    Pages,
+    Scan,
+    Texts,
+    best_versions,
+    images_of,
+    page_of_version,
+    page_stems,
+    scan_of,
+)
 from keju.datasets.readers.pages.unpaired import Unpaired
 from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
@@ -37,7 +46,8 @@ from keju.settings import Settings
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
   book1/page001.jpg       an image: jpg, png, tif, webp, jp2, gif or bmp
-  book1/page001.txt       its text, one line a column, in reading order
+  book1/page001.txt       its text, one line a column, in reading order; also page001.gt.txt
+                          (tesstrain, kraken, OCR4all), which counts before page001.txt
   book2.pdf, book2.tif    several pages in one file
   book2.txt               their texts, a form feed between pages, as pdftotext writes them; or
   book2/001.txt           one file a page; also book2-001.txt, book2_1.txt, book2.001.txt
@@ -108,12 +118,17 @@ def _read(
     problems = Problems(src)
     scans = _scans(files, pdfs, problems)
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
+    versions: list[Path] = []
+    if with_texts:
+        with problems.collecting("unusable text"):
+            scans, versions = best_versions(scans, texts)
     found = (
         _found(scans, texts, problems, settings.blank_pages)
         if with_texts
         else {scan: {} for scan in scans}
     )
     if with_texts:
+        yield from _left(root, versions, texts)
         broken = {file.with_suffix("") for file in files} - {scan.stem for scan in found}
         lost = [file for file in texts.unused() if src.is_dir() and not _of(file, broken)]
         unpaired = Unpaired.of(root, found, lost)
@@ -141,6 +156,18 @@ def _read(
     problems.check()
     if blank:
         yield f"imported as blank: {number_of(len(blank), 'page', 'pages')}: {join_names(blank)}"
+
+
+def _left(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
+    """Notes on files of pages that have a better one."""
+    for files, name in (
+        (versions, "datasets.image-versions-left"),
+        (sorted(texts.superseded), "datasets.texts-beside-truth-left"),
+        (sorted(texts.predictions), "datasets.predictions-left"),
+    ):
+        if files:
+            names = join_names(file.relative_to(root).as_posix() for file in files)
+            yield message(name, count=len(files), names=names)
 
 
 def _pattern(name: str) -> Item:
@@ -229,15 +256,17 @@ def detect_pages(listing: Listing) -> Detection | None:
     """Recognise images, PDF and TIFF files with texts, and PDF files without."""
     if not listing.src.is_dir():
         return _detect_file(listing)
-    stems = {path.with_suffix("") for path in (*listing.images, *listing.ending("pdf"))}
+    stems = {path.with_suffix("") for path in listing.ending("pdf")}
+    stems |= {page_of_version(path.with_suffix("")) for path in listing.images}
     files: dict[PurePosixPath, list[PurePosixPath]] = {stem: [] for stem in stems}
     lost = 0
     for text in listing.ending("txt"):
-        owner = next((stem for stem in page_stems(text) if stem in files), None)
+        named = list(page_stems(text))
+        owner = next((stem for stem in named if page_of_version(stem) in files), None)
         if owner is None:
-            lost += 1
+            lost += bool(named)
         else:
-            files[owner].append(text)
+            files[page_of_version(owner)].append(text)
     paired = sorted(stem for stem, texts in files.items() if texts)
     if not paired:
         return _without_texts(listing)

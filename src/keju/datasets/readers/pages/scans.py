@@ -14,7 +14,7 @@ from keju.datasets.readers.base import plain_file, source_bytes, source_text
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
-from keju.images import MAX_PIXELS, decoding, frames_of, open_header, upright
+from keju.images import EXTENSIONS, MAX_PIXELS, decoding, frames_of, open_header, upright
 from keju.messages import message
 
 MOST_TEXT = 32 << 20
@@ -30,16 +30,28 @@ Pages = Mapping[int, tuple[Path, str]]
 """Texts of pages by their number, each with its file."""
 
 
+TRUTH, PREDICTION = ".gt", ".pred"
+"""What tesstrain, kraken, Calamari and OCR4all write before ``.txt``: the text, and an engine's."""
+
+_VERSIONS = (".raw", ".orig", ".color", ".grey", ".gray", ".nrm", ".dew", ".desp", ".bin")
+"""What ocropus and OCR4all write before the suffix of a processed image, the best first."""
+
+
 class Scan(NamedTuple):
-    """A file with page images: its path, and its number of pages; None: it is an image itself."""
+    """A file with page images: its path, and its number of pages; None: it is an image itself.
+
+    `page` is the path without suffix of the page of which an image is a version: ``001`` of
+    ``001.bin.png``.
+    """
 
     file: Path
     pages: int | None
+    page: Path | None = None
 
     @property
     def stem(self) -> Path:
-        """The path without suffix."""
-        return self.file.with_suffix("")
+        """The path without suffix, or the page."""
+        return self.page or self.file.with_suffix("")
 
     def name(self, number: int) -> str:
         """The name of a page, for messages and ids: ``book/003``; ``book`` of an image."""
@@ -77,9 +89,18 @@ def images_of(
 
 
 def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
-    """The paths, without suffix, of the scans that a text may belong to, the likeliest first."""
+    """The paths, without suffix, of the scans that a text may belong to, the likeliest first.
+
+    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, and ``001.pred.txt`` belongs to none.
+    """
     stem = text.with_suffix("")
+    ending = stem.suffix.casefold()
+    if ending == PREDICTION:
+        return
     yield stem
+    if ending == TRUTH or ending.lstrip(".") in EXTENSIONS:
+        stem = stem.with_suffix("")
+        yield stem
     if _WITHIN.fullmatch(stem.name):
         yield stem.parent
     if found := _AFTER.fullmatch(stem.name):
@@ -98,8 +119,43 @@ def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
         yield stem.parent / found[1], int(found[2])
 
 
+def page_of_version(stem: PurePosixPath) -> PurePosixPath:
+    """The page of which an image may be a version, without suffix; else the image's own path."""
+    return stem.with_suffix("") if stem.suffix.casefold() in _VERSIONS else stem
+
+
+def best_versions(scans: Collection[Scan], texts: Texts) -> tuple[list[Scan], list[Path]]:
+    """The scans with one image of each page, and the images that are other versions of a page.
+
+    An image is a version if its page has a text and the image has none of its own.
+    """
+    pages = {scan.stem for scan in scans}
+    kept: list[Scan] = []
+    others: list[Path] = []
+    for scan in sorted(scans, key=lambda scan: _rank(scan.stem)):
+        page = scan.stem.parent / page_of_version(PurePosixPath(scan.stem.name))
+        if page == scan.stem or texts.has(scan) or not texts.has(scan._replace(page=page)):
+            kept.append(scan)
+        elif page in pages:
+            others.append(scan.file)
+        else:
+            pages.add(page)
+            kept.append(scan._replace(page=page))
+    order = {scan.file: place for place, scan in enumerate(scans)}
+    return sorted(kept, key=lambda scan: order[scan.file]), sorted(others)
+
+
+def _rank(stem: Path) -> int:
+    ending = stem.suffix.casefold()
+    return _VERSIONS.index(ending) if ending in _VERSIONS else -1
+
+
 class Texts:
     """The text files of a directory, indexed by their page.
+
+    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt``, else ``001.png.txt``;
+    `superseded` are files beside a text with ``.gt``. Files with ``.pred``, the `predictions`,
+    are an engine's texts and no references.
 
     A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
     one file per page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
@@ -107,12 +163,25 @@ class Texts:
     """
 
     def __init__(self, files: Collection[Path]) -> None:
-        self._whole = {file.with_suffix(""): file for file in files}
+        self.predictions = [
+            file for file in files if file.with_suffix("").suffix.casefold() == PREDICTION
+        ]
+        self.superseded: list[Path] = []
+        self._whole = {
+            file.with_suffix(""): file for file in files if file not in set(self.predictions)
+        }
+        self._truth = {
+            stem.with_suffix(""): file
+            for stem, file in self._whole.items()
+            if stem.suffix.casefold() == TRUTH
+        }
         self._numbered: dict[tuple[Path, int], Path] = {}
-        for stem, file in self._whole.items():
+        stems = {file: stem for stem, file in self._whole.items()}
+        stems |= {file: stem for stem, file in self._truth.items()}
+        for file, stem in stems.items():
             if found := _AFTER.fullmatch(stem.name):
                 self._numbered[stem.parent / found[1], int(found[2])] = file
-        for stem, file in self._whole.items():
+        for file, stem in stems.items():
             if found := _WITHIN.fullmatch(stem.name):
                 self._numbered[stem.parent, int(found[1])] = file
         self._used: dict[Path, Scan] = {}
@@ -124,9 +193,10 @@ class Texts:
             DataError: a text has another number of pages than its scan, belongs to two scans, or is
                 in no known encoding.
         """
-        whole = self._whole.get(scan.stem)
-        if whole:
+        if files := self._files(scan):
+            whole = files[0]
             self._use(whole, scan)
+            self.superseded += [file for file in files[1:] if file not in self._used]
             text = source_text(whole, MOST_TEXT)
             parts = text.split("\f") if scan.pages else [text]
             if len(parts) > 1 and not parts[-1].strip():
@@ -151,6 +221,27 @@ class Texts:
                 found[number] = (file, source_text(file, MOST_TEXT))
         return found
 
+    def has(self, scan: Scan) -> bool:
+        """Whether a file is the text of a whole scan."""
+        return bool(self._files(scan))
+
+    def _files(self, scan: Scan) -> list[Path]:
+        """The files that are the text of a whole scan: the right one, then those beside it.
+
+        Raises:
+            DataError: two files are equally right.
+        """
+        named = scan.stem.with_name(f"{scan.stem.name}{scan.file.suffix}")
+        truths = [self._truth[each] for each in (scan.stem, named) if each in self._truth]
+        plain = [self._whole[each] for each in (scan.stem, named) if each in self._whole]
+        found = truths or plain
+        if len(found) > 1:
+            raise DataError(
+                message("datasets.two-texts-of-image", name=found[0].name, other=found[1].name),
+                file=scan.file,
+            )
+        return [*truths, *plain]
+
     def _first(self, scan: Scan) -> int:
         """The number of the first page's text: 0 where each page has one, counted from 0; else 1.
 
@@ -169,7 +260,7 @@ class Texts:
 
     def unused(self) -> list[Path]:
         """The texts that belong to no scan."""
-        return sorted(set(self._whole.values()) - set(self._used))
+        return sorted(set(self._whole.values()) - set(self._used) - set(self.superseded))
 
     def _use(self, file: Path, scan: Scan) -> None:
         other = self._used.setdefault(file, scan)

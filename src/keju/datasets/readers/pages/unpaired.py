@@ -18,6 +18,7 @@ from keju.messages import both, join_sentences, message
 _SUFFIXES = frozenset({*(f".{each}" for each in EXTENSIONS), ".txt", ".pdf", ".xml"})
 _PREFIX = re.compile(r"(?<![a-z])(?:pages?|pg|p|images?|img|scan)(?=\d)")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_WORD = re.compile(r"(?<=\w)[-_. ](?:gt|ground[-_ ]?truth|truth|transcription|text)$")
 _PART = re.compile(r"[a-dlr左右上下]")
 
 
@@ -142,6 +143,7 @@ def _key(path: PurePosixPath) -> str:
     stem = PurePosixPath(name.replace(" ", "_")).name
     while (suffix := PurePosixPath(stem).suffix) in _SUFFIXES:
         stem = stem.removesuffix(suffix)
+    stem = _WORD.sub("", stem)
     plain = _PREFIX.sub("", _ZEROS.sub("", re.sub(r"[-_. ]+", " ", stem).strip()))
     return _ZEROS.sub("", plain).replace(" ", "")
 
