@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +22,34 @@ def declared_separator(line: str) -> str:
     """The separator of a first line ``sep=;``, which is for spreadsheets; else empty."""
     found = _DECLARED.fullmatch(line)
     return found[1].replace("\\t", "\t") if found else ""
+
+
+class FilledLines:
+    """The lines of a CSV or TSV that have a filled cell; `line_num` is the number of the last one.
+
+    A first line ``sep=;`` sets the separator.
+    """
+
+    def __init__(self, lines: Iterable[str], separator: str, *, strict: bool = True) -> None:
+        lines = iter(lines)
+        first = next(lines, "")
+        if declared := declared_separator(first):
+            # An empty line in its place keeps the numbers of the others.
+            first, separator = "\n", declared
+        self._reader = csv.reader(chain([first], lines), delimiter=separator, strict=strict)
+
+    @property
+    def line_num(self) -> int:
+        """The number of the line that was read last, from 1."""
+        return self._reader.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Yield the cells of each line.
+
+        Raises:
+            csv.Error: quotes are never closed.
+        """
+        return (cells for cells in self._reader if any(map(str.strip, cells)))
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.folder import detect_pages
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
@@ -164,3 +166,65 @@ def test_an_empty_folder_and_a_file_are_no_source(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="expected a folder"):
         read(tmp_path / "file")
+
+
+TRUTH = "學而時習之"
+
+
+@pytest.mark.parametrize(
+    ("files", "item", "left"),
+    [
+        (["001.png", "001.gt.txt"], "001", []),
+        (["001.png", "001.GT.TXT"], "001", []),
+        (["001.png", "001.png.txt"], "001", []),
+        (["001.png", "001.png.gt.txt"], "001", []),
+        (["001.bin.png", "001.gt.txt"], "001", []),
+        (["001.nrm.png", "001.txt"], "001", []),
+        (["001.bin.png", "001.bin.txt"], "001.bin", []),
+        (["001.gt.png", "001.gt.txt"], "001.gt", []),
+        (["001.png", "001.bin.png", "001.nrm.png", "001.gt.txt"], "001",
+         ["001.bin.png, 001.nrm.png"]),
+        (["001.bin.png", "001.nrm.png", "001.gt.txt"], "001", ["001.bin.png"]),
+        (["001.png", "001.gt.txt", "001.txt!"], "001", ["001.txt"]),
+        (["001.png", "001.gt.txt", "001.pred.txt!"], "001", ["001.pred.txt"]),
+        (["001.png", "001.bin.png", "001.gt.txt", "001.pred.txt!", "001.txt!"], "001",
+         ["001.bin.png", "001.txt", "001.pred.txt"]),
+    ],
+)  # fmt: skip
+def test_the_text_of_a_page_has_the_names_of_tesstrain_kraken_and_ocr4all(
+    tmp_path: Path, picture: Callable[..., bytes], files: list[str], item: str, left: list[str]
+) -> None:
+    root = tmp_path / "scans"
+    root.mkdir()
+    for name in files:
+        is_image = name.endswith("png")
+        content = picture(1) if is_image else ("誤" if name.endswith("!") else TRUTH).encode()
+        (root / name.removesuffix("!")).write_bytes(content)
+    done = read(root)
+    (found,) = Dataset.open(tmp_path / "out").items()
+    assert (found.id, found.answer) == (item, TRUTH)
+    assert [note.rpartition(": ")[2] for note in done.notes] == left
+    detection = detect_pages(Listing(root))
+    assert detection is not None
+    assert not detection.missing
+
+
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        (["001.png", "001.pred.txt"], "1 page without a text: 001.png"),
+        (["001.png", "001.txt", "001.png.txt"], "two texts for this image"),
+        (["001.png", "001_gt.txt"], "Similar names: 001.png and 001_gt.txt"),
+        (["001.png", "001-ground-truth.txt"], "Similar names: 001.png and 001-ground-truth.txt"),
+    ],
+)
+def test_an_engines_text_is_no_reference_and_unclear_names_are_refused(
+    tmp_path: Path, picture: Callable[..., bytes], files: list[str], says: str
+) -> None:
+    root = tmp_path / "scans"
+    root.mkdir()
+    for name in files:
+        (root / name).write_bytes(picture(1) if name.endswith("png") else TRUTH.encode())
+    with pytest.raises(DataError) as caught:
+        read(root)
+    assert says in " ".join(str(caught.value).split())

@@ -12,9 +12,11 @@ import pytest
 
 from keju.datasets.readers import tables, workbooks
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.tables import find_table, read_table
+from keju.datasets.readers.tables import find_table, parquet_rows, read_table, sheet_lines
 from keju.datasets.readers.workbooks import cell_text
 from keju.errors import DataError
+from keju.models.replay_entries import entries_in
+from keju.models.response_files import response_files
 from tests.support.hanging import ends
 from tests.support.released import put, table
 from tests.support.workbooks import sheet_of, write_parts, write_workbook
@@ -230,4 +232,109 @@ def test_more_columns_than_a_table_has_are_refused(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text(",".join(f"c{n}" for n in range(10_001)) + "\n")
     with pytest.raises(DataError, match="it has more than 10,000 columns"):
+        read_table(file)
+
+
+ANSWERS = "id,response\n甲,天地\n乙,玄黃\n"
+SEMICOLONS = ANSWERS.replace(",", ";")
+TABS = ANSWERS.replace(",", "\t")
+SPREADSHEETS = {
+    "byte-order mark": ANSWERS.encode("utf-8-sig"),
+    "UTF-16": ANSWERS.encode("utf-16"),
+    "tabs in UTF-16": TABS.encode("utf-16"),
+    "CR": ANSWERS.replace("\n", "\r").encode(),
+    "CR and LF": ANSWERS.replace("\n", "\r\n").encode(),
+    "semicolons": SEMICOLONS.encode(),
+    "sep=;": f"sep=;\n{SEMICOLONS}".encode("utf-8-sig"),
+    "sep=; CR": f"sep=;\n{SEMICOLONS}".replace("\n", "\r").encode(),
+    'quoted "sep=;"': f'"sep=;"\n{SEMICOLONS}'.encode(),
+    "sep= and a tab": f"sep=\t\n{TABS}".encode("utf-16"),
+    "sep= and \\t": f"sep=\\t\n{TABS}".encode(),
+    "SEP=|": f"SEP=|\n{ANSWERS.replace(',', '|')}".encode(),
+    "sep=,": f"sep=,\r\n{ANSWERS}".encode(),
+    "empty columns": ANSWERS.replace("\n", ",,,\n").encode(),
+    "one empty column": ANSWERS.replace("\n", ",\n").encode(),
+    "empty columns and rows": f"{ANSWERS}\n".replace("\n", ",,\n").encode() + b",,\n ,,\n",
+    "empty cells of some rows": ANSWERS.replace("天地", "天地,, ").encode(),
+    "empty first lines": f"\n,\n{ANSWERS}".encode(),
+}
+
+
+@pytest.mark.parametrize("form", SPREADSHEETS)
+def test_a_table_of_a_spreadsheet_is_the_same_for_every_reader(tmp_path, form):
+    file = tmp_path / "table.csv"
+    file.write_bytes(SPREADSHEETS[form])
+    expected = [["甲", "天地"], ["乙", "玄黃"]]
+    assert [list(row.cells.values()) for row in read_table(file)] == expected
+    assert [line.cells for line in sheet_lines(file)] == [["id", "response"], *expected]
+    answers = entries_in(file, SPREADSHEETS[form])
+    assert [[each.item, each.text] for each in answers] == expected
+    assert response_files(tmp_path).read == [file]
+    seen = Listing(tmp_path).records(PurePosixPath("table.csv"))
+    assert [[each["id"], each["response"]] for each in seen if each["id"].strip()] == expected
+
+
+def test_the_places_of_rows_are_those_of_the_file_with_a_line_for_the_separator(tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text(f"sep=;\n{SEMICOLONS}丙;a;b\n", "utf-8")
+    with pytest.raises(DataError, match="line 5: 3 cells, but there should be 2"):
+        read_table(file)
+
+
+@pytest.mark.parametrize("rows", ["甲,天地,,\n乙,玄黃,x,\n", "甲,天,地\n"])
+def test_a_cell_without_a_column_name_is_refused(tmp_path, rows):
+    file = tmp_path / "table.csv"
+    file.write_text(f"id,response,,\n{rows}", "utf-8")
+    with pytest.raises(DataError, match="3 cells, but there should be 2"):
+        read_table(file)
+
+
+def test_empty_columns_and_rows_of_a_workbook_are_skipped(tmp_path):
+    rows = [["id", "response", " ", ""], ["甲", "天地", " ", ""], ["", " ", "", ""], ["乙", "玄黃"]]
+    write_workbook(tmp_path / "table.xlsx", rows)
+    found = [list(row.cells.values()) for row in read_table(tmp_path / "table.xlsx")]
+    assert found == [["甲", "天地"], ["乙", "玄黃"]]
+
+
+PANDAS = '{"id": "甲", "response": "NaN, \\"Infinity"}', '{"id": "乙", "response": NaN}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.json", f"[{','.join(PANDAS)}]"),
+        ("t.json", f'{{"rows": [{",".join(PANDAS)}]}}'),
+        ("t.jsonl", "\n".join(PANDAS)),
+        ("t.jsonl", "\ufeff" + "\n".join(PANDAS)),
+    ],
+)
+def test_nan_in_json_is_a_missing_cell_as_pandas_means_it(tmp_path, name, text):
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    expected = [["甲", 'NaN, "Infinity'], ["乙", None]]
+    assert [list(row.cells.values()) for row in read_table(file)] == expected
+    if '"rows"' not in text:
+        answers = entries_in(file, file.read_bytes())
+        assert [[each.item, each.text or None] for each in answers] == expected
+
+
+def test_nan_of_a_parquet_column_is_a_missing_cell(tmp_path):
+    file = tmp_path / "t.parquet"
+    pl.DataFrame({"id": ["甲", "乙"], "year": [1.0, float("nan")]}).write_parquet(file)
+    assert [row.cells["year"] for row in read_table(file)] == [1.0, None]
+    assert [row.cells["year"] for row in parquet_rows(file, 1)] == [1.0, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("t.json", '[{"id": 1},\n {"id": Infinity}]', "line 2: Infinity is not a number of JSON"),
+        ("t.json", '[{"id": -Infinity}]', "-Infinity is not a number of JSON"),
+        ("t.jsonl", '{"id": 1}\n{"id": -Infinity}', "line 2: not readable: -Infinity is not"),
+    ],
+)
+def test_an_infinite_number_in_json_is_refused_with_its_line(tmp_path, name, text, place):
+    file = tmp_path / name
+    file.write_text(text, "utf-8")
+    with pytest.raises(DataError, match=place):
         read_table(file)

@@ -114,7 +114,7 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
         (b'{"text": "x"}', "line 1"),
         (b'\n\n{"item": ["x"], "text": ""}', "line 3"),
         (b'{"item": "x", "text": 3}', "line 1"),
-        (b"\xff\xfe", "line 1"),
+        (b"\xff\xfa", "line 1"),
         (b'[{"Response": "x"}]', "object 1"),
         (b'["x"]', "not a list of objects"),
         (b"[" * 100_000, "not a list of objects"),

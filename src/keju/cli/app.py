@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -20,7 +22,7 @@ from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
 from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help, word
 from keju.cli.line_breaks import break_between_characters
-from keju.errors import KejuError, UsageError, printable
+from keju.errors import KejuError, UsageError, printable, shortened
 from keju.files import encode_stored
 from keju.local_paths import check_local, shell_quoted
 from keju.messages import language, message
@@ -72,6 +74,7 @@ def main() -> NoReturn:
     if language() == "zh":
         break_between_characters()
     try:
+        _check_encoding(sys.argv[1:], os.environ)
         status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
     except KejuError as error:
         if is_debugging():
@@ -85,10 +88,36 @@ def main() -> NoReturn:
         sys.exit(DONE)
     except MemoryError:
         _fail(message("cli.out-of-memory"))
+    except UnicodeEncodeError as error:
+        # A name of a file or folder that no earlier check has refused.
+        shown = shortened(printable(str(error.object)))
+        _fail(str(UsageError(message("cli.text-not-utf8", text=shown))))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
     sys.exit(status if isinstance(status, int) else DONE)
+
+
+def _check_encoding(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Refuse arguments, and variables of keju and of servers, that no file can store.
+
+    Raises:
+        UsageError: one has bytes that are not in the terminal's encoding, or half a character.
+    """
+    for number, argument in enumerate(arguments, start=1):
+        if _HALF.search(argument):
+            shown = shortened(os.fsencode(argument).decode("utf-8", "backslashreplace"))
+            raise UsageError(message("cli.argument-not-utf8", number=number, shown=shown))
+    for name, value in environment.items():
+        if _READ_VARIABLE.match(name) and _HALF.search(value):
+            # The value may be a secret.
+            raise UsageError(message("cli.variable-not-utf8", name=name))
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Python's form of a byte that is not in the terminal's encoding, or half a character."""
+
+_READ_VARIABLE = re.compile(r"KEJU_|.*_(?:API_KEY|BASE_URL|PROXY)$", re.IGNORECASE)
 
 
 def _with_plugins(arguments: list[str]) -> list[str]:

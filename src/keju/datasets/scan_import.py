@@ -182,9 +182,14 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
         paths += sorted(inner.rglob("*")) if inner.is_dir() else []
     stats = {path: path.stat() for path in paths if path.is_file()}
     return {
-        path.relative_to(folder).as_posix(): (each.st_size, each.st_mtime_ns)
+        _storable(path.relative_to(folder).as_posix()): (each.st_size, each.st_mtime_ns)
         for path, each in stats.items()
     }
+
+
+def _storable(name: str) -> str:
+    """A name with escapes for bytes that are not UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()
 
 
 def _changed(before: _Files, now: _Files) -> tuple[str, ...]:

@@ -73,8 +73,8 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     check_local(path)
     data = bounded_bytes(path, most).removeprefix(codecs.BOM_UTF8)
     try:
-        return decode_json(data, shape)
-    except (UnicodeError, msgspec.DecodeError, RecursionError) as error:
+        return msgspec.json.decode(data, type=shape)
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
         lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
         if lone:
             raise DataError(

@@ -71,7 +71,7 @@ def table_text(path: Path, data: bytes) -> str:
 
 def separator_in(path: Path, text: str) -> str:
     """The column separator of a text table; empty for a file of another kind."""
-    line = next(iter(text[:LONGEST_HEAD].splitlines()), "")
+    line = next(iter(text[:LONGEST_HEAD].lstrip("\r\n").splitlines()), "")
     if declared := declared_separator(line):
         return declared
     if "\t" in line:

@@ -8,7 +8,7 @@ VLMEvalKit ``status.json``, ``*_acc.csv``, tables with the verdicts of its evalu
 
 from __future__ import annotations
 
-import csv
+import io
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from keju.csv_files import declared_separator
+from keju.csv_files import FilledLines
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.workbooks import Workbook
 from keju.errors import number_of, shortened
@@ -96,9 +96,8 @@ def _heads(path: Path) -> list[str]:
         return sheets[0].rows[0].cells if sheets else []
     with path.open("rb") as stream:
         text = table_text(path, stream.read(LONGEST_HEAD))
-    first, *more = [line for line in text.splitlines() if line.strip()][:2] or [""]
-    head = more[0] if more and declared_separator(first) else first
-    return next(csv.reader([head], delimiter=separator_in(path, text) or ","), [])
+    lines = io.StringIO(text, newline="")
+    return next(iter(FilledLines(lines, separator_in(path, text) or ",", strict=False)), [])
 
 
 def _no_responses(data: bytes) -> str:

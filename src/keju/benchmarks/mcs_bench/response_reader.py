@@ -55,14 +55,16 @@ def read_responses(path: Path) -> list[ScoringSample]:
 
 
 def _rows(path: Path) -> list[object]:
-    """The list in the file; also with half characters, which Python's own json writes."""
+    """The list in the file; also with half characters and NaN, which Python's own json writes.
+
+    NaN is not null here, as in a replay: the authors' script stops at both.
+    """
     try:
         return read_json(path, list[object], _LARGEST)
     except DataError:
         try:
-            text = path.read_bytes().decode("utf-8-sig", "surrogatepass")
-            rows = json.loads(text, parse_constant={"NaN": None}.__getitem__)
-        except (OSError, ValueError, KeyError, RecursionError):
+            rows = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))
+        except (OSError, ValueError, RecursionError):
             rows = None
         if not isinstance(rows, list):
             raise

@@ -9,12 +9,12 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from keju.csv_files import declared_separator
+from keju.csv_files import FilledLines
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
@@ -168,17 +168,16 @@ def _decoded(data: bytes, file: Path) -> str:
 
 
 def _cells(text: str, most: int) -> list[Record]:
-    first, _, rest = text.partition("\n")
-    text = rest if declared_separator(first) else text
-    head = text.lstrip("\r\n").partition("\n")[0]
+    text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+    head = text.partition("\n")[0]
     separator = max(",\t;", key=head.count)
     found: list[Record] = []
     try:
-        for cells in csv.DictReader(io.StringIO(text, newline=""), delimiter=separator):
-            found.append({str(key): value for key, value in cells.items()})
-            if len(found) == most:
-                break
-    except csv.Error:
+        heads, *rows = islice(
+            FilledLines(io.StringIO(text, newline=""), separator, strict=False), most + 1
+        )
+        found.extend(dict(zip(heads, cells, strict=False)) for cells in rows)
+    except (csv.Error, ValueError):
         return []
     return found
 

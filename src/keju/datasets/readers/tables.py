@@ -7,14 +7,14 @@ import io
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
-from keju.csv_files import declared_separator
+from keju.csv_files import FilledLines
 from keju.datasets.parts import is_parquet
 from keju.datasets.readers.base import (
     join_names,
@@ -122,7 +122,7 @@ def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
             for number, cells in lines
         ]
     text = source_text(file)
-    reader = _Cells(io.StringIO(text, newline=""), separator_of(file, text, known))
+    reader = FilledLines(io.StringIO(text, newline=""), separator_of(file, text, known))
     rows: list[SheetRow] = []
     try:
         for cells in reader:
@@ -167,7 +167,7 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
         DataError: quotes that are never closed, no header, a column name that occurs twice, a line
             with more or fewer cells than the header.
     """
-    reader = _Cells(lines, separator)
+    reader = FilledLines(lines, separator)
     rows = iter(reader)
     try:
         heads = _without_empty_end([head.strip() for head in next(rows, [])])
@@ -184,25 +184,6 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
             yield Row(place, dict(zip(heads, cells, strict=True)))
     except csv.Error as error:
         raise _unclosed(file, error, reader.line_num) from None
-
-
-class _Cells:
-    """The lines of a CSV or TSV that have a filled cell, and the number of the current line."""
-
-    def __init__(self, lines: Iterable[str], separator: str) -> None:
-        lines = iter(lines)
-        first = next(lines, "")
-        if declared := declared_separator(first):
-            # An empty line in its place keeps the numbers of the others.
-            first, separator = "\n", declared
-        self._reader = csv.reader(chain([first], lines), delimiter=separator, strict=True)
-
-    @property
-    def line_num(self) -> int:
-        return self._reader.line_num
-
-    def __iter__(self) -> Iterator[list[str]]:
-        return (cells for cells in self._reader if any(map(str.strip, cells)))
 
 
 def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:

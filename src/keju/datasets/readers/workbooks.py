@@ -184,7 +184,7 @@ class _Counted:
             if number > MOST_ROWS:
                 raise _too_large(self._file, message("datasets.workbook-rows", title=sheet.title))
             cells = [cell_text(value) for value in values]
-            while cells and not cells[-1]:
+            while cells and not cells[-1].strip():
                 cells.pop()
             self._text += sum(map(len, cells))
             if self._text > MOST_TEXT:

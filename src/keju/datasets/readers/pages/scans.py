@@ -98,8 +98,9 @@ def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
     if ending == PREDICTION:
         return
     yield stem
-    if ending == TRUTH or ending.lstrip(".") in EXTENSIONS:
+    while ending == TRUTH or ending.lstrip(".") in EXTENSIONS:
         stem = stem.with_suffix("")
+        ending = stem.suffix.casefold()
         yield stem
     if _WITHIN.fullmatch(stem.name):
         yield stem.parent
