@@ -129,7 +129,9 @@ For every format:
   2 were read wrongly and 9 were refused, all of 10 characters. XML names its own encoding.
 - **References that are probably not what the image shows** are warnings of `keju data validate`,
   and an import prints the first five that it finds in the texts alone: markup (RTF, HTML, XML,
-  JSON, Markdown, LaTeX), placeholders (TODO, 待錄), no Chinese character, one text on two images
+  JSON, Markdown, LaTeX), replacement characters (U+FFFD, 锟斤拷: the source was decoded wrongly,
+  and what a model reads there is an insertion), private-use and control characters, placeholders
+  (TODO, 待錄), no Chinese character, one text on two images
   (of 20 characters or more; a short one on three images where other texts are long), and a text far
   too short or far too long for its image. The length is compared with the connected marks on the
   image that are as large as parts of characters: too short if there are 200 or more and more than

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.released import picture
+
 GBK = "圖書".encode("gb18030")
 COMMANDS = [
     [b"data", b"import", b"pages", b"scans", b"--out", b"made", b"--source", GBK],
@@ -67,7 +69,7 @@ def test_other_variables_and_chinese_arguments_are_accepted(tmp_path):
     ids=["text", "image", "folder", "other kinds"],
 )
 def test_a_name_that_is_not_utf8_in_a_source_is_one_line_or_a_note(
-    tmp_path, picture, command, names, status
+    tmp_path, command, names, status
 ):
     for name in [b"p1.png", b"p1.txt", *names]:
         path = tmp_path / "scans" / os.fsdecode(name)

@@ -25,6 +25,7 @@ from keju.images import open_image
 from keju.ink import Parts, find_parts
 from keju.items import ImageRef, Item
 from keju.text import counted
+from tests.support.commanding import keju
 
 RTF = r"{\rtf1\ansi\ansicpg1252 \f0\fs24 \u23376?\u26354?}"
 TEXT = "學而時習之不亦說乎有朋自遠方來不亦樂乎人不知而不慍"
@@ -196,3 +197,51 @@ def test_validate_reports_markup_todo_and_a_text_of_another_length(
 
 def test_the_bundled_set_has_no_suspicious_text() -> None:
     assert list(suspicious_texts(Dataset.open(mini.path()).items())) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ("學而\ufffd\ufffd習", ["its reference has 2 replacement characters U+FFFD"]),
+        ("學而锟斤拷習", ["its reference has 1 replacement character U+FFFD"]),
+        ("學而ï¿½習", ["its reference has 1 replacement character U+FFFD"]),
+        ("學\ue123\uf8ff而", ["its reference has 2 private-use characters (U+E123, U+F8FF)"]),
+        ("學\U000f0001而\U0010abcd", ["private-use characters (U+F0001, U+10ABCD)"]),
+        ("學\ufffe而", ["1 private-use character (U+FFFE)"]),
+        ("\ufffd\ue000", ["U+FFFD", "(U+E000)"]),
+        ("學\x00\x1b而", ["its answer contains invisible characters: U+0000, U+001B"]),
+        ("學而時習之□𠮷⿰木皆", []),
+    ],
+)
+def test_a_reference_with_characters_that_no_page_shows_is_reported(answer, says):
+    found = [
+        str(each) for each in suspicious_texts([item("a", answer, metadata={"file": "a.png"})])
+    ]
+    assert len(found) == len(says)
+    for line, words in zip(found, says, strict=True):
+        assert words in line
+        assert line.startswith("warning: a (a.png): ")
+
+
+def test_every_reference_of_an_item_is_searched_for_them_and_counted_once():
+    damaged = "學\ufffd"
+    for fields in (
+        {"answer": "B", "task": "T7", "options": ("學", damaged)},
+        {"answer": "學", "answer_simplified": damaged},
+        {"answer": "學", "also_accepted": (damaged,)},
+        {"answer": damaged, "transcription": damaged},
+    ):
+        (found,) = suspicious_texts([item("a", text=fields.pop("answer"), **fields)])
+        assert found.problem.startswith("its reference has 1 replacement character")
+
+
+def test_damaged_references_are_reported_at_import_and_by_validate(tmp_path, picture):
+    for name, text in (("a", "學而\ufffd習之"), ("b", "學\ue123而")):
+        (tmp_path / "s" / name).mkdir(parents=True)
+        (tmp_path / f"s/{name}/1.png").write_bytes(picture(1))
+        (tmp_path / f"s/{name}/1.txt").write_text(text, "utf-8")
+    done = keju("data", "import", "pages", tmp_path / "s", "--out", tmp_path / "made")
+    checked = keju("data", "validate", tmp_path / "made")
+    for text in (done.stderr, checked.stdout):
+        assert "a/1 (a/1.png): its reference has 1 replacement character U+FFFD" in text
+        assert "b/1 (b/1.png): its reference has 1 private-use character (U+E123)" in text

@@ -157,3 +157,36 @@ def test_what_somebody_changed_in_our_table_is_never_passed_over(read, tmp_path:
         DataError, match=r"the cell in the column keju is not an item: .*Remove the column keju"
     ):
         read("vlmevalkit-tsv", file)
+
+
+LETTERS = ["B", "b", "B.", "(B)", "（ｂ）", "Ｂ", " B ", "答案B", "答案：B", "选B", "Answer: B", "**B**",
+           "B、論語", "B. 论语。", "b) 論語", "論語", "论语", "⒝"]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", LETTERS)
+def test_an_answer_that_is_plainly_a_letter_is_stored_as_the_letter(
+    read, tmp_path: Path, answer: str
+) -> None:
+    file = tsv(tmp_path / "t.tsv", row(answer=answer))
+    assert [item.answer for item in read("vlmevalkit-tsv", file, task="T7").items] == ["B"]
+
+
+@pytest.mark.parametrize("answer", ["C", "AB", "A,B", "B或A", "2", "B. 說苑", "A good one", "乙"])
+def test_an_answer_that_is_no_option_is_refused_with_its_line(
+    read, tmp_path: Path, answer: str
+) -> None:
+    file = tsv(tmp_path / "t.tsv", row(), row(index=2, answer=answer))
+    with pytest.raises(DataError) as caught:
+        read("vlmevalkit-tsv", file, task="T7")
+    assert "t.tsv: line 3: the answer" in str(caught.value)
+    assert "is not one of the options A to B. Write the letter" in str(caught.value)
+
+
+def test_a_letter_counts_before_the_text_of_another_option(read, tmp_path: Path) -> None:
+    file = tsv(tmp_path / "t.tsv", row(A="B", B="A", answer="A"))
+    assert [item.answer for item in read("vlmevalkit-tsv", file, task="T7").items] == ["A"]
+
+
+def test_a_row_without_an_answer_stays_without(read, tmp_path: Path) -> None:
+    file = tsv(tmp_path / "t.tsv", row(answer=""))
+    assert [item.answer for item in read("vlmevalkit-tsv", file, task="T7").items] == [""]

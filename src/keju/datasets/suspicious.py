@@ -1,6 +1,7 @@
 """Suspicious references that probably differ from the image: markup, placeholders, copies, lengths.
 
-All checks are of transcriptions, and every finding is a warning. Their limits are our reading.
+All checks but that of damaged characters are of transcriptions, and every finding is a warning.
+Their limits are our reading.
 There are no findings in 227 real transcriptions, nor on 75 images with a known text (2 real pages,
 73 of the bundled set), at full size, at 15 to 50 % of their size, or blurred. If a text of 100 or
 more characters (15 of these images) is cut to less than .06 to .30 of its length, it is reported as
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from keju.datasets.checks import unseen_characters
 from keju.datasets.findings import Finding, NameCount
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
@@ -79,6 +81,12 @@ _MARKUP = (
     ("LaTeX", re.compile(r"\\[A-Za-z]{2,}|\\[\[\]()]")),
 )
 
+_REPLACED = re.compile("\ufffd|锟斤拷|錕斤拷|ï¿½")
+"""U+FFFD, and what becomes of it where UTF-8 is read as GBK or Latin-1."""
+
+_PRIVATE = re.compile("[\ue000-\uf8ff\ufdd0-\ufdef\ufffe\uffff\U000f0000-\U0010ffff]")
+_MOST_CODES = 5
+
 _BLANK = re.compile(r"blank( page)?|empty( page)?|no text|空白[頁页]?|[無无]文字|[無无]字")
 _PLACEHOLDER = re.compile(
     r"to ?do|tbd|tba|fixme|x{2,}|n ?a|none|null|nan|test|placeholder|lorem\b.*|foo|"
@@ -106,6 +114,29 @@ def text_fault(text: str) -> Message | None:
     return None
 
 
+def damage_of(item: Item) -> Iterator[Message]:
+    """Characters of the references that no page shows, with a hint; each kind once.
+
+    A model cannot give them back, so that a right answer has errors. U+FFFD is not counted
+    (`counted`), and what a model reads there is an insertion; a private-use character counts, and
+    the right character is a substitution. For how many characters of the page such codes are is
+    unknown, so that no scoring rule can correct this.
+    """
+    texts = (
+        item.answer, item.answer_simplified, item.transcription or "", *item.also_accepted,
+        *item.options, *item.fields.values(), "\n".join(line.text for line in item.lines),
+    )  # fmt: skip
+    # One text may be stored in several fields.
+    replaced = max((_REPLACED.findall(text) for text in texts), key=len)
+    if replaced:
+        yield message("datasets.reference-replaced", count=len(replaced))
+    private = max((_PRIVATE.findall(text) for text in texts), key=len)
+    if private:
+        codes = [f"U+{ord(char):04X}" for char in dict.fromkeys(private)]
+        shown = ", ".join([*codes[:_MOST_CODES], *(["…"] if len(codes) > _MOST_CODES else [])])
+        yield message("datasets.reference-private", count=len(private), codes=shown)
+
+
 def _name_markup(kind: str) -> str:
     if kind == "tags":
         return message("datasets.markup-html")
@@ -117,11 +148,15 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
 
     Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
     characters or more that two images share, or a shorter one that `LEAST_COPIES` images share in a
-    task of long texts. Images are distinguished by their bytes.
+    task of long texts. Images are distinguished by their bytes. Also damaged characters of any
+    reference (`damage_of`), and invisible ones, which `validate` lists with its other checks.
     """
     found = SuspiciousTexts()
     for item in items:
         found.add(item)
+        for field, codes in unseen_characters(item):
+            problem = message("datasets.item-invisible-characters", field=field, codes=codes)
+            yield Finding.of("warning", _name(item), problem)
     yield from found.list_all()
 
 
@@ -130,12 +165,14 @@ class SuspiciousTexts:
 
     def __init__(self) -> None:
         self._faults: dict[str, tuple[Message, NameCount]] = {}
+        self._damaged: list[Finding] = []
         self._texts = array("Q")
         self._owners: list[_Owner] = []
         self._lengths: dict[tuple[str, str], array[int]] = {}
 
     def add(self, item: Item) -> None:
         """Add the next item."""
+        self._damaged += [Finding.of("warning", _name(item), each) for each in damage_of(item)]
         asks = _asks_for_text(item)
         if asks:
             lengths = self._lengths.setdefault((item.task, item.query), array("q"))
@@ -153,6 +190,7 @@ class SuspiciousTexts:
 
     def list_all(self) -> Iterator[Finding]:
         """Yield the problems of the items that were added."""
+        yield from self._damaged
         for fault, names in self._faults.values():
             yield Finding.of("warning", str(names), fault)
         same: dict[bytes, list[_Owner]] = {}

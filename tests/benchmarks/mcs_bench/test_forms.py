@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.mcs_bench.reader.choices import letter_of, options_from
+from keju.benchmarks.mcs_bench.reader.choices import options_from
 from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
 from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
 from keju.benchmarks.mcs_bench.reader.words import (
@@ -21,6 +21,7 @@ from keju.benchmarks.mcs_bench.reader.words import (
     tasks_of_path,
 )
 from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.readers.letters import letter_of
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
@@ -128,7 +129,8 @@ def test_options_of_another_form_are_refused(value: object) -> None:
     [
         ("B", "B"), ("b", "B"), ("b.", "B"), ("(b)", "B"), ("答案：B", "B"), ("选项B", "B"),
         ("说苑", "B"), ("說苑", "B"), ("B 说苑", "B"), ("B、说苑", "B"), ("B.说苑", "B"),
-        ("A、说苑", "A、说苑"), ("C", "C"), ("后汉书", "后汉书"), ("", ""),
+        ("ｂ", "B"), ("答案是B", "B"), ("選Ｂ", "B"), ("**B**", "B"), ("b) 說苑。", "B"),
+        ("A、说苑", "A、说苑"), ("C", "C"), ("B或A", "B或A"), ("后汉书", "后汉书"), ("", ""),
     ],
 )  # fmt: skip
 def test_an_answer_becomes_its_letter_where_that_is_sure(answer: str, letter: str) -> None:

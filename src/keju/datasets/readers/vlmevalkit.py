@@ -17,13 +17,14 @@ from keju.datasets.readers.base import Detection, Reader, files_under, source_by
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.letters import known_letter
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.readers.tables import MAX_CELL, Row, delimited
 from keju.datasets.store import DatasetWriter
 from keju.datasets.vlmevalkit import HEADS, OURS, build_row, parse_item
-from keju.definitions import Task, query_of, task, tasks
+from keju.definitions import Task, options_in, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
 from keju.messages import message
@@ -261,6 +262,7 @@ def _foreign(
     asked = "\n".join(part for part in (said.get("hint", "").strip(), question) if part)
     if choices:
         asked = insert_options(asked, choices, kind)
+    answer, shown = said["answer"], choices or (options_in(asked) if letters else ())
     heads = ("category", "l2-category")
     return replace(
         pattern,
@@ -268,7 +270,7 @@ def _foreign(
         question=asked,
         verbatim=True,
         options=choices,
-        answer=said["answer"],
+        answer=known_letter(answer, shown, place) if shown else answer,
         group=refs[0].sha256,
         metadata={head: said[head] for head in heads if said.get(head, "")},
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -12,17 +11,13 @@ import msgspec
 
 from keju.benchmarks.mcs_bench.reader.words import plain_key
 from keju.datasets.readers.base import join_names
+from keju.datasets.readers.letters import LABEL, fold_letter
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import options_in
 from keju.errors import DataError
 from keju.files import decode_json
 from keju.messages import message
-from keju.text import in_script
 
-_LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
-_LETTER = re.compile(
-    r"(?:答案|选项|選項)?[是为：:]?\s*[(（\[【]?([A-Za-zＡ-Ｚ])[)）\]】]?[、.．:：。]?"
-)
 _LATER_LABEL = re.compile(r"[\s,，;；|]([B-Z])[、.．:：)）]")
 _QUOTED = re.compile(r"\s*(?:'([^'\\]*)'|\"([^\"\\]*)\")\s*([,\]])")
 _PARTS = re.compile(r"[\n|｜;；]")
@@ -68,7 +63,7 @@ def _printed(text: str, place: Place) -> tuple[str, ...]:
                 return _unlettered(listed_texts, place)
     printed = options_in(text)
     parts = [part for part in _parts(text) if part]
-    if not printed and len(parts) == 1 and (label := _LABEL.match(text)):
+    if not printed and len(parts) == 1 and (label := LABEL.match(text)):
         letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
         if len(letters) > 1:
             raise _unordered(join_names(letters), place)
@@ -112,24 +107,20 @@ def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
     Raises:
         DataError: the letters have a gap, so that the option's place is not its letter.
     """
-    labels = [_LABEL.match(option) for option in options]
-    letters = "".join(_folded(label[1] or label[2]) for label in labels if label)
+    labels = [LABEL.match(option) for option in options]
+    letters = "".join(fold_letter(label[1] or label[2]) for label in labels if label)
     if len(letters) < len(options) or len(set(letters)) < len(letters):
         return tuple(options)
     if len(options) == 1 and letters != "A":
         return tuple(options)
     if "".join(sorted(letters)) != ascii_uppercase[: len(options)]:
         raise _unordered(join_names(letters), place)
-    texts = [_LABEL.sub("", option) for option in options]
+    texts = [LABEL.sub("", option) for option in options]
     return tuple(text for _, text in sorted(zip(letters, texts, strict=True)))
 
 
 def _unordered(found: str, place: Place) -> DataError:
     return place.error(message("mcs-bench.options-not-lettered", found=found))
-
-
-def _folded(letter: str) -> str:
-    return unicodedata.normalize("NFKC", letter).upper()
 
 
 class Choice(NamedTuple):
@@ -138,30 +129,6 @@ class Choice(NamedTuple):
     answer: str
     options: tuple[str, ...]
     place: Place
-
-
-def letter_of(answer: str, options: tuple[str, ...]) -> str:
-    """The letter that an answer means: alone, before its text, or as the text of one option.
-
-    An answer that means none, or more than one option, is returned as it is.
-    """
-    text = answer.strip()
-    lettered = list(zip(ascii_uppercase, options, strict=False))
-    same = [letter for letter, option in lettered if option and text == option.strip()]
-    if len(same) == 1:
-        return same[0]
-    if (match := _LETTER.fullmatch(text)) and _folded(match[1]) in dict(lettered):
-        return _folded(match[1])
-    for letter, option in lettered:
-        if option and text in {f"{letter}{option}", f"{letter} {option}"}:
-            return letter
-    if (label := _LABEL.match(text)) and _LABEL.sub("", text) == dict(lettered).get(
-        _folded(label[1] or label[2])
-    ):
-        return _folded(label[1] or label[2])
-    folded = in_script(text, "simplified")
-    same = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
-    return same[0] if len(same) == 1 and text else text
 
 
 def is_index(choice: Choice) -> bool:

@@ -12,9 +12,9 @@ from keju.benchmarks.mcs_bench.reader.choices import (
     Choice,
     first_index,
     is_index,
-    letter_of,
 )
 from keju.benchmarks.mcs_bench.reader.entries import Entry
+from keju.datasets.readers.letters import letter_of
 from keju.datasets.readers.option_lines import insert_options
 from keju.definitions import Task, options_in, query_of
 from keju.items import ImageRef, Item, Provenance, Script

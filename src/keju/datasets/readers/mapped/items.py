@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from keju.datasets.boxes import box_fault
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.letters import known_letter
 from keju.datasets.readers.mapped.mapping import JOINERS, Mapping
 from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.option_lines import insert_options
@@ -170,11 +171,7 @@ class ItemMaker:
             if 0 <= number < len(letters):
                 return letters[number]
             raise _wrong(message("datasets.mapped-answer-not-an-option", text=text[:20]), place)
-        same = [letter for letter, each in zip(letters, options, strict=True) if each == text]
-        label = _LABELLED.match(text)
-        if len(same) == 1:
-            return same[0]
-        return label[1].upper() if label and label[1].upper() in letters else text
+        return known_letter(text, options, place)
 
     def _task(self, text: str, place: Place) -> Task:
         name = text.strip()

@@ -160,14 +160,17 @@ def _read(
 
 def _left(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
     """Notes on files of pages that have a better one."""
-    for files, name in (
-        (versions, "datasets.image-versions-left"),
-        (sorted(texts.superseded), "datasets.texts-beside-truth-left"),
-        (sorted(texts.predictions), "datasets.predictions-left"),
-    ):
-        if files:
-            names = join_names(file.relative_to(root).as_posix() for file in files)
-            yield message(name, count=len(files), names=names)
+    superseded, predictions = sorted(texts.superseded), sorted(texts.predictions)
+    lists = (versions, superseded, predictions)
+    version, text, prediction = (
+        join_names(file.relative_to(root).as_posix() for file in files) for files in lists
+    )
+    if versions:
+        yield message("datasets.image-versions-left", count=len(versions), names=version)
+    if superseded:
+        yield message("datasets.texts-beside-truth-left", count=len(superseded), names=text)
+    if predictions:
+        yield message("datasets.predictions-left", count=len(predictions), names=prediction)
 
 
 def _pattern(name: str) -> Item:
