@@ -18,6 +18,10 @@ variants.txt joins two characters only where they are one character written in t
   and 採): only kZVariant may join them.
 * Chains don't join: a variant goes to one standard character that it is directly paired with. If
   it is paired with several, the best attested one wins, and with none best it goes nowhere.
+* A Japanese form goes to the standard of the one traditional character that it replaced (OpenCC's
+  jp2t and t2jp: 鉄 to 鐵, 鉱 by 鑛 to 礦). Readings are not compared, because Unihan gives many
+  forms that of an old, other character (豊 lǐ, 浜 bāng). Forms that are common words in Big5 (芸,
+  予, 缶) and simplified ones of another character (沪 of 滬) stay apart.
 * The standard character is the one in Big5's common part, then in Big5, then in most of GB 2312,
   JIS X 0208 and KS X 1001.
 * A later layer may not part what this one joined. So a variant whose simplified form is a common
@@ -44,10 +48,17 @@ DATA = Path(__file__).resolve().parents[1] / "src" / "keju" / "text" / "data"
 BIG5_COMMON = range(0xA440, 0xC67F)
 SIMPLIFIED_LAYER = 1
 RADICALS = range(0x2E80, 0x2FE0)
-HAN = [*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000), *range(0x20000, 0x323B0)]
+HAN = [
+    char
+    for code in (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000), *range(0x20000, 0x323B0))
+    if is_normalized("NFC", char := chr(code))
+]
+"""Ideographs, without those that Unicode itself replaces."""
 
-APART = "一壱 二弐 二贰 三叁 帳账 巨钜 店坫 朐鴝 朐鸜 徭繇 梟鴞 柩柾 牟麰 甬埇 訕赸 夯䂫 旗旂"
-TOGETHER = "尚尙 錄録 飲飮 步歩 涉渉 每毎 廉亷 旨㫖 閱閲 兌兊 曾曽 遙遥 隸隷 虛虗"
+APART = (
+    "鍛煅 冪鼏 一壱 二弐 二贰 三叁 帳账 巨钜 店坫 朐鴝 朐鸜 徭繇 梟鴞 柩柾 牟麰 甬埇 訕赸 夯䂫 旗旂"
+)
+TOGETHER = "弊獘 尚尙 錄録 飲飮 步歩 涉渉 每毎 廉亷 旨㫖 閱閲 兌兊 曾曽 遙遥 隸隷 虛虗"
 
 HEADER = """\
 # {what}
@@ -66,6 +77,7 @@ class Unihan(NamedTuple):
     """
 
     evidence: dict[Pair, int]
+    japanese: tuple[Pair, ...]
     z_variants: set[Pair]
     simplified: set[Pair]
     reading: dict[str, str]
@@ -113,6 +125,7 @@ def read_unihan(folder: Path) -> Unihan:
     big5 = {c: int(v.split()[0], 16) for c, v in _field(folder, "Unihan_OtherMappings", "kBigFive")}
     return Unihan(
         evidence=dict(evidence),
+        japanese=tuple(_japanese_forms()),
         z_variants={_sorted(*pair) for pair in z_variants},
         simplified=set(_relation(folder, "kSimplifiedVariant")),
         reading={c: v.split()[0] for c, v in _field(folder, "Unihan_Readings", "kMandarin")},
@@ -156,9 +169,23 @@ def standard_forms(unihan: Unihan) -> dict[str, str]:
         best = _best(unihan, char, tops)
         if best:
             standard_of[char] = best
+    for form, char in unihan.japanese:
+        if not unihan.common.issuperset((form, char)) and not script_only(_sorted(form, char)):
+            _join_japanese(unihan, standard_of, form, char)
     for standard, variant in TOGETHER.split():
         standard_of[variant] = standard_of.get(standard, standard)
     return standard_of
+
+
+def _join_japanese(unihan: Unihan, standard_of: dict[str, str], form: str, char: str) -> None:
+    """Join a Japanese form, and its own variants, with a traditional character's standard."""
+    standard, other = standard_of.get(char, char), form
+    if unihan.rank(form) < unihan.rank(standard):
+        standard, other = form, char
+    if standard_of.get(other, other) == other:
+        for variant in [each for each, top in standard_of.items() if top == other]:
+            standard_of[variant] = standard
+        standard_of[other] = standard
 
 
 def without_contradictions(unihan: Unihan) -> dict[str, str]:
@@ -175,7 +202,7 @@ def without_contradictions(unihan: Unihan) -> dict[str, str]:
                 forms[simple] = form
     while parted := [
         char
-        for char in map(chr, HAN)
+        for char in HAN
         if simplify(forms.get(simple := simplify(char), simple)) != simplify(forms.get(char, char))
     ]:
         for char in parted:
@@ -189,6 +216,20 @@ def groups_of(standard_of: dict[str, str]) -> dict[str, set[str]]:
     for char, standard in standard_of.items():
         groups[standard].add(char)
     return groups
+
+
+def _japanese_forms() -> Iterator[Pair]:
+    """Japanese forms, each with the only traditional character that it replaced."""
+    to_traditional, to_japanese = opencc.OpenCC("jp2t").convert, opencc.OpenCC("t2jp").convert
+    from_simplified = opencc.OpenCC("s2t").convert
+    replaced: dict[str, set[str]] = defaultdict(set)
+    for char in HAN:
+        if (form := to_japanese(char)) != char:
+            replaced[form].add(char)
+    for form in HAN:
+        char = to_traditional(form)
+        if char != form and replaced[form] <= {char} and from_simplified(form) in {form, char}:
+            yield form, char
 
 
 def _simplifier() -> Callable[[str], str]:

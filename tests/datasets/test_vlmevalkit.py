@@ -159,8 +159,8 @@ def test_what_somebody_changed_in_our_table_is_never_passed_over(read, tmp_path:
         read("vlmevalkit-tsv", file)
 
 
-LETTERS = ["B", "b", "B.", "(B)", "（ｂ）", "Ｂ", " B ", "答案B", "答案：B", "选B", "Answer: B", "**B**",
-           "B、論語", "B. 论语。", "b) 論語", "論語", "论语", "⒝"]  # fmt: skip
+LETTERS = ["B", "b", "B.", "(B)", "（ｂ）", "Ｂ", " B ", "答案B", "答案：B", "选B", "Answer: B",
+           "**B**", "B、論語", "B. 论语。", "b) 論語", "論語", "论语", "⒝"]  # fmt: skip
 
 
 @pytest.mark.parametrize("answer", LETTERS)

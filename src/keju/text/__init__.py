@@ -23,9 +23,9 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 * **々** counts as itself and is not expanded: that is left to editors. 〻 and ⺀ become 々 at
   ``compatibility``.
 * **Radicals** (⼀, ⺈) become their ideographs at ``compatibility``.
-* **Variants** (爲 為, 旣 既, 羣 群) are joined by a table made from Unihan under rules that keep
-  different words apart (tools/make_variants.py); 於 and 于, being traditional and simplified, are
-  joined by ``script`` only.
+* **Variants** (爲 為, 旣 既, 羣 群, 鉄 鐵) are joined by a table made from Unihan and OpenCC's
+  Japanese forms under rules that keep different words apart (tools/make_variants.py); 於 and 于,
+  being traditional and simplified, are joined by ``script`` only.
 """
 
 from keju.items import Script

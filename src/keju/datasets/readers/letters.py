@@ -31,8 +31,8 @@ _WITH_TEXT = re.compile(
 def letter_of(answer: str, options: tuple[str, ...]) -> str:
     """The letter that an answer means: alone, before its text, or as the text of one option.
 
-    ``a``, ``B.``, ``(C)``, ``Ｂ``, ``答案B`` and ``B. 論語`` are letters. An answer that means none,
-    or more than one option, is returned as it is.
+    ``a``, ``B.``, ``(C)``, ``Ｂ``, ``答案B`` and ``B. 論語`` are letters. An answer that means none
+    or several is returned as it is.
     """
     text = answer.strip()
     lettered = list(zip(ascii_uppercase, options, strict=False))

@@ -17,7 +17,7 @@ from keju.datasets.readers.base import Detection, Reader, files_under, source_by
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.letters import known_letter
+from keju.datasets.readers.letters import known_letter, letter_of
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.option_lines import insert_options
 from keju.datasets.readers.records import Place, image_roots, text_of
@@ -270,10 +270,16 @@ def _foreign(
         question=asked,
         verbatim=True,
         options=choices,
-        answer=known_letter(answer, shown, place) if shown else answer,
+        answer=_letter(answer, shown, place) if shown else answer,
         group=refs[0].sha256,
         metadata={head: said[head] for head in heads if said.get(head, "")},
     )
+
+
+def _letter(answer: str, choices: tuple[str, ...], place: Place) -> str:
+    """The letter of an answer, which counts before the text of an option."""
+    alone = letter_of(answer, ("",) * len(choices))
+    return alone if alone in [*ascii_uppercase] else known_letter(answer, choices, place)
 
 
 def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
