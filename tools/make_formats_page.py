@@ -127,6 +127,9 @@ For every format:
   reported; `--option encoding=NAME` sets it. Two that fit equally are an error, and so is a text in
   none of them. Of 7,909 pieces of real classical texts (10 to 1,000 characters in four encodings)
   2 were read wrongly and 9 were refused, all of 10 characters. XML names its own encoding.
+- **Tables are read as spreadsheets write them**: commas, semicolons or tabs, a first line `sep=;`,
+  empty columns and rows at the end, CR alone between lines. `NaN` in JSON and parquet is a missing
+  cell, as pandas means it; `Infinity` in JSON is an error with its line.
 - **References that are probably not what the image shows** are warnings of `keju data validate`,
   and an import prints the first five that it finds in the texts alone: markup (RTF, HTML, XML,
   JSON, Markdown, LaTeX), replacement characters (U+FFFD, 锟斤拷: the source was decoded wrongly,

@@ -213,6 +213,22 @@ def test_numbers_of_options_become_letters(tmp_path, quiz):
         items_of(tmp_path, quiz, QUIZ)
 
 
+@pytest.mark.parametrize("answer", ["b", "B.", "（Ｂ）", "答案：B", "論語", "论语", "B 論語"])
+def test_an_answer_that_is_plainly_a_letter_becomes_it(tmp_path, quiz, answer):
+    heads = ("n", "ask", "opts", "right", "img")
+    table(quiz / "q.csv", heads, ("1", "何", "說苑|論語", answer, "a.png"))
+    mapping = QUIZ.replace('answer_is = "from-0"\n', "")
+    assert items_of(tmp_path, quiz, mapping)["1"].answer == "B"
+
+
+@pytest.mark.parametrize("answer", ["C", "AB", "A good one", "B. 說苑", "2"])
+def test_an_answer_that_is_no_option_is_refused(tmp_path, quiz, answer):
+    heads = ("n", "ask", "opts", "right", "img")
+    table(quiz / "q.csv", heads, ("1", "何", "說苑|論語", answer, "a.png"))
+    with pytest.raises(DataError, match=r"q\.csv.*is not one of the options A to B"):
+        items_of(tmp_path, quiz, QUIZ.replace('answer_is = "from-0"\n', ""))
+
+
 def test_the_template_of_the_task_is_used_where_the_mapping_says_so(tmp_path, quiz):
     verbatim = items_of(tmp_path, quiz, QUIZ)["1"]
     template = items_of(tmp_path, quiz, 'prompt = "template"\n' + QUIZ)["1"]

@@ -60,7 +60,7 @@ def known_letter(answer: str, options: tuple[str, ...], place: Place) -> str:
         DataError: the answer means no option.
     """
     letter = letter_of(answer, options)
-    if letter and letter not in ascii_uppercase[: len(options)]:
+    if letter and letter not in {*ascii_uppercase[: len(options)]}:
         last = ascii_uppercase[len(options) - 1]
         raise place.error(
             message("datasets.answer-means-no-option", answer=shortened(letter, 20), last=last)

@@ -279,7 +279,8 @@ def _foreign(
 def _letter(answer: str, choices: tuple[str, ...], place: Place) -> str:
     """The letter of an answer, which counts before the text of an option."""
     alone = letter_of(answer, ("",) * len(choices))
-    return alone if alone in [*ascii_uppercase] else known_letter(answer, choices, place)
+    letters = {*ascii_uppercase[: len(choices)]}
+    return alone if alone in letters else known_letter(answer, choices, place)
 
 
 def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
