@@ -164,12 +164,13 @@ class Texts:
     """
 
     def __init__(self, files: Collection[Path]) -> None:
+        stems = {file.with_suffix(""): file for file in files}
         self.predictions = [
-            file for file in files if file.with_suffix("").suffix.casefold() == PREDICTION
+            file for stem, file in stems.items() if stem.suffix.casefold() == PREDICTION
         ]
         self.superseded: list[Path] = []
         self._whole = {
-            file.with_suffix(""): file for file in files if file not in set(self.predictions)
+            stem: file for stem, file in stems.items() if stem.suffix.casefold() != PREDICTION
         }
         self._truth = {
             stem.with_suffix(""): file
@@ -177,12 +178,12 @@ class Texts:
             if stem.suffix.casefold() == TRUTH
         }
         self._numbered: dict[tuple[Path, int], Path] = {}
-        stems = {file: stem for stem, file in self._whole.items()}
-        stems |= {file: stem for stem, file in self._truth.items()}
-        for file, stem in stems.items():
+        pages = {file: stem for stem, file in self._whole.items()}
+        pages |= {file: stem for stem, file in self._truth.items()}
+        for file, stem in pages.items():
             if found := _AFTER.fullmatch(stem.name):
                 self._numbered[stem.parent / found[1], int(found[2])] = file
-        for file, stem in stems.items():
+        for file, stem in pages.items():
             if found := _WITHIN.fullmatch(stem.name):
                 self._numbered[stem.parent, int(found[1])] = file
         self._used: dict[Path, Scan] = {}
