@@ -31,10 +31,10 @@ Pages = Mapping[int, tuple[Path, str]]
 
 
 TRUTH, PREDICTION = ".gt", ".pred"
-"""What tesstrain, kraken, Calamari and OCR4all write before ``.txt``: the text, and an engine's."""
+"""The endings before ``.txt`` of tesstrain, kraken and OCR4all: the text, and an engine's."""
 
 _VERSIONS = (".raw", ".orig", ".color", ".grey", ".gray", ".nrm", ".dew", ".desp", ".bin")
-"""What ocropus and OCR4all write before the suffix of a processed image, the best first."""
+"""The endings of ocropus and OCR4all before the suffix of an image, the best version first."""
 
 
 class Scan(NamedTuple):
