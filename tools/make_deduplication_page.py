@@ -55,11 +55,11 @@ leaves .95.
    answer is another item, however similar the texts are.
 4. **The image.** A question with fewer than 30 characters of its own, or one that is asked about
    three images or more in its task, is a duplicate only if its image is the same.
-5. **The paper's rule.** `--jaccard-alone` is the rule of MCS-Bench (B.4.2): the Jaccard similarity of
-   question and answer decides alone, whatever the answer and the image. Items whose answer is a
-   letter, a number or boxes still need the same answer and image: by the bare rule, T13, which has one
-   question and one list of options, would have at most one item an answer, and the paper prints 125
-   (our reading).
+5. **The paper's rule.** `--jaccard-alone` is the rule of MCS-Bench (B.4.2): the Jaccard similarity
+   of question and answer decides alone, whatever the answer and the image. Items whose answer is a
+   letter, a number or boxes still need the same answer and image: by the bare rule, T13, which has
+   one question and one list of options, would have at most one item an answer, and the paper prints
+   125 (our reading).
 6. **Groups** are connected components. One item is kept: a reviewed one rather than a draft, then
    one whose own image represents the copies, then the one with the longest answer, then the first.
    The table names the item that connects each member with its group.
