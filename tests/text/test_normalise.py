@@ -182,5 +182,5 @@ def test_the_pairs_of_all_layers_are_those_of_each_layer(text):
 
 def test_the_signature_names_the_tables():
     assert normalisation_signature("exact") == "exact"
-    assert "unihan-15.0.0" in normalisation_signature("variants")
+    assert "unihan-15.0.0-table-2" in normalisation_signature("variants")
     assert "opencc-t2s-" in normalisation_signature("script")

@@ -117,7 +117,8 @@ def normalisation_signature(layer: Layer) -> str:
     if layer != "exact":
         parts.append(f"unicode-{unicodedata.unidata_version}")
     if layer in {"variants", "script"}:
-        parts.append("unihan-15.0.0")
+        # The second table: the first lacked Japanese forms and pairs like 獘 and 弊.
+        parts.append("unihan-15.0.0-table-2")
     if layer == "script":
         parts.append(f"opencc-t2s-{opencc.__version__}")
     return "+".join(parts)
