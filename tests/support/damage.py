@@ -335,7 +335,7 @@ DAMAGES: dict[str, Damage] = {
     ), "said", {"pages": "error"}),
     "the answer is not a letter of an option": Damage(any_of(
         cells("data.json", (r'"Answer": "B"', '"Answer": "Q"'), says="a2"),
-        cells("T7.tsv", ("論語\tB\t", "論語\tQ\t"), says="0"),
+        cells("T7.tsv", ("論語\tB\t", "論語\tQ\t"), says="line 2"),
     ), "said"),
     "a number is not numeric": Damage(any_of(
         cells("boxes.csv", (r",1,1,9,20", ",1,one,9,20"), says="line 2"),
