@@ -336,7 +336,7 @@ DAMAGES: dict[str, Damage] = {
     "the answer is not a letter of an option": Damage(any_of(
         cells("data.json", (r'"Answer": "B"', '"Answer": "Q"'), says="a2"),
         cells("T7.tsv", ("論語\tB\t", "論語\tQ\t"), says="line 2"),
-    ), "said"),
+    ), "said", {"vlmevalkit-tsv": "error"}),
     "a number is not numeric": Damage(any_of(
         cells("boxes.csv", (r",1,1,9,20", ",1,one,9,20"), says="line 2"),
         cells("bone1.xml", ("<xmin>1<", "<xmin>one<")),
