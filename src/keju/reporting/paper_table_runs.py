@@ -18,6 +18,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet, sees_image
 from keju.definitions import Task, tasks
+from keju.definitions import benchmark as benchmark_named
 from keju.items import Item, Score
 from keju.judging import TaskGrade
 from keju.messages import Message, listed, message
@@ -122,7 +123,8 @@ class RunValues:
             grades = self._given.get((model, task_name(column.task, column.query)), {})
             mean = next(iter(grades.values())).mean if len(grades) == 1 and not subset else None
             return None if mean is None else mean / 10
-        scores = self._scores.get((model, column.task, column.query, column.metric), ())
+        key = (model, column.task, column.query, own_metric(column))
+        scores = self._scores.get(key, ())
         kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
         return task_value(kept)
 
@@ -147,6 +149,15 @@ class RunValues:
     def is_drawn(self, model: str) -> bool:
         """Whether a row is of a synthetic dataset, not of the benchmark's own data."""
         return self.by_model[model].run in self._drawn
+
+
+def own_metric(column: Column) -> str:
+    """The `official` metric that a printed column is: another one where the printed name misleads.
+
+    OBI-Bench prints "mAP@5" over values that fit precision at 5.
+    """
+    meant = benchmark_named(column.benchmark).printed_metrics.get(column.metric, ())
+    return meant[0] if len(meant) == 1 else column.metric
 
 
 def _is_of(item: Item, subset: str) -> bool:

@@ -33,7 +33,7 @@ from keju.reporting.paper_table_means import (
     mean_columns,
 )
 from keju.reporting.paper_table_rows import Part, table_of
-from keju.reporting.paper_table_runs import Given, RunValues
+from keju.reporting.paper_table_runs import Given, RunValues, own_metric
 
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 
@@ -255,4 +255,7 @@ def _heading(column: Column, subset: str) -> Heading:
     known = next(each for each in tasks() if each.id == column.task)
     title = " · ".join(part for part in (column.task, column.query, subset) if part)
     metric = f"{column.metric} {_ARROWS[column.how.better]}"
-    return Heading(column.name, title, metric, known.name_zh)
+    if (own := own_metric(column)) == column.metric:
+        return Heading(column.name, title, metric, known.name_zh)
+    name = f"{column.name} (this run: {own})"
+    return Heading(name, title, metric, message("reporting.other-metric-in-run", metric=own))
