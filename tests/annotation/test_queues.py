@@ -191,7 +191,7 @@ def test_unclear_answers_are_adjudicated_without_reference_or_model(serving, set
 
 
 def settled(found: ModelScores) -> list[str]:
-    return [score.extracted for score in found.variants if score.metric == "Acc_adjudicated"]
+    return [score.extracted for score in found.variants if score.metric == "Acc_reviewed"]
 
 
 def test_new_items_are_written_about_an_image_and_exported_as_a_dataset(

@@ -107,6 +107,6 @@ def test_decisions_on_unclear_answers_are_still_of_their_answers(old, keju):
     done = keju("score", "made/runs/people", "--adjudicated", decided, "--json", "now.json")
     assert "changed since" not in done.output
     settled = [
-        each["variants"]["tasks"]["7"]["Acc_adjudicated"] for each in read("now.json").values()
+        each["variants"]["tasks"]["7"]["Acc_reviewed"] for each in read("now.json").values()
     ]
     assert settled == [1.0] * 6

@@ -1,15 +1,29 @@
-"""Unclear answers as people settled them make an accuracy of their own and change no other."""
+"""Answers with several letters after a review: an accuracy of its own that changes no other."""
 
 from __future__ import annotations
 
 import csv
 
 import pytest
+from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
-from keju.scoring import answer_code, is_unclear, read_decisions, score_answer
-from keju.scoring.decisions import ACC, Decisions, collect_adjudicated_scores
+from keju.scoring import (
+    aggregate,
+    answer_code,
+    is_unclear,
+    read_decisions,
+    score_answer,
+    to_json,
+)
+from keju.scoring.decisions import (
+    NO_DECISIONS,
+    REVIEWED,
+    Decisions,
+    collect_reviewed_scores,
+    reviewed_results,
+)
 from keju.scoring.scoring_sample import ScoringSample
 
 ITEM = Item(
@@ -19,10 +33,8 @@ ITEM = Item(
 
 
 def said(text: str, **more: object) -> Response:
-    return Response(
-        key="k", item="i", benchmark="MCS-Bench", task="T5",
-        **{"model": "m", "status": "answered", "text": text, **more},
-    )  # fmt: skip
+    about = {"item": "i", "task": "T5", "model": "m", "status": "answered"}
+    return Response(key="k", benchmark="MCS-Bench", text=text, **(about | more))
 
 
 def write(path, *rows) -> None:
@@ -42,22 +54,77 @@ def test_what_is_unclear(text, status, unclear):
     assert is_unclear(ITEM, said(text, status=status)) == unclear
 
 
-def test_the_letter_that_people_name_counts_and_the_rules_elsewhere():
+def reviewed(answers, decisions, item=ITEM):
+    """The score of each answer after the review."""
+    found = []
+    samples = [ScoringSample(item, each) for each in answers]
+    assert list(collect_reviewed_scores(samples, decisions, found)) == samples
+    assert {score.metric for score in found} == {REVIEWED}
+    return found
+
+
+def test_the_letter_that_people_name_counts_and_the_script_elsewhere():
     answers = [said(text) for text in ("A、B", "A或B", "C、D", "B", "A")]
     decided = {answer_code(answers[0]): "B", answer_code(answers[1]): "none"}
-    found = []
-    samples = list(
-        collect_adjudicated_scores(
-            (ScoringSample(ITEM, each) for each in answers), Decisions(decided, "1f"), found
-        )
-    )
-    assert [sample.response for sample in samples] == answers
+    found = reviewed(answers, Decisions(decided, "1f"))
     assert [score.value for score in found] == [1, 0, 0, 1, 0]
-    assert {score.metric for score in found} == {ACC}
-    assert all("adjudicated:1f" in score.signature for score in found)
+    assert all("reviewed:1f" in score.signature for score in found)
     strict = [score_answer(ITEM, each, ["strict"])[0] for each in answers]
     assert [score.value for score in strict] == [0, 0, 0, 1, 0]
     assert not {score.signature for score in strict} & {score.signature for score in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "how", "value", "highest"),
+    [
+        ("B", "answered", "script", 1, 1),
+        ("b", "answered", "script", 0, 0),  # the script looks for a capital letter
+        ("我不知道", "answered", "script", 0, 0),
+        ("ABCD", "answered", "undecided", 0, 1),  # right by the script
+        ("ACD", "answered", "undecided", 0, 0),  # wrong whichever is meant
+        ("选项A错误，答案：B", "answered", "rules", 1, 1),
+        ("选项B错误，答案：A", "answered", "rules", 0, 0),  # right by the script
+        ("<think>A还是B？</think>B", "answered", "rules", 1, 1),
+        ("AB", "failed", "script", 0, 0),
+        ("B", "filtered", "script", 0, 0),
+        ("", "empty", "script", 0, 0),
+    ],
+)
+def test_what_the_value_after_the_review_rests_on(text, status, how, value, highest):
+    (found,) = reviewed([said(text, status=status)], NO_DECISIONS)
+    assert found.value == value
+    assert (found.stats["highest"], found.stats.get(how)) == (highest, 1.0)
+
+
+def test_the_means_of_the_reviewed_accuracy_follow_from_its_tasks():
+    items = {
+        task: ITEM if task == "T5" else replace(ITEM, id=task, task=task)
+        for task in ("T5", "T10", "T12", "T32")
+    }
+    texts = {"T5": "ABCD", "T10": "B", "T12": "AB", "T32": "A"}
+    pairs = [(items[t], said(text, item=items[t].id, task=t)) for t, text in texts.items()]
+    scores = [score for pair in pairs for score in score_answer(*pair, ["official"])]
+    found, samples = [], [ScoringSample(*pair) for pair in pairs]
+    decisions = Decisions({answer_code(pairs[2][1]): "B"}, "1f")
+    list(collect_reviewed_scores(samples, decisions, found))
+    (official,) = aggregate(scores)
+    (after,) = reviewed_results([official], found)
+    for result, t5 in ((after.lowest, 0.0), (after.highest, 1.0)):
+        assert {e.task: (e.main.metric, e.main.value) for e in result.tasks} == {
+            "T5": (REVIEWED, t5), "T10": (REVIEWED, 1), "T12": (REVIEWED, 1), "T32": (REVIEWED, 0),
+        }  # fmt: skip
+        (benchmark,) = result.benchmarks
+        domains = {name: m.value for name, m in benchmark.domains.items() if m.value is not None}
+        assert domains == {"Ancient Chinese Text": t5, "Calligraphy": 1, "Cultural Relic": 0}
+        assert benchmark.overall.value == benchmark.formats["MCQ"].value == (t5 + 1) / 3
+    assert after.counts[""] == {"several_letters": 2, "people": 1, "rules": 0, "undecided": 1}
+    assert after.counts["T5"]["undecided"] == after.counts["T12"]["people"] == 1
+    written = to_json(scores, found)
+    assert written["official"]["overall"] == pytest.approx((1 + 1 + 0) / 3)
+    assert written["reviewed"]["overall"] == pytest.approx(1 / 3)
+    assert written["reviewed"]["highest"]["formats"]["MCS-Bench: MCQ"] == pytest.approx(2 / 3)
+    assert written["reviewed"]["tasks"]["5"] == {REVIEWED: 0.0}
+    assert written["reviewed"]["counts"]["12"]["people"] == 1
 
 
 def test_a_code_changes_with_the_answer_and_names_no_model():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from math import comb, isclose
 
@@ -56,7 +57,40 @@ def test_golden_retrieval_is_reached_through_answers_in_words(shared):
         assert isclose(found["Recall@1"], golden["recall@1_expected"], abs_tol=1e-12)
         assert isclose(found["Recall@3"], golden["recall@3_expected"], abs_tol=1e-12)
         assert isclose(found["Recall@10"], golden["recall@10_expected"], abs_tol=1e-12)
-        assert isclose(found["mAP@5"], golden["precision@5_expected"], abs_tol=1e-12)
+        assert isclose(found["Precision@5"], golden["precision@5_expected"], abs_tol=1e-12)
+        assert "mAP@5" not in found
+
+
+@pytest.mark.parametrize(
+    ("right", "probabilities", "precision_at_5", "average_precision"),
+    [
+        ((1, 2), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], 0.4, 1.0),
+        ((4, 5), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], 0.4, (1 / 4 + 2 / 5) / 2),
+        ((1, 6), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], 0.2, (1 + 2 / 6) / 2),
+        ((6,), [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], 0.0, 1 / 6),
+        # All tied: the expectation over the orders of two right ones among three.
+        ((1, 2), [0.8, 0.8, 0.8], 0.4, (1 + 5 / 6 + (1 / 2 + 2 / 3) / 2) / 3),
+        # Two tied for the first place, one of them right.
+        ((1,), [0.8, 0.8, 0.1], 0.2, 0.75),
+    ],
+)
+def test_precision_at_5_and_mean_average_precision_are_two_metrics(
+    right, probabilities, precision_at_5, average_precision
+):
+    item = gallery(len(probabilities), right, task_id="retrieval")
+    found = values(answered(item, [str(each) for each in probabilities]), "official")
+    assert found["Precision@5"] == pytest.approx(precision_at_5)
+    assert found["mAP"] == pytest.approx(average_precision)
+
+
+def test_the_printed_map_at_5_fits_precision_and_not_average_precision(shared):
+    """Ten queries with four relevant images: precision at 5 has steps of .02 up to .80."""
+    with (shared / "published" / "obi_results_long.csv").open(encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["metric"] == "mAP@5"]
+    printed = [float(row["value"]) for row in rows if "IJDH" in str(row)]
+    assert len(printed) == 17
+    assert all(isclose(value * 50, round(value * 50), abs_tol=1e-6) for value in printed)
+    assert max(printed) == 0.8
 
 
 def test_yes_or_no_is_the_expectation_over_the_orders_of_the_yeses():

@@ -5,7 +5,10 @@ import json
 import pytest
 
 from keju.benchmarks.mcs_bench.formulas import bleu_eq5
-from keju.scoring import aggregate, score_answer, to_json, variant_results
+from keju.definitions import tasks
+from keju.encoders import Encoders
+from keju.scoring import aggregate, score_answer, summarise, to_json, variant_results
+from keju.scoring.run import ModelScores
 from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.scoring.variants import collect_variant_scores, variant_scores, variants_of
 
@@ -85,3 +88,61 @@ def test_no_value_of_a_protocol_changes_by_them(make):
     assert both["variants"]["tasks"]["6"] == {s.metric: s.value for s in beside}
     names = {m.metric for r in aggregate(scores) for t in r.tasks for m in t.metrics}
     assert not names & {score.metric for score in beside}
+
+
+OPEN = ["T6", "T9", "T15", "T17", "T22", "T25", "T27", "T29", "T35", "T38", "T39", "T44"]
+
+
+def encoded(pairs, encoders=None):
+    beside = []
+    list(collect_variant_scores([ScoringSample(*pair) for pair in pairs], beside, encoders))
+    return [score for score in beside if score.metric == "BERTScore_zhang"]
+
+
+def test_the_twelve_open_tasks_have_the_bert_score_that_the_paper_cites(make):
+    known = [each for each in tasks() if each.benchmark == "MCS-Bench"]
+    found = {score.task for each in known for score in encoded([make(each.id, "天", "天")])}
+    assert found == set(OPEN)
+
+
+def test_bert_score_by_token_matching_is_the_one_computed_by_hand(make, shared):
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    folder = shared / "golden" / "tinybert"
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    reference, answer = "天地玄黄宇宙洪荒", "天地玄黃，宙洪"
+    states = []
+    for text in ("天地玄黄，宙洪", reference):  # the response is made simplified
+        tokens = tokenizer([text], return_tensors="pt")
+        with torch.no_grad():
+            layers = model(**tokens, output_hidden_states=True).hidden_states
+        vectors = layers[min(8, len(layers) - 1)][0]
+        states.append(vectors / vectors.norm(dim=1, keepdim=True))
+    likeness = states[0] @ states[1].T
+    precision = likeness.max(dim=1).values[1:-1].mean()
+    recall = likeness.max(dim=0).values[1:-1].mean()
+    by_hand = float(2 * precision * recall / (precision + recall))
+    pair = make("T6", reference, answer)
+    (found,) = encoded([pair], Encoders({"bert-base-chinese": folder}))
+    assert found.value == pytest.approx(by_hand, abs=1e-5)
+    assert found.signature.startswith("BERTScore_zhang|as-printed|")
+    assert "encoder:bert-base-chinese|" in found.signature
+    official = next(s for s in score_answer(*pair, ["official"]) if s.metric == "BERTScore")
+    assert found.signature != official.signature
+
+
+@pytest.mark.parametrize(("text", "status"), [("天", "failed"), ("天", "filtered"), ("", "empty")])
+def test_without_an_answer_it_is_0(make, shared, text, status):
+    pytest.importorskip("torch")
+    weights = Encoders({"bert-base-chinese": shared / "golden" / "tinybert"})
+    (found,) = encoded([make("T6", "天地", text, status=status)], weights)
+    assert (found.value, found.reason) == (0.0, "")
+
+
+def test_without_the_weights_it_has_no_value_and_says_why(make):
+    (found,) = encoded([make("T6", "天地", "天")])
+    assert (found.value, found.signature) == (None, "")
+    assert "bert-base-chinese" in found.reason or "package" in found.reason
+    summary = summarise(ModelScores("m", [], [found], {}, []))
+    assert [each.metrics for each in summary.unscored] == [("BERTScore_zhang",)]

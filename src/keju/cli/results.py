@@ -56,15 +56,17 @@ def score(
         typer.Option(
             "--variants",
             help="If a paper and its authors' script compute a metric differently, also compute"
-            " the paper's formula. It is shown separately and is not part of any mean.",
+            " the paper's formula. It is shown separately and is not part of any mean of a"
+            " protocol.",
         ),
     ] = False,
     adjudicated: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="People's decisions on unclear answers (see `keju serve`). Their accuracy"
-            " is shown separately and is not part of any mean.",
+            help="People's decisions on unclear answers (see `keju serve`). They make"
+            " Acc_reviewed, the accuracy after the review of answers with several letters, with"
+            " means of its own.",
         ),
     ] = None,
     engine: EngineOption = "native",

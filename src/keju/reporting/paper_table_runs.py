@@ -157,7 +157,7 @@ def own_metric(column: Column) -> str:
     OBI-Bench prints "mAP@5" over values that fit precision at 5.
     """
     meant = benchmark_named(column.benchmark).printed_metrics.get(column.metric, ())
-    return meant[0] if len(meant) == 1 else column.metric
+    return meant[0] if meant and column.metric not in meant else column.metric
 
 
 def _is_of(item: Item, subset: str) -> bool:

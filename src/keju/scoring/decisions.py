@@ -1,36 +1,54 @@
-"""People's decisions on unclear multiple-choice answers, as authors make them by hand.
+"""`Acc_reviewed`: accuracy after the review of answers with several letters, with its means.
 
-If no rule extracts one letter from an answer, people decide which option it chose (``keju serve``).
-Their decisions make a variant of accuracy with its own signature, which no mean of a protocol
-includes.
+MCS-Bench's authors review multiple-choice answers by hand "to avoid the inclusion of multiple
+letters" (C.2, B.4.1), because their script counts an answer as right that contains the right letter
+anywhere. Which answers they reviewed, and how they decided, is not published. Here people decide
+which option an answer chose if no rule extracts one letter (``keju serve``). The result is a metric
+of its own with its own means; no mean of a protocol includes it.
 """
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import msgspec
 
-from keju.errors import DataError, UsageError
+from keju.definitions import choices_of
+from keju.errors import DataError, UsageError, english_problem
 from keju.files import sha256_bytes, sha256_file
-from keju.items import Item, Response, Score
+from keju.items import Item, PromptVariant, Record, Response, Score, variant_of
 from keju.messages import message
+from keju.metrics import UndefinedMetricError
 from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring.extraction import body_of
+from keju.scoring.means import benchmark_result
+from keju.scoring.metric import keju_metric
 from keju.scoring.metric_value import mean
+from keju.scoring.results import MetricResult, Result
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import signature
 
-ACC = "Acc_adjudicated"
+REVIEWED = "Acc_reviewed"
 NONE = "none"
 """No one option was chosen: the answer is wrong."""
 
+SEVERAL = "several_letters"
+"""Statistic of a score: whether the answer contains the letters of several options."""
+PEOPLE, RULES, SCRIPT, UNDECIDED = "people", "rules", "script", "undecided"
+"""Statistics of a score: what its value rests on."""
+HIGHEST = "highest"
+"""Statistic of a score: its value if an undecided answer counts as the authors' script counts it."""
+_COUNTED = (SEVERAL, PEOPLE, RULES, UNDECIDED)
+
 CODE, LETTER = "answer_key", "letter"
-_WITHOUT = frozenset({"failed", "filtered", "empty"})
+_FAILED = frozenset({"failed", "filtered"})
+_WITHOUT = _FAILED | {"empty"}
+_LETTERS = tuple("ABCDEF")
 
 
 class Decisions(NamedTuple):
@@ -38,6 +56,9 @@ class Decisions(NamedTuple):
 
     letters: Mapping[str, str]
     id: str
+
+
+NO_DECISIONS = Decisions({}, "nobody")
 
 
 def is_unclear(item: Item, response: Response) -> bool:
@@ -112,31 +133,152 @@ def _most(votes: Counter[str]) -> str:
     return "" if others and others[0][1] == count else letter
 
 
-def collect_adjudicated_scores(
+def collect_reviewed_scores(
     samples: Iterable[ScoringSample], decisions: Decisions, scores: list[Score]
 ) -> Iterator[ScoringSample]:
-    """Yield the samples unchanged; for those with options, add their score to the list.
+    """Yield the samples unchanged; for those with options, add their `REVIEWED` score to the list.
 
-    The score is 1 if the letter is right: people's where they decided, else the extracted one.
+    A person's decision counts for every answer that has one. Of the others, an answer that contains
+    the letters of several options counts by the letter that keju's rules read, and is undecided
+    where they read none; all others keep the value of the authors' script.
     """
     for sample in samples:
         if sample.form == "letter" and (sample.item.answer or sample.item.answer_simplified):
-            scores.append(_score(sample, decisions))
+            scores.append(_reviewed_score(sample, decisions))
         yield sample
 
 
-def _score(sample: ScoringSample, decisions: Decisions) -> Score:
-    response = sample.response
-    letter = decisions.letters.get(
-        answer_code(response, of_0_1_0=sample.defect.cut), sample.extracted.answer
-    )
-    value = float(letter == sample.reference.strip().upper())
+def _reviewed_score(sample: ScoringSample, decisions: Decisions) -> Score:
+    letter, stats, reason = "", dict[str, float](), ""
+    try:
+        script = _script_value(sample)
+        how, letter = _reviewed(sample, decisions)
+        value = script if how == SCRIPT else float(letter == sample.reference.strip().upper())
+        if sample.response.status in _FAILED:
+            value = script = 0.0
+        stats = mean(value).stats | {
+            how: 1.0,
+            SEVERAL: float(has_several_letters(sample)),
+            HIGHEST: script if how == UNDECIDED else value,
+        }
+    except UndefinedMetricError as error:
+        reason = english_problem(error)
     return Score(
         **sample.score_fields,
         protocol="official",
-        metric=ACC,
-        value=value,
-        extracted=letter if letter and letter != NONE else "",
-        stats=mean(value).stats,
-        signature=signature("strict", ACC, "one letter", label=f"adjudicated:{decisions.id}"),
+        metric=REVIEWED,
+        value=stats.get("numerator"),
+        reason=reason,
+        extracted=letter,
+        stats=stats,
+        signature=signature("official", REVIEWED, "one letter", label=f"reviewed:{decisions.id}")
+        if stats
+        else "",
     )
+
+
+def has_several_letters(sample: ScoringSample) -> bool:
+    """Whether an answer contains the letters of two or more options, as the script finds them."""
+    offered = choices_of(sample.item) or _LETTERS
+    return sum(letter in sample.text for letter in offered) > 1
+
+
+def _script_value(sample: ScoringSample) -> float:
+    """The value of the benchmark's `official` accuracy; 1 or 0 by the rules where it has none."""
+    metric = keju_metric("official", sample.item.benchmark, "letter", "Acc")
+    if metric is None or "Acc" not in sample.query.official:
+        return float(sample.extracted.answer == sample.reference.strip().upper())
+    return metric.measure(sample).value
+
+
+def _reviewed(sample: ScoringSample, decisions: Decisions) -> tuple[str, str]:
+    """Who decided which option an answer chose, and its letter, empty for none."""
+    code = answer_code(sample.response, of_0_1_0=sample.defect.cut)
+    if code in decisions.letters:
+        letter = decisions.letters[code]
+        return PEOPLE, "" if letter == NONE else letter
+    if not has_several_letters(sample):
+        return SCRIPT, sample.extracted.answer or ""
+    letter = sample.extracted.answer or ""
+    return (RULES if letter else UNDECIDED), letter
+
+
+class ReviewedResult(Record, frozen=True, kw_only=True):
+    """`official` of one model in one prompt variant with `REVIEWED` in the place of Acc.
+
+    `lowest` counts undecided answers as wrong, `highest` as the authors' script counts them.
+    `counts` has for each task, and for all under "", how many answers contain several letters,
+    and of how many people, the rules, the script or nobody decided the value.
+    """
+
+    lowest: Result
+    highest: Result
+    counts: dict[str, dict[str, int]]
+
+
+def reviewed_results(
+    results: Iterable[Result], scores: Iterable[Score]
+) -> Iterator[ReviewedResult]:
+    """The values after the review, with the means of the benchmark.
+
+    Args:
+        results: of the model; those of `official` are used.
+        scores: all its variants.
+    """
+    reviewed: dict[PromptVariant, dict[tuple[str, str], list[Score]]] = {}
+    for score in scores:
+        if score.metric == REVIEWED:
+            by_task = reviewed.setdefault(variant_of(score), {})
+            by_task.setdefault((score.task, score.query), []).append(score)
+    for result in results:
+        if result.protocol == "official" and result.variant in reviewed:
+            found = reviewed[result.variant]
+            yield ReviewedResult(
+                lowest=_with_reviewed(result, found, "numerator"),
+                highest=_with_reviewed(result, found, HIGHEST),
+                counts=_counts(found),
+            )
+
+
+def _with_reviewed(
+    result: Result, reviewed: Mapping[tuple[str, str], Sequence[Score]], part: str
+) -> Result:
+    tasks = tuple(
+        msgspec.structs.replace(
+            each, metrics=(_metric_result(scores, part), *each.metrics[1:])
+        )
+        if (scores := reviewed.get((each.task, each.query))) and each.main
+        and each.main.metric == "Acc"
+        else each
+        for each in result.tasks
+    )
+    benchmarks = tuple(
+        benchmark_result(each.benchmark, "official", tasks) for each in result.benchmarks
+    )
+    return msgspec.structs.replace(result, tasks=tasks, benchmarks=benchmarks)
+
+
+def _metric_result(scores: Sequence[Score], part: str) -> MetricResult:
+    values = [score.stats[part] for score in scores if score.stats]
+    answered = [s.stats[part] for s in scores if s.stats and s.status not in _FAILED]
+    reasons = Counter(score.reason for score in scores if score.reason)
+    return MetricResult(
+        metric=REVIEWED,
+        value=fmean(values) if values else None,
+        without_failures=fmean(answered) if answered else None,
+        item_mean=fmean(values) if values else None,
+        items=len(scores),
+        scored=len(values),
+        unscored=dict(reasons),
+        signature=next((score.signature for score in scores if score.signature), ""),
+    )
+
+
+def _counts(reviewed: Mapping[tuple[str, str], Sequence[Score]]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {"": Counter()}
+    for (task, _), scores in reviewed.items():
+        for score in scores:
+            found = {name: int(score.stats.get(name, 0)) for name in _COUNTED}
+            counts.setdefault(task, Counter()).update(found)
+            counts[""].update(found)
+    return {task: {name: found[name] for name in _COUNTED} for task, found in counts.items()}

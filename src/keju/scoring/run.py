@@ -22,7 +22,7 @@ from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, StoredItems, file_name, path_of_name
-from keju.scoring.decisions import Decisions, collect_adjudicated_scores
+from keju.scoring.decisions import NO_DECISIONS, Decisions, collect_reviewed_scores
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
@@ -157,9 +157,10 @@ def score_file(
         DataError: it is not in that form; the message names the item.
     """
     samples, beside = read_responses(path), list[Score]()
-    scores = score_samples(
-        collect_variant_scores(samples, beside) if variants else samples, protocols, encoders
-    )
+    if variants:
+        samples = collect_variant_scores(samples, beside, encoders)
+        samples = collect_reviewed_scores(samples, NO_DECISIONS, beside)
+    scores = score_samples(samples, protocols, encoders)
     return ModelScores(path.stem, scores, beside, {}, [])
 
 
@@ -212,9 +213,9 @@ def _score_model(
     noted_cases: list[ScoringSample] = []
     samples = collect_reasoned_samples(_samples_of(run, model, items, strays), noted_cases)
     if task.variants:
-        samples = collect_variant_scores(samples, variants)
-    if task.decisions:
-        samples = collect_adjudicated_scores(samples, task.decisions, variants)
+        samples = collect_variant_scores(samples, variants, encoders)
+    if task.decisions or task.variants:
+        samples = collect_reviewed_scores(samples, task.decisions or NO_DECISIONS, variants)
     scores = OrderedScores()
     for index, score in iter_scores(samples, task.protocols, encoders, items):
         scores.add(score, place=_place(items, score), index=index)

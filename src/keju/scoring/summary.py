@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 from msgspec import field
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from keju.items import Record, Score
 from keju.scoring.aggregate import aggregate
+from keju.scoring.decisions import ReviewedResult, reviewed_results
 from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
@@ -30,6 +32,7 @@ class UnscoredReason(Record, frozen=True, kw_only=True):
 class Summary(Record, frozen=True, kw_only=True):
     """One model's scores, summed up.
 
+    `reviewed` is `official` after the review of answers with several letters, if it was asked for.
     `reasoned` is `official` with reasoning that came in a field of its own, where there is any.
     `failed` counts responses that are failures, `strays` by file those whose item the run does not
     have. `json` is its part of ``keju score --json``, by name, where that was asked for.
@@ -42,19 +45,22 @@ class Summary(Record, frozen=True, kw_only=True):
     variants: tuple[VariantResult, ...] = ()
     strays: dict[str, int] = field(default_factory=dict)
     reasoned: tuple[Result, ...] = ()
+    reviewed: tuple[ReviewedResult, ...] = ()
     json: dict[str, bytes] = field(default_factory=dict)
 
 
 def summarise(found: ModelScores) -> Summary:
     """Sum up one model's scores."""
+    results = tuple(aggregate(found.scores))
     return Summary(
         model=found.model,
-        results=tuple(aggregate(found.scores)),
-        unscored=tuple(_unscored(found.scores)),
+        results=results,
+        unscored=tuple(_unscored(chain(found.scores, found.variants))),
         failed=_count_responses(score for score in found.scores if score.status == "failed"),
         variants=tuple(variant_results(found.variants)),
         strays=found.strays,
         reasoned=tuple(aggregate(found.reasoned)),
+        reviewed=tuple(reviewed_results(results, found.variants)),
     )
 
 

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from keju.encoders import Encoders
 from keju.errors import english_problem
 from keju.items import (
     AnswerForm,
@@ -20,11 +23,15 @@ from keju.items import (
     variant_of,
 )
 from keju.metrics import UndefinedMetricError
-from keju.scoring.decisions import ACC
-from keju.scoring.metric import Preparation, load_declared
+from keju.scoring.decisions import REVIEWED
+from keju.metrics.base import TooLongError
+from keju.scoring.metric import EncoderMetric, Preparation, load_declared
 from keju.scoring.metric_value import mean
 from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.semantic import Batch
 from keju.scoring.signatures import signature
+
+_AS_PRINTED = "as-printed"
 
 
 class Variant(NamedTuple):
@@ -38,12 +45,25 @@ class Variant(NamedTuple):
     function: Callable[[str, str], float]
 
 
+class EncodedVariant(NamedTuple):
+    """A formula that needs an encoder, beside the official metric of that name."""
+
+    metric: EncoderMetric
+    beside: str
+
+
 _VARIANTS: list[Variant] = []
+_ENCODED: list[EncodedVariant] = []
 
 
 def register_variant(variant: Variant) -> None:
     """Add a formula of a benchmark that keju ships."""
     _VARIANTS.append(variant)
+
+
+def register_encoded_variant(metric: EncoderMetric, beside: str) -> None:
+    """Add a formula that needs an encoder."""
+    _ENCODED.append(EncodedVariant(metric, beside))
 
 
 class VariantResult(Record, frozen=True, kw_only=True):
@@ -82,12 +102,26 @@ def variant_scores(sample: ScoringSample) -> list[Score]:
 
 
 def collect_variant_scores(
-    samples: Iterable[ScoringSample], scores: list[Score]
+    samples: Iterable[ScoringSample], scores: list[Score], encoders: Encoders | None = None
 ) -> Iterator[ScoringSample]:
-    """Yield the samples unchanged, and add the scores of their variants to the list."""
+    """Yield the samples unchanged, and add the scores of their variants to the list.
+
+    Those that need an encoder get their values after the last sample, all in one batch.
+    """
+    load_declared()
+    batch = Batch(encoders or Encoders({}))
     for sample in samples:
         scores += variant_scores(sample)
+        for metric, beside in _ENCODED:
+            place = metric.benchmark, metric.form
+            if place == (sample.item.benchmark, sample.form) and beside in sample.query.official:
+                scores.append(_waiting_score(sample, metric, batch, len(scores)))
         yield sample
+    for place, result in batch.values():
+        if isinstance(result, str):
+            scores[place] = replace(scores[place], reason=result, signature="")
+        else:
+            scores[place] = replace(scores[place], value=result.value, stats=result.stats)
 
 
 def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
@@ -97,7 +131,8 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
         groups.setdefault((score.task, variant_of(score), score.metric), []).append(score)
     load_declared()
     beside = {each.name: each.beside for each in _VARIANTS}
-    beside[ACC] = "Acc"
+    beside |= {each.metric.name: each.beside for each in _ENCODED}
+    beside[REVIEWED] = "Acc"
     found = []
     for (task, variant, metric), group in groups.items():
         values = [score.value for score in group if score.value is not None]
@@ -124,7 +159,7 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
         try:
             value = variant.function(*variant.prepare.inputs(sample))
             text = variant.prepare.name
-            signed = signature("official", variant.name, text, label="as-printed")
+            signed = signature("official", variant.name, text, label=_AS_PRINTED)
         except UndefinedMetricError as error:
             reason = english_problem(error)
     if value is not None and response.status in {"failed", "filtered"}:
@@ -133,6 +168,31 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
         **sample.score_fields,
         protocol="official",
         metric=variant.name,
+        value=value,
+        reason=reason,
+        stats={} if value is None else mean(value).stats,
+        signature=signed,
+    )
+
+
+def _waiting_score(
+    sample: ScoringSample, metric: EncoderMetric, batch: Batch, place: int
+) -> Score:
+    """The score of a formula that needs an encoder, which the batch will complete by its place."""
+    reason, signed, value = sample.defect.response or sample.defect.answer, "", None
+    try:
+        if not reason:
+            batch.add(place, sample, metric)
+            signed = batch.signature(metric).replace("|official|", f"|{_AS_PRINTED}|")
+    except TooLongError as error:
+        reason, value = english_problem(error), metric.worst
+        signed = batch.signature(metric).replace("|official|", f"|{_AS_PRINTED}|")
+    except UndefinedMetricError as error:
+        reason = english_problem(error)
+    return Score(
+        **sample.score_fields,
+        protocol="official",
+        metric=metric.name,
         value=value,
         reason=reason,
         stats={} if value is None else mean(value).stats,

@@ -1,6 +1,6 @@
 """MCS-Bench's metrics as its paper prints them, where its script computes something else.
 
-They are named variants for a comparison of the two; no protocol uses them. All take
+They are named variants for a comparison of the two; no protocol uses them. All but BERTScore take
 (reference, hypothesis), two texts prepared alike, and return 0 to 1.
 """
 
@@ -9,11 +9,18 @@ from __future__ import annotations
 from functools import partial
 
 from keju.benchmarks.mcs_bench import BENCHMARK, texts
-from keju.benchmarks.mcs_bench.metrics import CHARACTERS, CLEANED_CHARACTERS, CONVERTED
+from keju.benchmarks.mcs_bench.metrics import (
+    CANDIDATE_AND_ANSWER,
+    CHARACTERS,
+    CLEANED_CHARACTERS,
+    CONVERTED,
+)
 from keju.metrics.bleu import bleu_unsmoothed
 from keju.metrics.edit import distance
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
-from keju.scoring.variants import Variant, register_variant
+from keju.scoring.metric import EncoderMetric
+from keju.scoring.semantic import token_match_f1
+from keju.scoring.variants import Variant, register_encoded_variant, register_variant
 
 
 def bleu_eq5(reference: str, hypothesis: str) -> float:
@@ -74,3 +81,21 @@ for each in (
     _of_text(name="ANLS_biten", beside="ANLS", function=anls_threshold, prepare=CONVERTED),
 ):
     register_variant(each)
+
+# C.2 and 3.2 name BERTScore (Zhang et al. 2020), F1 by token matching; the script computes another
+# number. The paper names neither encoder, layer nor rescaling. Ours are bert-score's defaults for
+# Chinese: bert-base-chinese, layer 8, not rescaled (our reading).
+register_encoded_variant(
+    EncoderMetric(
+        name="BERTScore_zhang",
+        form="text",
+        protocol="official",
+        benchmark=BENCHMARK,
+        prepare=CANDIDATE_AND_ANSWER,
+        encoder="bert-base-chinese",
+        function=token_match_f1,
+        rule="BERTScore F1 by token matching (Zhang et al. 2020), not rescaled",
+        source="the paper's C.2; the encoder is our reading",
+    ),
+    beside="BERTScore",
+)

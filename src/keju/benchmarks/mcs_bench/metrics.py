@@ -187,12 +187,14 @@ def _pair(sample: ScoringSample) -> tuple[str, str]:
     return texts.converted(sample), texts.simplified_answer(sample)
 
 
+CANDIDATE_AND_ANSWER = CONVERTED._replace(inputs=_pair)
+
 _encoded = partial(
     EncoderMetric,
     form="text",
     protocol="official",
     benchmark=BENCHMARK,
-    prepare=CONVERTED._replace(inputs=_pair),
+    prepare=CANDIDATE_AND_ANSWER,
     encoder="chinese-bert-wwm",
     function=first_token_cosine,
     source="the authors' scoring script",
