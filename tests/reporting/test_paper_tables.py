@@ -154,6 +154,49 @@ def test_a_recomputed_row_is_under_its_printed_one_and_says_so(run):
     assert set(own.values()) == {"4 of 45"}
 
 
+def test_two_people_have_one_row_in_table_7(tmp_path):
+    """The paper's one value of two people; in HTML, CSV and LaTeX alike."""
+    folder = answered_run(
+        tmp_path / "run",
+        [
+            Item(id=f"{n}", benchmark="MCS-Bench", task="T16", options=("a", "b"), answer="A")
+            for n in range(6)
+        ],
+        {"human:Li": 4 / 6, "human:Wang": 2 / 6, "openai:m": 0.5},
+    )
+    page = tmp_path / "page.html"
+    report = write_report([folder], page, published=True)
+    by_name = {each.name: each for each in report.paper_tables if each.benchmark == "MCS-Bench"}
+    for name, people in (
+        ("Table 7", ["people (2)"]), ("Table 3", ["human:Li", "human:Wang", "people (2)"]),
+    ):  # fmt: skip
+        overall = column(by_name[name], "OverAll:mean")
+        own = {model: cell.value for (source, model), cell in overall.items()
+               if source == "this run"}  # fmt: skip
+        assert [model for model in own if model != "openai:m"] == people
+        assert own["people (2)"] == "50.00"
+    assert any("people (2)" in note for note in by_name["Table 7"].notes)
+    shown = page.read_text().partition("MCS-Bench, Table 7")[2].partition("</table>")[0]
+    assert shown.count("people (2)</td>") == 1
+    assert "human:" not in shown
+    write_csv(report, tmp_path / "csv")
+    frame = pl.read_csv(tmp_path / "csv" / "mcs-bench-table-7.csv", infer_schema=False)
+    assert frame.filter(pl.col("model") == "people (2)")["OverAll:mean"].to_list() == ["50.00"]
+    assert not frame["model"].str.starts_with("human:").any()
+    write_latex(report, tmp_path / "latex")
+    latex = (tmp_path / "latex" / "mcs-bench-table-7.tex").read_text()
+    assert latex.count("people (2) (this run") == 1
+    assert "human:" not in latex
+
+
+def test_one_person_keeps_the_own_row_in_table_7(tmp_path):
+    item = Item(id="c", benchmark="MCS-Bench", task="T10", options=("a", "b"), answer="A")
+    path = answered_run(tmp_path / "run", [item], {"human:Li": 1.0})
+    table = tables_of(path, published=True)["Table 7"]
+    assert [row.model for row in table.rows if row.source == "this run"] == ["human:Li"]
+    assert not table.notes
+
+
 def test_rows_of_models_without_task_values_stay_as_printed(run):
     tables = tables_of(run, published=True)
     human = column(tables["Table 7"], "OverAll:mean")
@@ -217,6 +260,17 @@ def test_own_tasks_that_no_table_prints_are_in_a_row_of_the_run_alone(tmp_path):
     table = tables_of(folder, published=True)["Table 3"]
     own = [row for row in table.rows if row.source == "this run"]
     assert [str(row.tasks) for row in own] == ["3 of 45", "2 of 45"]
+    names = ["openai:m", "openai:m, tasks that the paper prints"]
+    assert [row.name for row in own] == names
+    page = tmp_path / "page.html"
+    report = write_report([folder], page, published=True)
+    assert all(f">{name}</td>" in page.read_text() for name in names)
+    write_csv(report, tmp_path / "csv")
+    frame = pl.read_csv(tmp_path / "csv" / "mcs-bench-table-3.csv")
+    assert frame.filter(pl.col("source") == "this run")["model"].to_list() == names
+    write_latex(report, tmp_path / "latex")
+    latex = (tmp_path / "latex" / "mcs-bench-table-3.tex").read_text()
+    assert latex.count("tasks that the paper prints (this run, 2 of 45 tasks)") == 1
     (theirs,) = (r for r in table.rows if (r.source, r.model) == ("recomputed", "GPT-4o"))
     assert str(theirs.tasks) == "2 of 45"
     place = [heading.name for heading in table.headings].index("OverAll:mean")

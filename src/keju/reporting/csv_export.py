@@ -228,7 +228,7 @@ def _paper_table_frame(table: PaperTable) -> pl.DataFrame:
     """
     rows: list[dict[str, str | None]] = [
         {
-            "model": row.model,
+            "model": in_english(row.name),
             "source": row.source,
             "group": row.group or None,
             "tasks": str(row.tasks) if row.tasks else None,

@@ -111,7 +111,7 @@ def _name(row: PaperTableRow) -> str:
     """The row's first cell; a row that is not as printed states it."""
     if row.source == "paper" or row.plain:
         return row.model
-    return f"{row.model} ({in_english(row.label)})"
+    return f"{in_english(row.name)} ({in_english(row.label)})"
 
 
 def _format_table(

@@ -72,7 +72,8 @@ class PaperTableRow(NamedTuple):
     `group` is the paper's title of its group of rows, `tasks` the number of the table's tasks in
     its means, None where there are none or the paper does not state it. `judge` graded a row of the
     run, where the table has a column of grades; `graded` is the number of answers in its mean,
-    where not all have a grade.
+    where not all have a grade. `of_printed` marks a second row of a model, over the tasks that the
+    paper prints.
     """
 
     model: str
@@ -82,6 +83,14 @@ class PaperTableRow(NamedTuple):
     tasks: TaskCount | None = None
     judge: str = ""
     graded: GradedCount | None = None
+    of_printed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The model, and what sets the row apart from its other one."""
+        if not self.of_printed:
+            return self.model
+        return message("reporting.tasks-that-the-paper-prints", model=self.model)
 
     @property
     def label(self) -> Message:

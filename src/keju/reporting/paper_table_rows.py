@@ -74,6 +74,7 @@ def table_of(
                 _tasks(who, parts, over),
                 own.judge(who.model, table) if who.source == "this run" else "",
                 own.graded(who.model, table) if who.source == "this run" else None,
+                bool(who.scope) and who.source in ("this run", "difference"),
             )
             for who in kept
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import copy
 from itertools import permutations
 
@@ -16,7 +16,7 @@ from keju.analysis.galleries import (
 )
 from keju.analysis.labels import task_name
 from keju.analysis.leaderboard import Results
-from keju.analysis.run_set import RunSet, sees_image
+from keju.analysis.run_set import PEOPLE, RunSet, sees_image
 from keju.definitions import Task, tasks
 from keju.definitions import benchmark as benchmark_named
 from keju.items import Item, Score
@@ -45,6 +45,7 @@ class RunValues:
 
     def __init__(self, run_set: RunSet, results: Results, benchmark: str, given: Given) -> None:
         self._given = given
+        self._people: tuple[str, ...] = ()
         self._results = results
         self._drawn = {run.name for run in run_set.runs if run.manifest.synthetic}
         self.by_model = {
@@ -77,6 +78,8 @@ class RunValues:
         of_table = {column.task for column in table.columns.values()}
         theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
         notes = [note for task, note in theirs if task in of_table]
+        if self._people:
+            notes.append(message("reporting.people-together", people=listed(self._people)))
         if self._reworded:
             notes.append(message("reporting.other-prompts", reworded=listed(self._reworded)))
         if any(self.judge(model, table) for model in self.by_model):
@@ -108,6 +111,17 @@ class RunValues:
             for name, model_responses in self.by_model.items()
             if sees_image(model_responses)
         }
+        return kept
+
+    def without_single_people(self, several: Collection[str]) -> RunValues:
+        """The same, with people only in rows of several."""
+        kept = copy(self)
+        kept.by_model = {
+            name: model_responses
+            for name, model_responses in self.by_model.items()
+            if model_responses.role != PEOPLE or name in several
+        }
+        kept._people = tuple(name for name in kept.by_model if name in several)
         return kept
 
     def has(self, column: Column) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
+from keju.analysis.human_rows import with_people
 from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet
 from keju.analysis.same_models import SameAs
@@ -50,13 +51,20 @@ def build_paper_tables(
 
     `given` are judges' mean grades by model and task; they are shown in a judge's column where one
     judge alone graded the task. `same_as` declares which models are a paper's: below their rows is
-    one with the difference.
+    one with the difference. Two or more people have a common row; it is their only one in a table
+    whose paper has a row of people, which stands for several too.
     """
+    alone = set(run_set.by_model)
+    if (joined := with_people(run_set)) is not run_set:
+        run_set, results = joined, joined.results
+    several = set(run_set.by_model) - alone
     for benchmark in papers():
         own = RunValues(run_set, results, benchmark, given or {})
         wanted, printed = paper(benchmark).tables, published_tables(benchmark)
         for name in wanted.shown if own.tasks else ():
             kept = own.seeing() if name in wanted.direct else own
+            if several and any(is_of_people(benchmark, row) for row in printed[name].rows):
+                kept = kept.without_single_people(several)
             form = _Form(kept, printed, printed[name], published=published)
             parts = list(form.parts())
             if not parts or not kept.by_model:
@@ -248,7 +256,13 @@ class _Form:
             drawn = self._published and self._own.is_drawn(who.model)
             return self._own.is_ranked(who.model) and not drawn
         known = published_model(self._own.benchmark, who.model)
-        return known is not None and known.role != "human"
+        return known is not None and not is_of_people(self._own.benchmark, who.model)
+
+
+def is_of_people(benchmark: str, row: str) -> bool:
+    """Whether a printed row is of people."""
+    known = published_model(benchmark, row)
+    return known is not None and known.role == "human"
 
 
 def _heading(column: Column, subset: str) -> Heading:
