@@ -48,6 +48,10 @@ RANKED = ("engine", "model", "answers")
 """The roles with ranks."""
 
 
+_Parts = tuple[Sequence[str], Sequence[tuple[str, str]]]
+"""The domains of a leaderboard, and the directions within them."""
+
+
 class Mean(NamedTuple):
     """A mean over tasks with its interval; `missing` has the reason of each task without value."""
 
@@ -68,6 +72,7 @@ class Rank(NamedTuple):
 class LeaderboardRow(NamedTuple):
     """A model of the leaderboard: its overall mean, rank and domains under each protocol.
 
+    `directions` are means within domains, without intervals.
     `seconds`, tokens and `money` are for a thousand items; None where not known. For people, who
     pause, `answer_seconds` is the median of one answer.
     """
@@ -76,6 +81,7 @@ class LeaderboardRow(NamedTuple):
     overall: list[Mean | None]
     ranks: list[Rank]
     domains: list[list[Mean | None]]
+    directions: list[list[Mean | None]]
     failures: list[tuple[str, int]]
     seconds: float | None
     answer_seconds: float | None
@@ -102,6 +108,7 @@ class Leaderboard(NamedTuple):
     `protocols` are those with scores, and `heads` their column heads. `chance` is the value of
     blind guessing by task, where it is above 0. `results` are the numbers behind the
     means, by model and protocol, and `resampled` their intervals and ranks, by protocol.
+    `directions` are those of the definition with a value, each after its domain.
     """
 
     benchmark: str
@@ -109,6 +116,7 @@ class Leaderboard(NamedTuple):
     protocols: Sequence[Protocol]
     heads: Sequence[str]
     domains: list[str]
+    directions: list[tuple[str, str]]
     groups: list[Group]
     chance: Mapping[str, float]
     notes: list[str]
@@ -149,13 +157,20 @@ def _leaderboard(
     protocols = [each for each in PROTOCOLS if any(its == each for _, its in found)]
     resampled = {each: _resample(run_set, found, name, each) for each in protocols}
     domains = list(dict.fromkeys(domain for each in found.values() for domain in each.domains))
+    directions = [
+        (domain, direction)
+        for domain, inside in next((e.directions for e in found.values()), {}).items()
+        for direction in inside
+        if any(each.directions[domain][direction].value is not None for each in found.values())
+    ]
     return Leaderboard(
         benchmark=name,
         title=benchmark_title(name),
         protocols=protocols,
         heads=[_format_head(name, protocol) for protocol in protocols],
         domains=domains,
-        groups=_groups(run_set, name, found, domains, resampled, prices),
+        directions=directions,
+        groups=_groups(run_set, name, found, (domains, directions), resampled, prices),
         chance=_chances(run_set, name),
         notes=_notes(run_set, name, resampled, prices),
         currency=prices.currency if prices else "",
@@ -193,7 +208,7 @@ def _groups(
     run_set: RunSet,
     name: str,
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
-    domains: Sequence[str],
+    parts: _Parts,
     resampled: Mapping[Protocol, ResampledMeans],
     prices: Prices | None,
 ) -> list[Group]:
@@ -207,7 +222,7 @@ def _groups(
             if responses.role != role or model not in with_results:
                 continue
             own = responses.of(name)
-            row = _build_row(own, model, domains, found, resampled)
+            row = _build_row(own, model, parts, found, resampled)
             untimed = own.times and model not in timed
             rows.append(
                 row._replace(
@@ -247,11 +262,12 @@ def _format_head(benchmark: str, protocol: Protocol) -> str:
 def _build_row(
     model_responses: ModelResponses,
     model: str,
-    domains: Sequence[str],
+    parts: _Parts,
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
     resampled: Mapping[Protocol, ResampledMeans],
 ) -> LeaderboardRow:
-    overall, ranks, by_domain = [], [], []
+    domains, directions = parts
+    overall, ranks, by_domain, by_direction = [], [], [], []
     for protocol, known in resampled.items():
         result = found.get((model, protocol))
         overall.append(_overall(result, known.overall.get(model)))
@@ -259,6 +275,7 @@ def _build_row(
         by_domain.append(
             [_domain(result, domain, known.domains.get((model, domain))) for domain in domains]
         )
+        by_direction.append([_direction(result, *place) for place in directions])
     failures = [
         (status, n) for status, n in model_responses.statuses.items() if status != "answered"
     ]
@@ -267,6 +284,7 @@ def _build_row(
         overall=overall,
         ranks=ranks,
         domains=by_domain,
+        directions=by_direction,
         failures=failures,
         seconds=None,
         answer_seconds=None,
@@ -289,6 +307,13 @@ def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) 
     if found is None or found.value is None:
         return None
     return Mean(found.value, bounds, len(found.parts), found.missing)
+
+
+def _direction(result: BenchmarkResult | None, domain: str, direction: str) -> Mean | None:
+    found = result.directions.get(domain, {}).get(direction) if result else None
+    if found is None or found.value is None:
+        return None
+    return Mean(found.value, None, len(found.parts), found.missing)
 
 
 def _rank(known: ResampledMeans, model: str) -> Rank:

@@ -122,6 +122,7 @@ class _TaskRow(_Question, frozen=True, kw_only=True):
     format: str
     count: int = 0
     note: str = ""
+    direction: str = ""
     candidates: Candidates = ""
     transcription_from: str = ""
     queries: dict[str, _Table] = field(default_factory=dict)
@@ -197,7 +198,8 @@ class _Parser:
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
         paper = self._paper(file.paper) if file.paper else None
-        self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
+        named = {name for each in tasks for name in (each.domain, each.direction)} - {""}
+        self._known("domains_zh", file.domains_zh, named, "domain")
         parsed: _Table = {
             "citation": file.citation or (paper.line if paper else ""),
             "means": {name: self._mean(name, row, tasks) for name, row in file.means.items()},
@@ -269,6 +271,7 @@ class _Parser:
             "id": task_id,
             "benchmark": file.name,
             "domain_zh": file.domains_zh.get(row.domain, ""),
+            "direction_zh": file.domains_zh.get(row.direction, ""),
             "queries": tuple(self._queries(item, row)),
             "count_kind": file.count_kind,
             "from_paper": from_paper,

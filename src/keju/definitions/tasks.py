@@ -52,7 +52,8 @@ class Task(Record, frozen=True, kw_only=True):
     or images (`count_kind` is not ``open``) and metrics of the `official` protocol. `candidates` is
     the kind of a query's candidates in a pair task: ``fragments`` of one thing, or crops of
     ``classes``. An item without a transcription has that of an item of the task
-    `transcription_from` about the same images.
+    `transcription_from` about the same images. `direction` divides a domain, where the definition
+    does so: tasks of one direction have a mean of their own within it.
     """
 
     id: str
@@ -61,6 +62,8 @@ class Task(Record, frozen=True, kw_only=True):
     name_en: str
     domain: str
     domain_zh: str = ""
+    direction: str = ""
+    direction_zh: str = ""
     format: str
     queries: tuple[Query, ...]
     count: int

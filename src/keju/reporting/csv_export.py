@@ -21,7 +21,8 @@ from keju.statistics import Interval
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
-    Also ``parameters.csv`` (parameters of models behind servers), ``post-editing.csv`` and
+    Also ``directions.csv`` (means of the directions within domains, where a benchmark has any),
+    ``parameters.csv`` (parameters of models behind servers), ``post-editing.csv`` and
     ``risk-coverage.csv``
     where pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are
     undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
@@ -86,9 +87,34 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
     frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
+    frames |= _directions(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _directions(report: Report) -> dict[str, pl.DataFrame]:
+    """``directions.csv``: the means of the directions within domains; `tasks` have a value."""
+    rows = [
+        {
+            "model": row.model,
+            "benchmark": board.benchmark,
+            "protocol": protocol,
+            "domain": domain,
+            "direction": direction,
+            "value": mean.value,
+            "tasks": mean.tasks - len(mean.missing),
+            "of_tasks": mean.tasks,
+            "without_value": ", ".join(mean.missing),
+        }
+        for board in report.view.boards
+        for group in board.groups
+        for row in group.rows
+        for protocol, means in zip(board.protocols, row.directions, strict=True)
+        for (domain, direction), mean in zip(board.directions, means, strict=True)
+        if mean is not None
+    ]
+    return {"directions": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:

@@ -156,10 +156,16 @@ def _summary(result: Result) -> Json:
         name: mean for benchmark in result.benchmarks for name, mean in benchmark.domains.items()
     }
     overall = {benchmark.benchmark: benchmark.overall for benchmark in result.benchmarks}
+    directions = {
+        domain: _values(found)
+        for benchmark in result.benchmarks
+        for domain, found in benchmark.directions.items()
+    }
     one = next(iter(overall.values())).value if len(overall) == 1 else None
     return {
         "tasks": _per_task(result.tasks, lambda metric: metric.value),
         "domains": {name: mean.value for name, mean in domains.items()},
+        **({"directions": directions} if directions else {}),
         "overall": one if len(overall) == 1 else _values(overall),
         "formats": _values(means),
         "missing": _missing(domains | overall),

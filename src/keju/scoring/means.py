@@ -28,7 +28,11 @@ def benchmark_result(name: str, protocol: Protocol, found: Sequence[TaskResult])
         for title, mean in definition.means.items()
     }
     return BenchmarkResult(
-        benchmark=name, domains=domains, overall=mean_over_domains(domains), formats=formats
+        benchmark=name,
+        domains=domains,
+        overall=mean_over_domains(domains),
+        formats=formats,
+        directions=_direction_means(declared, mains),
     )
 
 
@@ -52,6 +56,21 @@ def _domain_means(declared: Iterable[Task], mains: Mapping[str, _Values]) -> dic
         if mains[each.id]:
             parts.setdefault(each.domain, {}).update(mains[each.id])
     return {domain: _mean_result(values) for domain, values in parts.items()}
+
+
+def _direction_means(
+    declared: Iterable[Task], mains: Mapping[str, _Values]
+) -> dict[str, dict[str, MeanResult]]:
+    """The plain mean of the main values of each direction's tasks, by domain and direction."""
+    parts: dict[str, dict[str, dict[str, float | str]]] = {}
+    for each in declared:
+        if each.direction and mains[each.id]:
+            of_domain = parts.setdefault(each.domain, {})
+            of_domain.setdefault(each.direction, {}).update(mains[each.id])
+    return {
+        domain: {direction: _mean_result(values) for direction, values in found.items()}
+        for domain, found in parts.items()
+    }
 
 
 def _main_values(

@@ -72,7 +72,8 @@ class MeanResult(Record, frozen=True, kw_only=True):
 class BenchmarkResult(Record, frozen=True, kw_only=True):
     """One benchmark: its domains, and the mean over them.
 
-    `formats` are further means that the definition declares over some of the tasks
+    `directions` are the means of the directions within a domain, by domain and direction, where the
+    definition declares any (`Task.direction`). `formats` are further means that the definition declares over some of the tasks
     (`Definition.means`).
     """
 
@@ -80,6 +81,7 @@ class BenchmarkResult(Record, frozen=True, kw_only=True):
     domains: dict[str, MeanResult]
     overall: MeanResult
     formats: dict[str, MeanResult] = field(default_factory=dict)
+    directions: dict[str, dict[str, MeanResult]] = field(default_factory=dict)
 
 
 class Result(Record, frozen=True, kw_only=True):

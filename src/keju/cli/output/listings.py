@@ -44,7 +44,18 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
         table.columns[0].no_wrap = False
         for each in tasks_:
             _add_task(table, each, official=official, counted=counted)
+        if directions := _directions(tasks_):
+            table.caption, table.caption_justify = format_literal(directions), "left"
         yield table
+
+
+def _directions(listed: Sequence[Task]) -> str:
+    """The directions within a domain, each with its tasks."""
+    found: dict[str, list[str]] = {}
+    for each in listed:
+        if each.direction:
+            found.setdefault(each.direction, []).append(each.id)
+    return "\n".join(f"{translate(name)}: {', '.join(ids)}" for name, ids in found.items())
 
 
 def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> None:
