@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 import polars as pl
@@ -19,7 +20,7 @@ from keju.datasets import mini
 from keju.datasets.stats import stats
 from keju.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run
 from keju.figures.bars import classes as classes_of
-from keju.figures.bars import own_class_rows
+from keju.figures.bars import option_rows, own_class_rows
 from keju.figures.boxes import task_box_rows
 from keju.figures.costs import cost_rows
 from keju.figures.datasets import OfDataset
@@ -235,6 +236,31 @@ def test_the_papers_error_rate_of_an_option_is_that_of_official(source):
     for row in figure.rows:
         values = wrong[row["option"], row["model"]]
         assert row["official_error_rate"] == round(100 * sum(values) / len(values), 2)
+    for option in {row["option"] for row in figure.rows}:
+        rows = [row for row in figure.rows if row["option"] == option]
+        for mean, rate in (("mean", "error_rate"), ("official_mean", "official_error_rate")):
+            expected = pytest.approx(fmean(row[rate] for row in rows), abs=0.01)
+            assert [row[mean] for row in rows] == [expected] * len(rows)
+    drawn = figure.draw(figure.rows, Words("en")).to_dict()
+    shown = [layer["encoding"]["x"]["field"] for layer in drawn["hconcat"][1]["layer"]]
+    assert shown == ["mean", "official_mean", "error_rate"]
+    none = [{**row, "official_error_rate": None, "official_mean": None} for row in figure.rows]
+    drawn = figure.draw(none, Words("en")).to_dict()
+    assert len(drawn["hconcat"][1]["layer"]) == 2
+
+
+def test_the_mean_of_the_papers_error_rates_is_over_their_models():
+    """Fig. 16 averages over the models; each protocol's mean is of its own rates."""
+    models, strict = ["openai:m", "baseline:chance", "openai:n"], [0.5, 0.9, 0.3]
+    rows = option_rows(
+        {"task": "T13", "rows": [["行书", 4, strict, "", 0], ["草书", 4, strict, "", 0]]},
+        models,
+        ["openai:m", "openai:n"],
+        {"task": "T13", "rows": [["行书", 4, [0.0, 0.8, 0.25], "", 0]]},
+    )
+    assert {(row["option"], row["mean"], row["official_mean"]) for row in rows} == {
+        ("行书", 40.0, 12.5), ("草书", 40.0, None),
+    }  # fmt: skip
 
 
 def test_an_option_that_one_model_was_not_asked_keeps_its_count_and_mean(source):

@@ -71,9 +71,10 @@ def option_rows(
     real: Sequence[str],
     official: Mapping[str, object] | None = None,
 ) -> list[Row]:
-    """A row for each option and model of a table of `option_errors`; `mean` is over the models.
+    """A row for each option and model of a table of `option_errors`.
 
-    `official_error_rate` is the paper's: an answer is right where the letter occurs in it.
+    `official_error_rate` is the paper's: an answer is right where the letter occurs in it. `mean`
+    and `official_mean` are over the models, each of its column.
     """
     found: list[Row] = []
     printed = {
@@ -84,6 +85,7 @@ def option_rows(
     for true, asked, rates, _, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
         known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
         there = {model: rate for model, rate in known.items() if rate is not None}
+        theirs = [printed[true, m] for m in known if printed.get((true, m)) is not None]
         found += [
             {
                 "task": str(table["task"]),
@@ -94,6 +96,7 @@ def option_rows(
                 "error_rate": points(rate),
                 "official_error_rate": points(printed.get((true, model))),
                 "mean": points(fmean(there.values())),
+                "official_mean": points(fmean(theirs)) if theirs else None,
             }
             for model, rate in there.items()
         ]
@@ -145,9 +148,13 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     dots = base(rows, None).mark_point(size=34, opacity=1, fill="white", stroke=OWN)
     dots = dots.encode(x=x, shape=alt.Shape("model:N", sort=models, scale=shapes))
     mean = base(once, None).mark_tick(thickness=3, size=16, color=INK)
+    layers = [mean.encode(x="mean:Q"), dots]
+    if theirs := [row for row in once if row["official_mean"] is not None]:
+        official = base(theirs, None).mark_tick(thickness=3, size=16, color=PAPERS)
+        layers.insert(1, official.encode(x="official_mean:Q"))
     return alt.hconcat(
         counts.properties(width=90, height=height),
-        alt.layer(mean.encode(x="mean:Q"), dots).properties(width=330, height=height),
+        alt.layer(*layers).properties(width=330, height=height),
         spacing=10,
         bounds="flush",
     )
