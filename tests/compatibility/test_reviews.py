@@ -106,7 +106,5 @@ def test_decisions_on_unclear_answers_are_still_of_their_answers(old, keju):
     decided = "made/runs/people/people/adjudicated.csv"
     done = keju("score", "made/runs/people", "--adjudicated", decided, "--json", "now.json")
     assert "changed since" not in done.output
-    settled = [
-        each["variants"]["tasks"]["7"]["Acc_reviewed"] for each in read("now.json").values()
-    ]
+    settled = [each["variants"]["tasks"]["7"]["Acc_reviewed"] for each in read("now.json").values()]
     assert settled == [1.0] * 6

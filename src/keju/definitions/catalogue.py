@@ -123,7 +123,7 @@ def benchmark_title(name: str) -> str:
 
 
 def name_in_chinese(text: str) -> str:
-    """Chinese name of a title, domain or direction of a benchmark that is not bundled, or nothing."""
+    """Chinese name of a title, domain or direction of a benchmark that is not bundled, or ""."""
     own = [each for each in definitions() if not is_shipped(each.name)]
     names = {each.direction: each.direction_zh for known in own for each in known.tasks}
     names |= {each.domain: each.domain_zh for known in own for each in known.tasks}

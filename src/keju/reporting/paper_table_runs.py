@@ -168,7 +168,7 @@ class RunValues:
 def own_metric(column: Column) -> str:
     """The `official` metric that a printed column is: another one where the printed name misleads.
 
-    OBI-Bench prints "mAP@5" over values that fit precision at 5.
+    The names are those of `Definition.printed_metrics`, the metric that the values fit first.
     """
     meant = benchmark_named(column.benchmark).printed_metrics.get(column.metric, ())
     return meant[0] if meant and column.metric not in meant else column.metric

@@ -52,7 +52,7 @@ def build_paper_tables(
     `given` are judges' mean grades by model and task; they are shown in a judge's column where one
     judge alone graded the task. `same_as` declares which models are a paper's: below their rows is
     one with the difference. Two or more people have a common row; it is their only one in a table
-    whose paper has a row of people, which stands for several too.
+    whose paper has a row of people, which is of several people too.
     """
     alone = set(run_set.by_model)
     if (joined := with_people(run_set)) is not run_set:

@@ -1,10 +1,10 @@
 """`Acc_reviewed`: accuracy after the review of answers with several letters, with its means.
 
-MCS-Bench's authors review multiple-choice answers by hand "to avoid the inclusion of multiple
-letters" (C.2, B.4.1), because their script counts an answer as right that contains the right letter
-anywhere. Which answers they reviewed, and how they decided, is not published. Here people decide
-which option an answer chose if no rule extracts one letter (``keju serve``). The result is a metric
-of its own with its own means; no mean of a protocol includes it.
+A script that counts an answer as right that contains the right letter anywhere accepts "ABCD". The
+authors of a benchmark therefore review such answers by hand, without publishing which ones, and how
+they decided. Here people decide which option an answer chose if no rule extracts one letter
+(``keju serve``). The result is a metric of its own with its own means; no mean of a protocol
+includes it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SEVERAL = "several_letters"
 PEOPLE, RULES, SCRIPT, UNDECIDED = "people", "rules", "script", "undecided"
 """Statistics of a score: what its value rests on."""
 HIGHEST = "highest"
-"""Statistic of a score: its value if an undecided answer counts as the authors' script counts it."""
+"""Statistic of a score: its value if an undecided answer counts as the authors' script has it."""
 _COUNTED = (SEVERAL, PEOPLE, RULES, UNDECIDED)
 
 CODE, LETTER = "answer_key", "letter"
@@ -58,7 +58,7 @@ class Decisions(NamedTuple):
     id: str
 
 
-NO_DECISIONS = Decisions({}, "nobody")
+NO_DECISIONS = Decisions({}, "none")
 
 
 def is_unclear(item: Item, response: Response) -> bool:
@@ -208,7 +208,7 @@ class ReviewedResult(Record, frozen=True, kw_only=True):
 
     `lowest` counts undecided answers as wrong, `highest` as the authors' script counts them.
     `counts` has for each task, and for all under "", how many answers contain several letters,
-    and of how many people, the rules, the script or nobody decided the value.
+    and how many values people decided, keju's rules read, or are undecided.
     """
 
     lowest: Result
@@ -244,10 +244,9 @@ def _with_reviewed(
     result: Result, reviewed: Mapping[tuple[str, str], Sequence[Score]], part: str
 ) -> Result:
     tasks = tuple(
-        msgspec.structs.replace(
-            each, metrics=(_metric_result(scores, part), *each.metrics[1:])
-        )
-        if (scores := reviewed.get((each.task, each.query))) and each.main
+        msgspec.structs.replace(each, metrics=(_metric_result(scores, part), *each.metrics[1:]))
+        if (scores := reviewed.get((each.task, each.query)))
+        and each.main
         and each.main.metric == "Acc"
         else each
         for each in result.tasks

@@ -73,8 +73,8 @@ class BenchmarkResult(Record, frozen=True, kw_only=True):
     """One benchmark: its domains, and the mean over them.
 
     `directions` are the means of the directions within a domain, by domain and direction, where the
-    definition declares any (`Task.direction`). `formats` are further means that the definition declares over some of the tasks
-    (`Definition.means`).
+    definition declares any (`Task.direction`). `formats` are further means that the definition
+    declares over some of the tasks (`Definition.means`).
     """
 
     benchmark: str

@@ -156,7 +156,8 @@ def score_file(
     Raises:
         DataError: it is not in that form; the message names the item.
     """
-    samples, beside = read_responses(path), list[Score]()
+    samples: Iterable[ScoringSample] = read_responses(path)
+    beside: list[Score] = []
     if variants:
         samples = collect_variant_scores(samples, beside, encoders)
         samples = collect_reviewed_scores(samples, NO_DECISIONS, beside)

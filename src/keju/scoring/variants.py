@@ -23,8 +23,8 @@ from keju.items import (
     variant_of,
 )
 from keju.metrics import UndefinedMetricError
-from keju.scoring.decisions import REVIEWED
 from keju.metrics.base import TooLongError
+from keju.scoring.decisions import REVIEWED
 from keju.scoring.metric import EncoderMetric, Preparation, load_declared
 from keju.scoring.metric_value import mean
 from keju.scoring.scoring_sample import ScoringSample
@@ -113,8 +113,8 @@ def collect_variant_scores(
     for sample in samples:
         scores += variant_scores(sample)
         for metric, beside in _ENCODED:
-            place = metric.benchmark, metric.form
-            if place == (sample.item.benchmark, sample.form) and beside in sample.query.official:
+            of = metric.benchmark, metric.form
+            if of == (sample.item.benchmark, sample.form) and beside in sample.query.official:
                 scores.append(_waiting_score(sample, metric, batch, len(scores)))
         yield sample
     for place, result in batch.values():
@@ -175,9 +175,7 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
     )
 
 
-def _waiting_score(
-    sample: ScoringSample, metric: EncoderMetric, batch: Batch, place: int
-) -> Score:
+def _waiting_score(sample: ScoringSample, metric: EncoderMetric, batch: Batch, place: int) -> Score:
     """The score of a formula that needs an encoder, which the batch will complete by its place."""
     reason, signed, value = sample.defect.response or sample.defect.answer, "", None
     try:

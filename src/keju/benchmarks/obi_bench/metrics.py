@@ -1,10 +1,10 @@
 """OBI-Bench, `official`: our reading of the paper and of its tables; no scorer was published.
 
-Section 3.4 defines mean average precision, Table 5 prints "mAP@5". Its values are multiples of 0.02
-with the ceiling of precision at 5 where 4 are relevant, so they are read as precision at 5. Both are
-metrics: `mAP` is what the text defines, `Precision@5` what the table fits. There is no formula of
-mAP@|Yes|, which is read as the mean of the average precision within the candidates answered yes, and
-no rule for Where, whose boxes are matched one to one.
+Section 3.4 defines mean average precision, Table 5 prints "mAP@5". Its values are multiples of
+0.02 with the ceiling of precision at 5 where 4 are relevant, so they are read as precision at 5.
+Both are metrics: `mAP` is what the text defines, `Precision@5` what the table fits. There is no
+formula of mAP@|Yes|, which is read as the mean of the average precision within the candidates
+answered yes, and no rule for Where, whose boxes are matched one to one.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ _rankings(
         ),
         "mAP": (
             average_precision,
-            "mean average precision over all candidates, which section 3.4 of the paper names; ties "
-            "get the expected value",
+            "mean average precision over all candidates, which section 3.4 of the paper names; "
+            "ties get the expected value",
         ),
     },
     "probability",

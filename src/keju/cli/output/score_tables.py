@@ -10,14 +10,14 @@ from rich.table import Table
 from keju.analysis.labels import metric_label
 from keju.analysis.reasoning import reasoning_rows
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
-from keju.definitions import NO_REFERENCE, Query, Task, benchmark, task, tasks
+from keju.definitions import NO_REFERENCE, Query, Task, benchmark, tasks
+from keju.definitions import task as task_of
 from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
 from keju.items import PromptVariant, Protocol
 from keju.messages import message
 from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, merge_unscored
-from keju.scoring.decisions import REVIEWED
 from keju.scoring.reasoned_scores import FORM
 
 
@@ -177,7 +177,9 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     }
     columns, heads = _columns([summary.model for summary in summaries], list(found))
     values = {
-        who: [_reviewed_values(each) for each in (found[who].lowest, found[who].highest, alone[who])]
+        who: [
+            _reviewed_values(each) for each in (found[who].lowest, found[who].highest, alone[who])
+        ]
         for who in columns
         if who in found
     }
@@ -218,7 +220,7 @@ def _reviewed_values(result: Result) -> dict[tuple[str, str], float | None]:
     values = {
         (each.task, ""): each.main.value
         for each in result.tasks
-        if each.main and _asks_for_letter(task(each.task))
+        if each.main and _asks_for_letter(task_of(each.task))
     }
     for each in result.benchmarks:
         declared = benchmark(each.benchmark)
