@@ -22,6 +22,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
     Also ``directions.csv`` (means of the directions within domains, where a benchmark has any),
+    ``acc-reviewed.csv`` where answers with several letters were reviewed,
     ``parameters.csv`` (parameters of models behind servers), ``post-editing.csv`` and
     ``risk-coverage.csv``
     where pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are
@@ -87,10 +88,31 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
     frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
-    frames |= _directions(report)
+    frames |= _directions(report) | _reviewed(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _reviewed(report: Report) -> dict[str, pl.DataFrame]:
+    """``acc-reviewed.csv``: accuracies after the review of answers with several letters."""
+    rows = [
+        {
+            "model": table.model,
+            "task_or_benchmark": row.place,
+            "mean": row.mean,
+            "acc_reviewed": row.lowest,
+            "undecided_as_script": row.highest,
+            "script": row.script,
+            "answers_with_several_letters": table.counts["several_letters"],
+            "decided_by_people": table.counts["people"],
+            "read_by_rules": table.counts["rules"],
+            "undecided": table.counts["undecided"],
+        }
+        for table in report.view.reviewed
+        for row in table.rows
+    ]
+    return {"acc-reviewed": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _directions(report: Report) -> dict[str, pl.DataFrame]:

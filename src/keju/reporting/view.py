@@ -23,6 +23,7 @@ from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, show
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
+from keju.analysis.reviewed import ReviewedTable, reviewed_tables
 from keju.analysis.risk_coverage import (
     PostEditCost,
     RiskCoverageRow,
@@ -122,6 +123,7 @@ class View(NamedTuple):
     wordings: WordingSpread
     tables: list[TaskTable]
     reasoning: list[ReasoningTable]
+    reviewed: list[ReviewedTable]
     texts: PaperTexts
     metrics: list[MetricRow]
     errors: list[ErrorRow]
@@ -203,6 +205,7 @@ def build_view(
         wordings=wording_spread(run_set),
         tables=task_tables(run_set, results),
         reasoning=reasoned,
+        reviewed=list(reviewed_tables(run_set)),
         texts=paper_texts((each.benchmark for each in boards), reasoned),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],

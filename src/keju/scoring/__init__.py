@@ -8,9 +8,11 @@ from keju.scoring.aggregate import CUT_NOTE, aggregate, is_ratio_of_sums
 from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.decisions import (
     Decisions,
+    ReviewedResult,
     answer_code,
     is_unclear,
     read_decisions,
+    reviewed_results,
     unused_decisions,
 )
 from keju.scoring.definition_metrics import check_metrics, known_metrics
@@ -58,6 +60,7 @@ from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
     stored_reasoned_scores,
+    stored_reviewed_scores,
     stored_scores,
 )
 from keju.scoring.summary import (
@@ -88,6 +91,7 @@ __all__ = [
     "ModelScores",
     "ProtocolDifference",
     "Result",
+    "ReviewedResult",
     "SideScores",
     "Summary",
     "TaskComparison",
@@ -133,6 +137,7 @@ __all__ = [
     "read_decisions",
     "read_fingerprint",
     "read_scores",
+    "reviewed_results",
     "score_answer",
     "score_answers",
     "score_file",
@@ -142,6 +147,7 @@ __all__ = [
     "scores_frame",
     "signature",
     "stored_reasoned_scores",
+    "stored_reviewed_scores",
     "stored_scores",
     "summarise",
     "summarise_with_json",

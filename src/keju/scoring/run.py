@@ -22,7 +22,12 @@ from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.messages import message
 from keju.runs import FORMAT_1, RunFolder, StoredItems, file_name, path_of_name
-from keju.scoring.decisions import NO_DECISIONS, Decisions, collect_reviewed_scores
+from keju.scoring.decisions import (
+    NO_DECISIONS,
+    REVIEWED,
+    Decisions,
+    collect_reviewed_scores,
+)
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
 from keju.scoring.metric import EncoderMetric
@@ -32,7 +37,7 @@ from keju.scoring.response_files import read_responses
 from keju.scoring.score import PROTOCOLS, iter_scores, score_samples
 from keju.scoring.scores_parquet import write_scores
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
-from keju.scoring.stored import reasoned_scores_path, scores_path
+from keju.scoring.stored import reasoned_scores_path, reviewed_scores_path, scores_path
 from keju.scoring.variants import collect_variant_scores
 
 T = TypeVar("T")
@@ -233,7 +238,9 @@ def _score_model(
     scores.sort()
     variants.sort(key=lambda each: (_place(items, each), each.round, variant_of(each)))
     write_scores(scores_path(run, model), scores, fingerprint)
-    _write_reasoned(reasoned_scores_path(run, model), reasoned, fingerprint)
+    _write_if_any(reasoned_scores_path(run, model), reasoned, fingerprint)
+    reviewed = [score for score in variants if score.metric == REVIEWED]
+    _write_if_any(reviewed_scores_path(run, model), reviewed, fingerprint)
     return ModelScores(model, scores, variants, strays, reasoned)
 
 
@@ -243,9 +250,9 @@ def _place(items: StoredItems, score: Score) -> int:
     return place
 
 
-def _write_reasoned(path: Path, reasoned: Sequence[Score], fingerprint: Fingerprint) -> None:
-    if reasoned:
-        write_scores(path, reasoned, fingerprint)
+def _write_if_any(path: Path, scores: Sequence[Score], fingerprint: Fingerprint) -> None:
+    if scores:
+        write_scores(path, scores, fingerprint)
     else:
         path.unlink(missing_ok=True)
 

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from keju.analysis.labels import metric_label
 from keju.analysis.reasoning import reasoning_rows
+from keju.analysis.reviewed import ReviewedRow, reviewed_rows
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
-from keju.definitions import NO_REFERENCE, Query, Task, benchmark, tasks
-from keju.definitions import task as task_of
+from keju.definitions import NO_REFERENCE, Query, Task, tasks
 from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
@@ -45,7 +45,6 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
 
 _Who = tuple[str, PromptVariant]
 """A model in one prompt variant: a column."""
-_OVERALL = "OverAll"
 _LABELS = 48
 """Width in characters of the names of task and metric in a table of scores."""
 
@@ -162,6 +161,12 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     A range goes from undecided answers as wrong to those as the authors' script counts them; its
     own value is in brackets. None where no answer was reviewed.
     """
+    script = {
+        (each.model, each.variant): each
+        for summary in summaries
+        for each in summary.results
+        if each.protocol == "official"
+    }
     found = {
         (summary.model, each.lowest.variant): each
         for summary in summaries
@@ -169,84 +174,35 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     }
     if not found:
         return None
-    alone = {
-        (each.model, each.variant): each
-        for summary in summaries
-        for each in summary.results
-        if each.protocol == "official"
-    }
     columns, heads = _columns([summary.model for summary in summaries], list(found))
-    values = {
-        who: [
-            _reviewed_values(each) for each in (found[who].lowest, found[who].highest, alone[who])
-        ]
-        for who in columns
-        if who in found
-    }
     table = plain_table(
         *name_columns("task", "mean"), *heads, right=range(2, 2 + len(heads)),
         title=message("terminal.reviewed"),
     )  # fmt: skip
-    rows = dict.fromkeys(
-        row
-        for lowest, _, script in values.values()
-        for row in lowest
-        if (lowest[row], script.get(row)) != (None, None)
-    )
-    for row in rows:
-        cells = [
-            _reviewed_cell(*(each.get(row) for each in values[who])) if who in values else NOTHING
-            for who in columns
-        ]
-        table.add_row(*row, *cells)
-    lines = [
-        _review_counts(model, found[model, variant].counts[""])
-        for model, variant in columns
-        if (model, variant) in found
-    ]
+    cells = {
+        (row.place, row.mean, who): _reviewed_cell(row)
+        for who, each in found.items()
+        for row in reviewed_rows(each, script[who])
+    }
+    for place, mean in dict.fromkeys(key[:2] for key in cells):
+        shown = (cells.get((place, mean, who), NOTHING) for who in columns)
+        table.add_row(place, translate(mean), *shown)
+    lines = [review_counts(who[0], found[who].counts[""]) for who in columns if who in found]
     table.caption, table.caption_justify = format_literal("\n".join(lines)), "left"
     return table
 
 
-def _review_counts(model: str, counts: Mapping[str, int]) -> str:
+def review_counts(model: str, counts: Mapping[str, int]) -> str:
+    """How many answers contain several letters, and what their values rest on."""
     return message(
         "terminal.reviewed-counts", model=model, several_letters=counts["several_letters"],
         people=counts["people"], rules=counts["rules"], undecided=counts["undecided"],
     )  # fmt: skip
 
 
-def _reviewed_values(result: Result) -> dict[tuple[str, str], float | None]:
-    """The accuracies of a result, and its means that rest on some, by task and name of the mean."""
-    values = {
-        (each.task, ""): each.main.value
-        for each in result.tasks
-        if each.main and _asks_for_letter(task_of(each.task))
-    }
-    for each in result.benchmarks:
-        declared = benchmark(each.benchmark)
-        lettered = [task for task in declared.tasks if _asks_for_letter(task)]
-        domains = {task.domain for task in lettered}
-        values |= {
-            (each.benchmark, name): mean.value
-            for name, mean in each.domains.items()
-            if name in domains
-        }
-        values |= {
-            (each.benchmark, name): mean.value
-            for name, mean in each.formats.items()
-            if declared.means[name].tasks_of(lettered)
-        }
-        values[each.benchmark, _OVERALL] = each.overall.value
-    return values
-
-
-def _asks_for_letter(declared: Task) -> bool:
-    return any(query.form == "letter" for query in declared.queries)
-
-
-def _reviewed_cell(lowest: float | None, highest: float | None, script: float | None) -> str:
-    ends = dict.fromkeys((percent(lowest), percent(highest)))
-    return f"{' – '.join(ends)} ({percent(script)})"
+def _reviewed_cell(row: ReviewedRow) -> str:
+    ends = dict.fromkeys((percent(row.lowest), percent(row.highest)))
+    return f"{' – '.join(ends)} ({percent(row.script)})"
 
 
 def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
