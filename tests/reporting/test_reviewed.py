@@ -1,4 +1,4 @@
-"""Accuracies after the review of answers with several letters, in the report and in the terminal."""
+"""Accuracies after the review of answers with several letters: report, CSV and terminal."""
 
 from __future__ import annotations
 
@@ -104,3 +104,12 @@ def test_a_scoring_without_it_leaves_none_of_an_earlier_one(run, tmp_path):
     assert not list(run.reviewed_scores_dir.glob("*.parquet"))
     write_report([run.path], tmp_path / "r.html")
     assert "Acc_reviewed" not in (tmp_path / "r.html").read_text()
+
+
+def test_the_table_is_absent_where_there_is_nothing_to_review(run):
+    for task in ANSWERS:
+        path = run.responses_path("m", task)
+        path.write_bytes(path.read_bytes().splitlines(keepends=True)[1 if task == "T5" else 0])
+    shown = score(run, "--variants")
+    assert "Acc_reviewed" in shown
+    assert "contain the letters of several options" not in " ".join(shown.split())

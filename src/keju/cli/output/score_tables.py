@@ -159,7 +159,7 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     """`official` after the review of answers with several letters, with its means, in percent.
 
     A range goes from undecided answers as wrong to those as the authors' script counts them; its
-    own value is in brackets. None where no answer was reviewed.
+    own value is in brackets. None where no answer has several letters, and people decided none.
     """
     script = {
         (each.model, each.variant): each
@@ -172,7 +172,12 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
         for summary in summaries
         for each in summary.reviewed
     }
-    if not found:
+    lines = [
+        review_counts(model, each.counts[""])
+        for (model, _), each in found.items()
+        if each.counts[""]["several_letters"] or each.counts[""]["people"]
+    ]
+    if not lines:
         return None
     columns, heads = _columns([summary.model for summary in summaries], list(found))
     table = plain_table(
@@ -187,7 +192,7 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     for place, mean in dict.fromkeys(key[:2] for key in cells):
         shown = (cells.get((place, mean, who), NOTHING) for who in columns)
         table.add_row(place, translate(mean), *shown)
-    lines = [review_counts(who[0], found[who].counts[""]) for who in columns if who in found]
+    lines.append(message("terminal.reviewed-not-published"))
     table.caption, table.caption_justify = format_literal("\n".join(lines)), "left"
     return table
 
