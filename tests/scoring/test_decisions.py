@@ -121,10 +121,12 @@ def test_the_means_of_the_reviewed_accuracy_follow_from_its_tasks():
     assert after.counts["T5"]["undecided"] == after.counts["T12"]["people"] == 1
     written = to_json(scores, found)
     assert written["official"]["overall"] == pytest.approx((1 + 1 + 0) / 3)
-    assert written["reviewed"]["overall"] == pytest.approx(1 / 3)
-    assert written["reviewed"]["highest"]["formats"]["MCS-Bench: MCQ"] == pytest.approx(2 / 3)
-    assert written["reviewed"]["tasks"]["5"] == {REVIEWED: 0.0}
-    assert written["reviewed"]["counts"]["12"]["people"] == 1
+    assert written["variants"]["reviewed"]["overall"] == pytest.approx(1 / 3)
+    assert written["variants"]["reviewed"]["highest"]["formats"]["MCS-Bench: MCQ"] == pytest.approx(
+        2 / 3
+    )
+    assert written["variants"]["reviewed"]["tasks"]["5"] == {REVIEWED: 0.0}
+    assert written["variants"]["reviewed"]["counts"]["12"]["people"] == 1
 
 
 def test_a_code_changes_with_the_answer_and_names_no_model():

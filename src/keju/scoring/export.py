@@ -28,9 +28,9 @@ def to_json(
     {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
     several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
     the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
-    what is not. Variants have a key of their own beside the protocols, and so have `official` with
-    reasoning that came in a field of its own (``with_reasoning``, in the form of a protocol) and
-    `official` after the review of answers with several letters (``reviewed``).
+    what is not. Variants have a key of their own beside the protocols, and so has `official` with
+    reasoning that came in a field of its own: ``with_reasoning``, in the form of a protocol. Among
+    the variants, ``reviewed`` has the means after the review of answers with several letters.
     """
     named = json_by_model(scores, aggregate(scores), variants, reasoned)
     return next(iter(named.values())) if len(named) == 1 else dict(named)
@@ -54,9 +54,10 @@ def json_by_model(
         named[name][result.protocol] = {"items": rows} | _summary(result)
         who = (result.model, result.variant)
         if own := [each for each in variants if (each.model, variant_of(each)) == who]:
-            named[name]["variants"] = _variants(own)
+            shown = named[name].setdefault("variants", _variants(own))
+            assert isinstance(shown, dict)
             for reviewed in reviewed_results([result], own):
-                named[name]["reviewed"] = _reviewed(reviewed)
+                shown["reviewed"] = _reviewed(reviewed)
         with_it = [each for each in reasoned if (each.model, variant_of(each)) == who]
         if with_it and result.protocol == "official":
             named[name]["with_reasoning"] = _reasoned(with_it)
