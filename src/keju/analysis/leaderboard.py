@@ -1,14 +1,16 @@
 """Leaderboards: overall and domain means with intervals and ranks, grouped by role.
 
 Groups (books, plates) are drawn once for all tasks and models together, so that a mean over tasks
-and a rank among models keep their correlation.
+and a rank among models keep their correlation. Only means over the same items of the same tasks can
+be compared, so models that answered other ones are in a group of their own.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from keju.analysis.engine_times import Speed, speeds
 from keju.analysis.human_rows import with_people
@@ -16,7 +18,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
-from keju.analysis.resampling import Bounds, ResampledMeans, resample_benchmark
+from keju.analysis.resampling import NO_BASIS, Basis, Bounds, ResampledMeans, resample_benchmark
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
 from keju.definitions import (
     OWN_BENCHMARK,
@@ -33,6 +35,7 @@ from keju.running.prices import Prices
 from keju.runs.served_models import served_line
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
 
+Who = TypeVar("Who")
 Results = Mapping[tuple[str, Protocol], Result]
 
 ROLES = {
@@ -69,15 +72,29 @@ class Rank(NamedTuple):
     why: str = ""
 
 
+class Extent(NamedTuple):
+    """How much a mean rests on: the number of tasks with a value, and of the items answered.
+
+    `others` is whether another group of the same role has as many, but other ones.
+    """
+
+    tasks: int
+    items: int
+    others: bool = False
+
+
 class LeaderboardRow(NamedTuple):
     """A model of the leaderboard: its overall mean, rank and domains under each protocol.
 
-    `directions` are means within domains, without intervals.
-    `seconds`, tokens and `money` are for a thousand items; None where not known. For people, who
-    pause, `answer_seconds` is the median of one answer.
+    It answered `answered` of the `items` of its run. `directions` are means within domains, without
+    intervals. `seconds`, tokens and `money` are for a thousand items; None where not known. For
+    people, who pause, `answer_seconds` is the median of one answer.
     """
 
     model: str
+    role: str
+    answered: int
+    items: int
     overall: list[Mean | None]
     ranks: list[Rank]
     domains: list[list[Mean | None]]
@@ -89,17 +106,74 @@ class LeaderboardRow(NamedTuple):
     output_tokens: float | None
     money: float | None
 
+    @property
+    def unanswered(self) -> int:
+        """The number of items of its run to which it has no response."""
+        return self.items - self.answered
+
 
 class Group(NamedTuple):
-    """The models of one role, best first."""
+    """Models of one role whose means rest on the same items of the same tasks, best first.
+
+    `extent` is the number of these tasks and items; None where all rows of the leaderboard rest on
+    the same ones.
+    """
 
     role: str
     rows: list[LeaderboardRow]
+    extent: Extent | None = None
 
     @property
     def title(self) -> str:
         """The name of the group."""
-        return message(ROLES[self.role])
+        return group_title(self.role, self.extent)
+
+
+def group_title(role: str, extent: Extent | None) -> str:
+    """The name of a group of rows: their role and, if rows differ in it, what they answered."""
+    title = message(ROLES[role]) if role in ROLES else role
+    if extent is None:
+        return title
+    name = "analysis.role-and-other-extent" if extent.others else "analysis.role-and-extent"
+    return message(name, role=title, tasks=extent.tasks, items=extent.items)
+
+
+class BasisGroup(NamedTuple, Generic[Who]):
+    """Rows of one role with equal bases; without an extent if all rows have equal bases."""
+
+    role: str
+    extent: Extent | None
+    rows: list[Who]
+
+
+def group_by_basis(rows: Mapping[Who, tuple[str, Sequence[Basis]]]) -> list[BasisGroup[Who]]:
+    """Divide the rows of a leaderboard by role and by what their means rest on.
+
+    Every presentation of a leaderboard uses this rule. The groups are in the order of roles, then
+    those of the most tasks and items first; the rows of a group keep their order.
+
+    Args:
+        rows: the role and the bases under each protocol, by row.
+    """
+    groups: dict[tuple[str, frozenset[tuple[int, str, bytes]]], list[Who]] = {}
+    extents: dict[tuple[str, frozenset[tuple[int, str, bytes]]], tuple[int, int]] = {}
+    for who, (role, bases) in rows.items():
+        digests = frozenset(
+            (place, *each) for place, basis in enumerate(bases) for each in basis.digests.items()
+        )
+        groups.setdefault((role, digests), []).append(who)
+        extents[role, digests] = max((basis.extent for basis in bases), default=(0, 0))
+    several = len({digests for _, digests in groups}) > 1
+    order = {role: place for place, role in enumerate(ROLES)}
+    found: list[BasisGroup[Who]] = []
+    seen: set[tuple[str, int, int]] = set()
+    for key in sorted(
+        groups, key=lambda key: (order.get(key[0], len(order)), *(-n for n in extents[key]))
+    ):
+        role, extent = key[0], Extent(*extents[key], others=(key[0], *extents[key]) in seen)
+        seen.add((role, *extents[key]))
+        found.append(BasisGroup(role, extent if several else None, groups[key]))
+    return found
 
 
 class Leaderboard(NamedTuple):
@@ -125,9 +199,14 @@ class Leaderboard(NamedTuple):
     resampled: Mapping[Protocol, ResampledMeans]
 
     @property
+    def rows(self) -> list[LeaderboardRow]:
+        """The rows of all groups."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
     def has_tokens(self) -> bool:
         """Whether any model has a count of tokens."""
-        return any(row.output_tokens is not None for group in self.groups for row in group.rows)
+        return any(row.output_tokens is not None for row in self.rows)
 
 
 def leaderboards(
@@ -142,11 +221,12 @@ def leaderboards(
     names = dict.fromkeys(
         found.benchmark for result in results.values() for found in result.benchmarks
     )
-    return [_leaderboard(run_set, results, name, prices) for name in names]
+    counts = _count_items(run_set)
+    return [_leaderboard(run_set, results, name, counts, prices) for name in names]
 
 
 def _leaderboard(
-    run_set: RunSet, results: Results, name: str, prices: Prices | None
+    run_set: RunSet, results: Results, name: str, counts: _Counts, prices: Prices | None
 ) -> Leaderboard:
     found = {
         (model, protocol): benchmark
@@ -170,7 +250,7 @@ def _leaderboard(
         heads=[_format_head(name, protocol) for protocol in protocols],
         domains=domains,
         directions=directions,
-        groups=_groups(run_set, name, found, (domains, directions), resampled, prices),
+        groups=_groups(run_set, name, found, (domains, directions), resampled, counts, prices),
         chance=_chances(run_set, name),
         notes=_notes(run_set, name, resampled, prices),
         currency=prices.currency if prices else "",
@@ -210,30 +290,62 @@ def _groups(
     found: Mapping[tuple[str, Protocol], BenchmarkResult],
     parts: _Parts,
     resampled: Mapping[Protocol, ResampledMeans],
+    counts: _Counts,
     prices: Prices | None,
 ) -> list[Group]:
-    """The models with results by role, best first."""
+    """The models with results by role and by what they answered, best first."""
     timed = speeds(run_set)
     with_results = {model for model, _ in found}
-    groups = []
-    for role in ROLES:
-        rows = []
-        for model, responses in run_set.by_model.items():
-            if responses.role != role or model not in with_results:
-                continue
-            own = responses.of(name)
-            row = _build_row(own, model, parts, found, resampled)
-            untimed = own.times and model not in timed
-            rows.append(
-                row._replace(
-                    seconds=_seconds(own, timed.get(model)),
-                    answer_seconds=median(own.times) if untimed else None,  # People pause.
-                    money=money(own, prices),
-                )
+    rows: dict[str, LeaderboardRow] = {}
+    for model, responses in run_set.by_model.items():
+        if model not in with_results:
+            continue
+        own = responses.of(name)
+        answered, items = counts.of(responses, model, name)
+        untimed = own.times and model not in timed
+        rows[model] = _build_row(own, model, parts, found, resampled)._replace(
+            answered=answered,
+            items=items,
+            seconds=_seconds(own, timed.get(model)),
+            answer_seconds=median(own.times) if untimed else None,  # People pause.
+            money=money(own, prices),
+        )
+    order = sorted(rows, key=lambda model: -_sort_value(rows[model].overall))
+    grouped = group_by_basis(
+        {
+            model: (
+                run_set.by_model[model].role,
+                [each.bases.get(model, NO_BASIS) for each in resampled.values()],
             )
-        if rows:
-            groups.append(Group(role, sorted(rows, key=lambda row: -_sort_value(row.overall))))
-    return groups
+            for model in order
+        }
+    )
+    return [
+        Group(role, [rows[model] for model in models], extent) for role, extent, models in grouped
+    ]
+
+
+class _Counts(NamedTuple):
+    """The number of items by dataset and benchmark, and of answered ones by model and benchmark."""
+
+    items: Counter[tuple[str, str]]
+    answered: Counter[tuple[str, str]]
+    dataset_of_run: Mapping[str, str]
+
+    def of(self, responses: ModelResponses, model: str, benchmark: str) -> tuple[int, int]:
+        """How many items of a benchmark a model answered, and how many its run has."""
+        dataset = self.dataset_of_run[responses.run]
+        return self.answered[model, benchmark], self.items[dataset, benchmark]
+
+
+def _count_items(run_set: RunSet) -> _Counts:
+    datasets = {run.name: run.manifest.items_key for run in run_set.runs}
+    found = _Counts(Counter(), Counter(), datasets)
+    for asked in run_set.asked:
+        benchmark = asked.item.benchmark
+        found.items[asked.run.manifest.items_key, benchmark] += 1
+        found.answered.update((model, benchmark) for model in {a.model for a in asked.answers})
+    return found
 
 
 def _notes(
@@ -281,6 +393,9 @@ def _build_row(
     ]
     return LeaderboardRow(
         model=model,
+        role=model_responses.role,
+        answered=0,
+        items=0,
         overall=overall,
         ranks=ranks,
         domains=by_domain,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
 from statistics import harmonic_mean
 from typing import NamedTuple
 
@@ -47,12 +48,32 @@ class Gap(NamedTuple):
         return self.p_holm <= _LEVEL
 
 
+class Basis(NamedTuple):
+    """What a model's mean rests on: the tasks with a value, and the items that it answered there.
+
+    Two means can be compared only if their bases are equal: `digests` has a digest of the answered
+    items by task. `answered` is their number.
+    """
+
+    digests: Mapping[str, bytes]
+    answered: int
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The number of tasks and of items, by which the fullest basis is found."""
+        return len(self.digests), self.answered
+
+
+NO_BASIS = Basis({}, 0)
+"""The basis of a model without a value."""
+
+
 class ResampledMeans(NamedTuple):
     """The 95 % intervals of a benchmark under one protocol, and its models' ranks.
 
     `ranks` are the rank by value and the ranks that are possible after all pairwise tests (None
     where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
-    compares each two ranked models, in both orders.
+    compares each two ranked models, in both orders. `bases` is what each model's mean rests on.
     """
 
     overall: dict[str, Bounds]
@@ -61,6 +82,7 @@ class ResampledMeans(NamedTuple):
     unranked: dict[str, str]
     notes: list[str]
     gaps: dict[tuple[str, str], Gap]
+    bases: dict[str, Basis]
 
 
 class _Part(NamedTuple):
@@ -77,6 +99,7 @@ class _Resamples(NamedTuple):
     groups: int
     of_task: dict[str, int]
     unsure: list[str]
+    answered: dict[str, dict[str, tuple[int, bytes]]]
 
     def groups_of(self, names: Collection[str]) -> int:
         """The number of different groups in these tasks."""
@@ -121,12 +144,14 @@ def resample_benchmark(
     Args:
         mains: the scores of main metrics under one protocol, by task and query.
         results: the benchmark's results by model.
-        ranked: the models that get ranks, if they answered all items that others of them did.
+        ranked: the models that get ranks, if their means rest on the same tasks and items as the
+            fullest one of them.
     """
     models = list(results)
     drawn = _draw_resamples(mains, models)
     alone = _alone(mains, results)
-    found = ResampledMeans({}, {}, {}, {}, list(_notes(drawn)), {})
+    bases = {model: _basis(result, drawn.answered[model]) for model, result in results.items()}
+    found = ResampledMeans({}, {}, {}, {}, list(_notes(drawn)), {}, bases)
     tested: dict[str, Floats] = {}
     for place, model in enumerate(models):
         domains = {
@@ -160,6 +185,17 @@ def resample_benchmark(
             axis=0,
         )
     return _rank(found, results, ranked, tested)
+
+
+def _basis(result: BenchmarkResult, answered: Mapping[str, tuple[int, bytes]]) -> Basis:
+    names = [
+        name for mean in result.domains.values() for name in mean.parts if name not in mean.missing
+    ]
+    its = {name: answered[name] for name in names if name in answered}
+    return Basis(
+        {name: digest for name, (_, digest) in its.items()},
+        sum(count for count, _ in its.values()),
+    )
 
 
 def _alone(
@@ -205,8 +241,11 @@ def _draw_resamples(mains: Mains, models: Sequence[str]) -> _Resamples:
     known: dict[str, int] = {}
     sums: dict[str, list[TaskSums]] = {}
     unsure: list[str] = []
+    answered: dict[str, dict[str, tuple[int, bytes]]] = {model: {} for model in models}
     for (task, query), scores in mains.items():
         name = task_name(task, query)
+        for model, count_and_digest in _answered_items(scores, models):
+            answered[model][name] = count_and_digest
         kept = [each for each in scores if each.model in places and each.value is not None]
         ratios = list(ratios_of(kept)) if kept else []
         if kept and not ratios:
@@ -230,7 +269,25 @@ def _draw_resamples(mains: Mains, models: Sequence[str]) -> _Resamples:
         name: len(np.unique(np.concatenate([each.groups for each in each_task])))
         for name, each_task in sums.items()
     }
-    return _Resamples(parts, len(known), of_task, unsure)
+    return _Resamples(parts, len(known), of_task, unsure, answered)
+
+
+def _answered_items(
+    scores: Sequence[Score], models: Sequence[str]
+) -> Iterator[tuple[str, tuple[int, bytes]]]:
+    """For each model with scores of a task, the number of its items and a digest of them."""
+    places = {model: place for place, model in enumerate(models)}
+    known: dict[str, int] = {}
+    row_of, column_of = array("q"), array("q")
+    for score in scores:
+        if score.model in places:
+            row_of.append(places[score.model])
+            column_of.append(known.setdefault(score.item, len(known)))
+    there = np.zeros((len(models), len(known)), dtype=bool)
+    there[row_of, column_of] = True
+    for model, row in zip(models, there, strict=True):
+        if count := int(row.sum()):
+            yield model, (count, sha256(np.packbits(row).tobytes()).digest())
 
 
 def _sums(scores: Sequence[Score], places: Mapping[str, int], known: dict[str, int]) -> TaskSums:
@@ -254,23 +311,15 @@ def _rank(
     ranked: Collection[str],
     tested: Mapping[str, Floats],
 ) -> ResampledMeans:
-    there = {
-        model: {
-            name for mean in result.domains.values() for name in mean.parts
-            if name not in mean.missing
-        }
-        for model, result in results.items()
-        if model in ranked
-    }  # fmt: skip
-    asked = set().union(*there.values())
+    bases = {model: found.bases[model] for model in results if model in ranked}
+    fullest = max(bases.values(), key=lambda basis: basis.extent, default=NO_BASIS)
     values: dict[str, float] = {}
-    for model, names in there.items():
+    for model, basis in bases.items():
         value = results[model].overall.value
-        if names == asked and value is not None:
+        if basis == fullest and value is not None:
             values[model] = value
         else:
-            lacks = listed(sorted(asked - names))
-            found.unranked[model] = message("analysis.not-ranked-lacks", lacks=lacks)
+            found.unranked[model] = _explain_unranked(basis, fullest)
     if len(values) == 1:
         found.unranked.update(dict.fromkeys(values, message("analysis.there-no-other-model")))
         return found
@@ -281,6 +330,19 @@ def _rank(
         above = sum(other > value for other in values.values())
         found.ranks[model] = (above + 1, spans.get(model))
     return found
+
+
+def _explain_unranked(basis: Basis, fullest: Basis) -> str:
+    """Why a mean is not ranked beside those that rest on the fullest basis."""
+    if lacks := sorted(fullest.digests.keys() - basis.digests.keys()):
+        return message("analysis.not-ranked-lacks", lacks=listed(lacks))
+    if not basis.digests:
+        return message("analysis.not-ranked")
+    if basis.answered < fullest.answered:
+        return message(
+            "analysis.not-ranked-fewer-items", count=basis.answered, total=fullest.answered
+        )
+    return message("analysis.not-ranked-other-items")
 
 
 def _test_pairs(

@@ -33,7 +33,9 @@ class Leaderboard:
     `overall` has a row for each model, benchmark and protocol: its mean over the domains, its rank
     and the ranks that are possible after all pairwise tests (`rank_low`, `rank_high`); `role` is
     ``model``, ``engine``, ``answers`` (of other programs), ``human`` or ``baseline``, and only the
-    first three are ranked. `missing` names the tasks without a value. `domains` has a row for each
+    first three are ranked. `missing` names the tasks without a value; the mean rests on `tasks`
+    tasks and `items` items. Rows of one role with other tasks or items follow each other in groups,
+    since only means over the same items can be compared. `domains` has a row for each
     domain with a value, `tasks` one for each task with the value of its main metric.
     """
 
@@ -47,13 +49,15 @@ class Leaderboard:
         return f"Leaderboard({models}, {number_of(self.tasks['task'].n_unique(), 'task')})"
 
     def _repr_html_(self) -> str:
-        heads = ("benchmark", "protocol", "model", "value", "95 % interval", "rank", "possible")
+        heads = ("benchmark", "protocol", "model", "value", "95 % interval", "rank", "possible",
+                 "tasks", "items")  # fmt: skip
         rows = [
             (
                 row["benchmark"], row["protocol"], row["model"], row["value"],
                 _span(row["low"], row["high"], ".3f"),
                 row["rank"] or row["role"],
                 _span(row["rank_low"], row["rank_high"], "d"),
+                row["tasks"], row["items"],
             )
             for row in self.overall.iter_rows(named=True)
         ]  # fmt: skip
@@ -101,8 +105,9 @@ _Types = dict[str, type[pl.DataType] | pl.DataType]
 _VALUE: _Types = dict.fromkeys(("value", "low", "high"), pl.Float64)
 _WHO: _Types = dict.fromkeys(("protocol", "role", "model"), pl.String)
 _RANKS: _Types = dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64)
+_BASIS: _Types = {"tasks": pl.Int64, "items": pl.Int64}
 _OVERALL = pl.Schema(
-    {"benchmark": pl.String, **_WHO, **_VALUE, **_RANKS, "missing": pl.List(pl.String)}
+    {"benchmark": pl.String, **_WHO, **_VALUE, **_RANKS, **_BASIS, "missing": pl.List(pl.String)}
 )
 _DOMAINS = pl.Schema({"benchmark": pl.String, "domain": pl.String, **_WHO, **_VALUE})
 _PLACE: _Types = dict.fromkeys(("benchmark", "task", "query", "metric"), pl.String)
@@ -130,6 +135,8 @@ def _overall_rows(
                         "rank": rank,
                         "rank_low": span and span[0],
                         "rank_high": span and span[1],
+                        "tasks": resampled.bases[model].extent[0],
+                        "items": resampled.bases[model].extent[1],
                         **_who(run_set, model, protocol),
                         **_bounds(resampled.overall.get(model)),
                     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import altair as alt
 
@@ -53,7 +54,10 @@ def standings(source: OfRun) -> Iterator[Drawn]:
             title=message("figures.overall-means", title=recognised(board.title)),
             caption=_build_caption(board, rows),
             rows=rows,
-            draw=_standings_chart,
+            draw=partial(
+                _standings_chart,
+                titles={in_english(group.title): group.title for group in board.groups},
+            ),
         ).or_undrawn(message("figures.no-overall-mean"))
 
 
@@ -107,7 +111,10 @@ _LOOKS = {"strict": ("circle", OWN, OWN), "official": ("diamond", PAPERS, PAPER)
 """Shape, stroke and fill of a protocol's marks."""
 
 
-def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
+def _standings_chart(
+    rows: Sequence[Row], words: Words, *, titles: Mapping[str, str]
+) -> alt.FacetChart:
+    """The chart; `titles` are the titles of the groups by their English texts."""
     domain = [each for each in _LOOKS if each in distinct(rows, "protocol")]
     shapes, strokes, fills = zip(*(_LOOKS[each] for each in domain), strict=True)
     stroke = alt.Stroke("protocol:N", scale=alt.Scale(domain=domain, range=strokes))
@@ -132,7 +139,7 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
     roles = distinct(rows, "role")
     header = alt.Header(
         labelAngle=0, labelAlign="left", labelOrient="top", labelAnchor="start", labelColor=SOFT,
-        labelExpr=_translate_labels(roles, words),
+        labelExpr=_translate_labels({role: titles[role] for role in roles}, words),
     )  # fmt: skip
     return (
         alt.layer(lines, marks, ends, data=data(rows))
@@ -142,12 +149,12 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
     )
 
 
-def _translate_labels(names: Sequence[str], words: Words) -> str:
+def _translate_labels(titles: Mapping[str, str], words: Words) -> str:
     """A Vega expression that translates a label to the report's language.
 
-    The names are keju's own.
+    The titles are keju's own.
     """
-    table = ", ".join(f"'{name}': '{words(name)}'" for name in names)
+    table = ", ".join(f"'{name}': '{words(title)}'" for name, title in titles.items())
     return f"({{{table}}})[datum.label]"
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
+from keju.analysis.run_set import PEOPLE
 from keju.formatting import NOTHING, percent
 from keju.messages import Message, join_clauses, join_lines, join_parts, listed, message, recognised
 from keju.reporting.cells import Cell, bounds_text
@@ -52,6 +53,20 @@ def rank_cell(rank: Rank) -> Cell:
         return Cell(title=rank.why)
     note = bounds_text(*map(str, rank.possible)) if rank.possible else ""
     return Cell(str(rank.place), note=note, best=rank.place == 1)
+
+
+def extent_text(row: LeaderboardRow) -> Message:
+    """How many of the items of its run a model answered."""
+    return message("reporting.answered-of-items", answered=row.answered, items=row.items)
+
+
+def unanswered_text(count: int, role: str) -> str:
+    """The number of items without a response; empty where there are none."""
+    if not count:
+        return ""
+    if role == PEOPLE:
+        return message("reporting.items-not-answered", count=count)
+    return message("reporting.items-not-asked-or-answered", count=count)
 
 
 def time_text(row: LeaderboardRow) -> str:

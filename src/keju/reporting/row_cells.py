@@ -13,11 +13,13 @@ from keju.reporting.cells import Cell, bounds_text, interval_text
 from keju.reporting.leaderboard_cells import (
     chance_lines,
     domain_cell,
+    extent_text,
     money_text,
     overall_cell,
     rank_cell,
     time_text,
     tokens_text,
+    unanswered_text,
 )
 from keju.scoring import MetricResult, TaskComparison
 from keju.statistics import FEWEST_GROUPS, Interval, Spread
@@ -177,10 +179,11 @@ def _percent_cell(value: float, bounds: Interval | None) -> Cell:
 
 
 CELLS = {
-    "chances": chance_lines, "deviation": deviation_text, "money": money_text,
-    "of_domain": domain_cell, "of_effort": post_edit_cells, "of_grade": grade_cells,
+    "chances": chance_lines, "deviation": deviation_text, "extent": extent_text,
+    "money": money_text, "of_domain": domain_cell, "of_effort": post_edit_cells, "of_grade": grade_cells,
     "of_overall": overall_cell, "of_rank": rank_cell, "of_risk": risk_cells, "of_step": step_cells,
     "of_task": task_cells, "of_wording": wording_value, "p": p_text, "risk_line": risk_line,
     "spread": spread_text, "time": time_text, "tokens": tokens_text,
+    "unanswered": unanswered_text,
 }  # fmt: skip
 """The functions with which the template shows rows of numbers."""

@@ -83,8 +83,10 @@ class ModelRow(NamedTuple):
     """The row of one model in the summary."""
 
     name: str
+    role: str
     kind: str
     asked: Cell
+    unanswered: int
     answered: int
     failures: list[tuple[str, int]]
     not_asked: list[tuple[str, int]]
@@ -184,7 +186,7 @@ def build_view(
         nearly_empty=nearly_empty(run_set),
         no_results=no_results(run_set),
         names=run_set.models,
-        models=[_model_row(run_set, model, timed.get(model)) for model in run_set.models],
+        models=[_model_row(run_set, model, timed.get(model), boards) for model in run_set.models],
         parameters=parameters(run_set),
         asked_otherwise=asked_otherwise(run_set),
         own_prompts=own_prompts(run_set),
@@ -196,7 +198,7 @@ def build_view(
             model_responses.role == "baseline" for model_responses in run_set.by_model.values()
         ),
         official=any("official" in each.protocols for each in boards),
-        missing=list(_missing_lines(run_set, results)),
+        missing=list(_missing_lines(run_set, results, boards)),
         paper_tables=papers_tables(run_set, results, judged.means, published=True, same_as=same_as)
         if published
         else [],
@@ -261,12 +263,17 @@ def papers_tables(
     )
 
 
-def _model_row(run_set: RunSet, name: str, timed: Speed | None) -> ModelRow:
+def _model_row(
+    run_set: RunSet, name: str, timed: Speed | None, boards: Sequence[Leaderboard]
+) -> ModelRow:
     model_responses = run_set.by_model[name]
+    rows = [row for board in boards for row in board.rows if row.model == name]
     return ModelRow(
         name=name,
+        role=model_responses.role,
         kind=_kind(model_responses),
         asked=_items_cell(model_responses),
+        unanswered=sum(row.unanswered for row in rows),
         answered=model_responses.statuses["answered"],
         failures=[
             (why, count) for why, count in model_responses.statuses.items() if why != "answered"
@@ -335,7 +342,9 @@ def _kind(model_responses: ModelResponses) -> Message:
     return message(_KINDS.get(kind, "reporting.model-kind"))
 
 
-def _missing_lines(run_set: RunSet, results: Results) -> Iterator[Message]:
+def _missing_lines(
+    run_set: RunSet, results: Results, boards: Sequence[Leaderboard]
+) -> Iterator[Message]:
     """The parts missing in the overall numbers, one line per model, protocol, benchmark and reason.
 
     The tasks that are not in the data are only counted, in one line per benchmark.
@@ -367,6 +376,17 @@ def _missing_lines(run_set: RunSet, results: Results) -> Iterator[Message]:
                     benchmark=found.benchmark,
                     reason=recognised(why),
                     names=listed(names),
+                )
+                lines[line] = None
+    for board in boards:
+        for row in board.rows:
+            if row.unanswered:
+                line = message(
+                    "reporting.model-answered",
+                    model=row.model,
+                    benchmark=board.benchmark,
+                    answered=row.answered,
+                    items=row.items,
                 )
                 lines[line] = None
     yield from lines

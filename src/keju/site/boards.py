@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.analysis.leaderboard import RANKED, ROLES
-from keju.analysis.resampling import ResampledMeans, resample_benchmark
+from keju.analysis.leaderboard import RANKED, ROLES, Extent, group_by_basis, group_title
+from keju.analysis.resampling import NO_BASIS, Basis, ResampledMeans, resample_benchmark
 from keju.items import Protocol, Record
 from keju.messages import in_english, message
 from keju.scoring import PROTOCOLS, BenchmarkResult
@@ -71,14 +71,26 @@ class BoardRow(NamedTuple):
         return role, -(values[-1] if values else -1.0), self.entry.name, self.entry.id
 
 
+class RowGroup(NamedTuple):
+    """Rows of one role whose means rest on the same items of the same tasks."""
+
+    title: str
+    rows: Sequence[BoardRow]
+
+
 class Board(NamedTuple):
-    """A benchmark on one dataset: its rows, best first, and notes on the intervals."""
+    """A benchmark on one dataset: its rows in groups, best first, and notes on the intervals."""
 
     of: BoardOfBundle
-    rows: Sequence[BoardRow]
+    groups: Sequence[RowGroup]
     protocols: Sequence[Protocol]
     domains: Sequence[str]
     notes: Sequence[str]
+
+    @property
+    def rows(self) -> list[BoardRow]:
+        """The rows of all groups."""
+        return [row for group in self.groups for row in group.rows]
 
     @property
     def items(self) -> int:
@@ -87,13 +99,14 @@ class Board(NamedTuple):
 
     @property
     def leaders(self) -> list[BoardRow]:
-        """The rows of the first rank, by `strict` or else `official`."""
-        protocol = self.protocols[-1] if self.protocols else "strict"
-        return [
-            row
-            for row in self.rows
-            if protocol in row.standings and row.standings[protocol].rank == 1
-        ]
+        """The rows that can be of the first rank, by `strict` or else `official`.
+
+        Several if their possible ranks overlap; none if ranks are not tested.
+        """
+        protocol: Protocol = "official" if "strict" not in self.protocols else "strict"
+        found = [(row, row.standings[protocol].ranks) for row in self.rows
+                 if protocol in row.standings]  # fmt: skip
+        return [row for row, ranks in found if ranks and ranks[0] == 1]
 
     @property
     def last_date(self) -> str:
@@ -106,12 +119,21 @@ class Board(NamedTuple):
         return min((row.source for row in self.rows), key=items_first)
 
 
+class EntryGroup(Record, frozen=True, kw_only=True, array_like=True):
+    """Entries of one role with equal bases; the extent is None if all entries have equal bases."""
+
+    role: str
+    extent: Extent | None
+    entries: tuple[str, ...]
+
+
 class BoardNumbers(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The numbers of a board that need all of its bundles, and the SHA-256 of these bundles."""
 
     format: str = FORMAT
     bundles: tuple[str, ...]
     standings: dict[str, dict[Protocol, Position]]
+    groups: tuple[EntryGroup, ...]
     notes: tuple[str, ...]
 
 
@@ -124,22 +146,27 @@ def board_of(
     board: BoardOfBundle, summaries: Sequence[BundleSummary], numbers: BoardNumbers, facts: Facts
 ) -> Board:
     """The rows of a board in their order."""
-    rows = [
-        BoardRow(
+    by_entry = {
+        entry.id: BoardRow(
             entry, summary.source, numbers.standings[entry.id], facts.get(entry.model, NO_FACTS)
         )
         for summary in summaries
         for entry in summary.entries
         if entry.board == board.id
-    ]
+    }
+    rows = by_entry.values()
     protocols = [each for each in PROTOCOLS if any(each in row.standings for row in rows)]
     named = (
         domain for row in rows for standing in row.standings.values() for domain in standing.domains
     )
-    return Board(
-        board, sorted(rows, key=lambda row: row.sort_key), protocols, list(dict.fromkeys(named)),
-        numbers.notes,
-    )  # fmt: skip
+    groups = [
+        RowGroup(
+            group_title(group.role, group.extent),
+            sorted((by_entry[entry] for entry in group.entries), key=lambda row: row.sort_key),
+        )
+        for group in numbers.groups
+    ]
+    return Board(board, groups, protocols, list(dict.fromkeys(named)), numbers.notes)
 
 
 def board_numbers(
@@ -158,25 +185,28 @@ def board_numbers(
     entries = [e for each in summaries for e in each.entries if e.board == board.id]
     places = [(each.task, each.query) for each in board.tasks]
     files = [out / scores_file(each.source) for each in summaries]
-    incomplete = {
-        each.id: why for each in entries if (why := _incomplete(each, entries)) is not None
-    }
+    bases: dict[str, list[Basis]] = {each.id: [] for each in entries}
     standings: dict[str, dict[Protocol, Position]] = {each.id: {} for each in entries}
     notes: list[str] = []
     for protocol in PROTOCOLS:
         results = {each.id: found for each in entries if (found := _result(each, protocol))}
         if not results:
             continue
-        ranked = [e.id for e in entries if e.role in RANKED and e.id not in incomplete]
+        ranked = [e.id for e in entries if e.role in RANKED]
         scores = MainScores(files, board.id, protocol, places)
         drawn = resample_benchmark(scores, results, ranked=ranked)
-        drawn.unranked.update(incomplete)
         notes += map(in_english, drawn.notes)
         for entry, result in results.items():
             standings[entry][protocol] = _position(entry, result, drawn)
+        for entry, of_entry in bases.items():
+            of_entry.append(drawn.bases.get(entry, NO_BASIS))
     return BoardNumbers(
         bundles=tuple(each.source.sha256 for each in summaries),
         standings=standings,
+        groups=tuple(
+            EntryGroup(role=group.role, extent=group.extent, entries=tuple(group.rows))
+            for group in group_by_basis({e.id: (e.role, bases[e.id]) for e in entries})
+        ),
         notes=tuple(dict.fromkeys(notes)),
     )
 
@@ -191,14 +221,6 @@ def _result(entry: Entry, protocol: Protocol) -> BenchmarkResult | None:
         ),
         None,
     )
-
-
-def _incomplete(entry: Entry, entries: Iterable[Entry]) -> str | None:
-    """The reason why an entry that has not answered all items gets no rank."""
-    most = max(each.items for each in entries if each.role in RANKED or each is entry)
-    if entry.items < most:
-        return in_english(message("site.answered-fewer", count=entry.items, total=most))
-    return None
 
 
 def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Position:

@@ -208,7 +208,6 @@ class _Pages:
             f"boards/{board.of.id}.html",
             board=board,
             protocols=board.protocols,
-            groups=list(self._groups(rows)),
             printed=printed,
             views=views(board, self._words),
             filters=filters(rows, printed, self._words),
@@ -226,12 +225,6 @@ class _Pages:
             tasks=self._tasks[board.of.id],
             words=self._script_words("common.js", "items.js"),
         )
-
-    def _groups(self, rows: Sequence[BoardRow]) -> Iterator[dict[str, Any]]:
-        for role in dict.fromkeys((*ROLES, *(row.entry.role for row in rows))):
-            if its := [row for row in rows if row.entry.role == role]:
-                title = self._words.text(ROLES[role]) if role in ROLES else role
-                yield {"title": title, "rows": its}
 
     def _entries(self, model: str) -> Iterator[dict[str, Any]]:
         for board in map(_reordered, self._site.boards):

@@ -76,12 +76,7 @@ class MainScores(Mapping[Place, list[Score]]):
     def __init__(
         self, paths: Sequence[Path], board: str, protocol: Protocol, places: Sequence[Place]
     ) -> None:
-        wanted = (
-            (pl.col("board") == board)
-            & pl.col("main")
-            & (pl.col("protocol") == protocol)
-            & pl.col("value").is_not_null()
-        )
+        wanted = (pl.col("board") == board) & pl.col("main") & (pl.col("protocol") == protocol)
         columns = ["entry", *_OF_SCORE, *_STATS]
         self._protocol = protocol
         self._places = list(places)
