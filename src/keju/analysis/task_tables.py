@@ -17,7 +17,10 @@ from keju.statistics import Interval
 
 
 class TaskValue(NamedTuple):
-    """A model's main metric of a task; `mark` ranks it among models that are not baselines."""
+    """A model's main metric of a task.
+
+    `mark` ranks it among models that are not baselines and answered the most items of the task.
+    """
 
     main: MetricResult | None
     interval: Interval | None
@@ -139,10 +142,16 @@ def _values(
     place: tuple[str, str, Protocol, str],
     sure: Mapping[MetricValue, Interval],
 ) -> list[TaskValue]:
-    real = {
-        model: round(100 * main.value, 1)
+    items = {
+        model: main.items // by_model[model].rounds
         for model, main in mains.items()
         if main.value is not None and by_model[model].role != "baseline"
+    }
+    most = max(items.values(), default=0)
+    real = {
+        model: round(100 * value, 1)
+        for model, main in mains.items()
+        if (value := main.value) is not None and items.get(model) == most
     }
     places = marks(real, higher_is_better=higher_is_better(*place))
     return [

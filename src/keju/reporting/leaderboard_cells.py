@@ -52,7 +52,7 @@ def rank_cell(rank: Rank) -> Cell:
     if rank.place is None:
         return Cell(title=rank.why)
     note = bounds_text(*map(str, rank.possible)) if rank.possible else ""
-    return Cell(str(rank.place), note=note, best=rank.place == 1)
+    return Cell(str(rank.place), note=note, best=rank.possible == (1, 1))
 
 
 def extent_text(row: LeaderboardRow) -> Message:

@@ -180,7 +180,8 @@ def _percent_cell(value: float, bounds: Interval | None) -> Cell:
 
 CELLS = {
     "chances": chance_lines, "deviation": deviation_text, "extent": extent_text,
-    "money": money_text, "of_domain": domain_cell, "of_effort": post_edit_cells, "of_grade": grade_cells,
+    "money": money_text, "of_domain": domain_cell, "of_effort": post_edit_cells,
+    "of_grade": grade_cells,
     "of_overall": overall_cell, "of_rank": rank_cell, "of_risk": risk_cells, "of_step": step_cells,
     "of_task": task_cells, "of_wording": wording_value, "p": p_text, "risk_line": risk_line,
     "spread": spread_text, "time": time_text, "tokens": tokens_text,

@@ -14,13 +14,12 @@ import msgspec
 from markupsafe import Markup
 
 from keju import __version__
-from keju.analysis.leaderboard import ROLES
 from keju.formatting import percent
 from keju.messages import LANGUAGES
 from keju.reporting.item_pages import inert, page_templates
 from keju.scoring import PROTOCOLS, VERDICTS
 from keju.site.addresses import address
-from keju.site.boards import Board, BoardRow
+from keju.site.boards import Board
 from keju.site.item_files import BOARDS
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.page_data import (
