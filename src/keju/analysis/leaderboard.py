@@ -19,7 +19,7 @@ from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
 from keju.analysis.resampling import NO_BASIS, Basis, Bounds, ResampledMeans, resample_benchmark
-from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet
+from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, main_metric
 from keju.definitions import (
     OWN_BENCHMARK,
     benchmark_title,
@@ -73,7 +73,7 @@ class Rank(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """How much a mean rests on: the number of tasks with a value, and of the items answered.
+    """How much was answered: the number of tasks and of items.
 
     `others` is whether another group of the same role has as many, but other ones.
     """
@@ -115,8 +115,8 @@ class LeaderboardRow(NamedTuple):
 class Group(NamedTuple):
     """Models of one role whose means rest on the same items of the same tasks, best first.
 
-    `extent` is the number of these tasks and items; None where all rows of the leaderboard rest on
-    the same ones.
+    `extent` is how many tasks and items they answered, those without a value included; None where
+    all rows of the leaderboard rest on the same ones.
     """
 
     role: str
@@ -326,7 +326,10 @@ def _groups(
 
 
 class _Counts(NamedTuple):
-    """The number of items by dataset and benchmark, and of answered ones by model and benchmark."""
+    """The number of items by dataset and benchmark, and of answered ones by model and benchmark.
+
+    Items of queries without a metric, which only people read, are not counted.
+    """
 
     items: Counter[tuple[str, str]]
     answered: Counter[tuple[str, str]]
@@ -342,6 +345,8 @@ def _count_items(run_set: RunSet) -> _Counts:
     datasets = {run.name: run.manifest.items_key for run in run_set.runs}
     found = _Counts(Counter(), Counter(), datasets)
     for asked in run_set.asked:
+        if not any(main_metric(asked.item, protocol) for protocol in PROTOCOLS):
+            continue
         benchmark = asked.item.benchmark
         found.items[asked.run.manifest.items_key, benchmark] += 1
         found.answered.update((model, benchmark) for model in {a.model for a in asked.answers})

@@ -52,19 +52,21 @@ class Basis(NamedTuple):
     """What a model's mean rests on: the tasks with a value, and the items that it answered there.
 
     Two means can be compared only if their bases are equal: `digests` has a digest of the answered
-    items by task. `answered` is their number.
+    items by task. `items` is their number. `extent` is the number of all tasks and items that the
+    model answered, those without a value included.
     """
 
     digests: Mapping[str, bytes]
-    answered: int
+    items: int
+    extent: tuple[int, int]
 
     @property
-    def extent(self) -> tuple[int, int]:
+    def fullness(self) -> tuple[int, int]:
         """The number of tasks and of items, by which the fullest basis is found."""
-        return len(self.digests), self.answered
+        return len(self.digests), self.items
 
 
-NO_BASIS = Basis({}, 0)
+NO_BASIS = Basis({}, 0, (0, 0))
 """The basis of a model without a value."""
 
 
@@ -195,6 +197,7 @@ def _basis(result: BenchmarkResult, answered: Mapping[str, tuple[int, bytes]]) -
     return Basis(
         {name: digest for name, (_, digest) in its.items()},
         sum(count for count, _ in its.values()),
+        (len(answered), sum(count for count, _ in answered.values())),
     )
 
 
@@ -312,11 +315,11 @@ def _rank(
     tested: Mapping[str, Floats],
 ) -> ResampledMeans:
     bases = {model: found.bases[model] for model in results if model in ranked}
-    fullest = max(bases.values(), key=lambda basis: basis.extent, default=NO_BASIS)
+    fullest = max(bases.values(), key=lambda basis: basis.fullness, default=NO_BASIS)
     values: dict[str, float] = {}
     for model, basis in bases.items():
         value = results[model].overall.value
-        if basis == fullest and value is not None:
+        if basis.digests == fullest.digests and value is not None:
             values[model] = value
         else:
             found.unranked[model] = _explain_unranked(basis, fullest)
@@ -338,10 +341,8 @@ def _explain_unranked(basis: Basis, fullest: Basis) -> str:
         return message("analysis.not-ranked-lacks", lacks=listed(lacks))
     if not basis.digests:
         return message("analysis.not-ranked")
-    if basis.answered < fullest.answered:
-        return message(
-            "analysis.not-ranked-fewer-items", count=basis.answered, total=fullest.answered
-        )
+    if basis.items < fullest.items:
+        return message("analysis.not-ranked-fewer-items", count=basis.items, total=fullest.items)
     return message("analysis.not-ranked-other-items")
 
 

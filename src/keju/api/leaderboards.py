@@ -135,8 +135,8 @@ def _overall_rows(
                         "rank": rank,
                         "rank_low": span and span[0],
                         "rank_high": span and span[1],
-                        "tasks": resampled.bases[model].extent[0],
-                        "items": resampled.bases[model].extent[1],
+                        "tasks": len(resampled.bases[model].digests),
+                        "items": resampled.bases[model].items,
                         **_who(run_set, model, protocol),
                         **_bounds(resampled.overall.get(model)),
                     }

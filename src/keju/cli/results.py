@@ -341,8 +341,7 @@ def report(
         )
     if costs.pages and made.view.times:
         say(*time_lines(made.view.times))
-    for run in runs:
-        note(*missing_lines(run, program()))
+    note(*missing_lines(made.view.unfinished, program()))
     say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
     for folder, write in ((files.csv, write_csv), (files.latex, write_latex)):
         if folder is not None:

@@ -1,4 +1,4 @@
-"""Conclusions of a comparison of OCR engines: errors, time, reliable differences."""
+"""Conclusions of a report; of own pages a comparison of engines: errors, time, differences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from keju.analysis.confusions import Confusion, Misread
 from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
 from keju.analysis.no_results import MOST, NoResults
 from keju.analysis.reading_patterns import PatternCounts, Patterns
-from keju.analysis.resampling import ResampledMeans
+from keju.analysis.resampling import Gap, ResampledMeans
 from keju.analysis.run_set import RunSet
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
@@ -20,6 +20,7 @@ from keju.messages import (
     listed,
     message,
 )
+from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.glossary import pattern_senses
@@ -31,11 +32,21 @@ _MOST_PAGES = 10
 
 
 class Pair(NamedTuple):
-    """Two engines, the better first, and their difference in points."""
+    """Two engines, the better first, and their difference in points.
+
+    `reliable` is whether it is significant: otherwise neither is named the better one.
+    """
 
     better: str
     worse: str
     points: str
+    reliable: bool = True
+
+    @property
+    def text(self) -> Message:
+        """The difference in words."""
+        name = "reporting.pair-better" if self.reliable else "reporting.pair-differs"
+        return message(name, better=self.better, worse=self.worse, points=self.points)
 
 
 class Verdict(NamedTuple):
@@ -70,12 +81,7 @@ class Verdict(NamedTuple):
 
     def _pairs(self) -> str:
         """The first few pairs, and how many more the report has."""
-        shown = [
-            message(
-                "reporting.pair-better", better=each.better, worse=each.worse, points=each.points
-            )
-            for each in self.pairs[:_MOST_PAIRS]
-        ]
+        shown = [each.text for each in self.pairs[:_MOST_PAIRS]]
         if (more := len(self.pairs) - _MOST_PAIRS) > 0:
             shown.append(message("reporting.more-in-report", count=more))
         return join_clauses(shown)
@@ -132,14 +138,17 @@ def verdicts(
     misread: Sequence[Misread] = (),
     patterns: PatternCounts | None = None,
 ) -> list[Verdict]:
-    """The conclusions of a comparison of engines on own pages, and what to do next.
+    """The conclusions of a report, and what to do next.
 
-    `misread` are the confusions of the report, `patterns` its reading patterns. Empty for other
-    benchmarks, and where nothing was both read and has a reference.
+    Of own pages they compare engines: `misread` are the confusions of the report, `patterns` its
+    reading patterns. Empty for own pages where nothing was both read and has a reference.
     """
+    if not view.own_pages:
+        sentences = benchmark_sentences(view.boards, view.unfinished, run_set)
+        return [Verdict(each.text, next=each.steps) for each in sentences]
     errors = _select_errors(view, run_set)
     lacking = list(_describe_missing(view))
-    if not view.own_pages or not (errors or lacking):
+    if not (errors or lacking):
         return []
     found = patterns or PatternCounts()
     turned = (
@@ -313,10 +322,8 @@ def _describe_differences(resampled: ResampledMeans, run_set: RunSet) -> Iterato
             )
         )
         return
-    reliable = [_build_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
-    open_ = [
-        _build_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant
-    ]
+    reliable = [_build_pair(pair, gap) for pair, gap in pairs.items() if gap.significant]
+    open_ = [_build_pair(pair, gap) for pair, gap in pairs.items() if not gap.significant]
     if reliable:
         yield Verdict(message("reporting.reliable-p-05-over", groups=groups), reliable)
     if open_:
@@ -324,5 +331,5 @@ def _describe_differences(resampled: ResampledMeans, run_set: RunSet) -> Iterato
         yield Verdict(doubtful, open_, [message("reporting.add-pages-more-books")])
 
 
-def _build_pair(pair: tuple[str, str], difference: float) -> Pair:
-    return Pair(*pair, percent(difference))
+def _build_pair(pair: tuple[str, str], gap: Gap) -> Pair:
+    return Pair(*pair, percent(gap.difference), reliable=gap.significant)

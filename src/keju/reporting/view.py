@@ -34,6 +34,7 @@ from keju.analysis.run_set import ModelResponses, RunSet
 from keju.analysis.same_models import SameAs
 from keju.analysis.swapped import SwapLine, swap_table, swapped_of
 from keju.analysis.task_tables import MetricRow, TaskTable, metric_rows, task_tables
+from keju.analysis.unfinished import Unfinished, unfinished_models
 from keju.analysis.unpublished_settings import asked_otherwise
 from keju.analysis.wording_spread import WordingSpread, wording_spread
 from keju.definitions import (
@@ -60,6 +61,7 @@ from keju.reporting.paper_tables import build_paper_tables
 from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
+from keju.runs import RunFolder
 
 _KINDS = {
     "openai": "reporting.endpoint",
@@ -115,6 +117,7 @@ class View(NamedTuple):
     examples: list[ShownExample]
     boards: list[Leaderboard]
     missing: list[Message]
+    unfinished: list[Unfinished]
     paper_tables: list[PaperTable]
     other_data: Sequence[str]
     own_pages: bool
@@ -199,6 +202,9 @@ def build_view(
         ),
         official=any("official" in each.protocols for each in boards),
         missing=list(_missing_lines(run_set, results, boards)),
+        unfinished=[
+            each for run in run_set.runs for each in unfinished_models(RunFolder.open(run.path))
+        ],
         paper_tables=papers_tables(run_set, results, judged.means, published=True, same_as=same_as)
         if published
         else [],

@@ -98,6 +98,11 @@ class Board(NamedTuple):
         return sum(len(each.ids) for each in self.of.tasks)
 
     @property
+    def scored_items(self) -> int:
+        """The number of items with a metric; the others are only read by people."""
+        return sum(len(each.ids) for each in self.of.tasks if each.metrics)
+
+    @property
     def leaders(self) -> list[BoardRow]:
         """The rows that can be of the first rank, by `strict` or else `official`.
 

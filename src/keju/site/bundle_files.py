@@ -144,7 +144,8 @@ class _BundleWriter:
             if place is None or facts is None:
                 continue
             key = facts.name, place.board
-            asked.setdefault(key, set()).add((place.task.name, place.position))
+            if place.task.metrics:  # Answers to other queries are only read by people.
+                asked.setdefault(key, set()).add((place.task.name, place.position))
             counts = self._statuses.setdefault(key, {})
             counts[answer.response.status] = counts.get(answer.response.status, 0) + 1
             row = [self._id(*key), *_answer(answer, place.task, self._source)]

@@ -84,8 +84,8 @@ class Stratum(Record, frozen=True, kw_only=True, array_like=True):
 class Entry(Record, frozen=True, kw_only=True):
     """A row of leaderboards: a model of a bundle in one prompt variant, on one board.
 
-    `name` is the model's name with its variant where that is not the default; `statuses` counts
-    the items by status.
+    `name` is the model's name with its variant where that is not the default; `items` is the number
+    of answered items with a metric; `statuses` counts the items by status.
     """
 
     id: str

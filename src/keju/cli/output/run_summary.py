@@ -5,11 +5,10 @@ It imports nothing that scores or draws, since it is printed while the responses
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -18,14 +17,16 @@ from keju.datasets.readers.base import join_names
 from keju.definitions import is_blank
 from keju.errors import shortened
 from keju.items import Failure
-from keju.local_paths import shell_quoted
 from keju.messages import message
 from keju.models import MISSING
 from keju.models.base import ENDPOINTS
-from keju.running import ModelSummary, RunSummary, preset, request_count
+from keju.running import ModelSummary, RunSummary, preset
 from keju.running.failures import hint_of
-from keju.runs import HUMAN, RunFolder
+from keju.runs import RunFolder
 from keju.runs.served_models import served_lines
+
+if TYPE_CHECKING:
+    from keju.analysis.unfinished import Unfinished
 
 
 def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Table:
@@ -200,7 +201,9 @@ def trouble_lines(summary: RunSummary) -> Iterator[str]:
 
 def unfinished_lines(run: RunFolder) -> Iterator[str]:
     """For each model of an incomplete run, its progress."""
-    for each in _unfinished_models(run):
+    from keju.analysis.unfinished import unfinished_models
+
+    for each in unfinished_models(run):
         yield message(
             "terminal.unfinished",
             model=each.model,
@@ -210,41 +213,16 @@ def unfinished_lines(run: RunFolder) -> Iterator[str]:
         )
 
 
-def missing_lines(path: Path, program: str) -> Iterator[str]:
+def missing_lines(unfinished: Iterable[Unfinished], program: str) -> Iterator[str]:
     """For each model of an incomplete run, what its report lacks, and the command that resumes.
 
     `program` is how commands begin, such as ``keju``.
     """
-    folder = RunFolder.open(path)
-    named = folder.manifest().dataset_path
-    dataset = shell_quoted(os.path.normpath(path / named)) if named else "DATASET"
-    for each in _unfinished_models(folder):
-        model = f" --model {shell_quoted(each.model)}" if each.command == "run" else ""
+    for each in unfinished:
         yield message(
             "terminal.report-incomplete",
             model=each.model,
             missing=each.planned - each.there,
             planned=each.planned,
-            command=f"{program} {each.command} {dataset}{model} --out {shell_quoted(str(path))}",
+            command=f"{program} {each.whole_command}",
         )
-
-
-class _Unfinished(NamedTuple):
-    """A model with fewer responses than planned requests, and the command that resumes it."""
-
-    model: str
-    there: int
-    planned: int
-    command: str
-
-
-def _unfinished_models(folder: RunFolder) -> Iterator[_Unfinished]:
-    manifest = folder.manifest()
-    variants = len(manifest.input_settings) * manifest.rounds
-    requests = sum(map(request_count, folder.iter_items())) * variants
-    there = Counter(response.model for response in folder.responses())
-    for model in manifest.models:
-        planned = requests - sum(manifest.not_asked.get(model, {}).values())
-        if there[model] < planned:
-            command = "serve" if model.startswith(HUMAN) else "run"
-            yield _Unfinished(model, there[model], planned, command)

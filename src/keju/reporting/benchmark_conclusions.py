@@ -1,0 +1,282 @@
+"""Conclusions of a report on benchmarks: who is ahead, what is missing, and what to do about it.
+
+Every sentence follows from numbers of the report. None states an order where ranks overlap, and
+none compares means that rest on other items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from keju.analysis.labels import higher_is_better
+from keju.analysis.leaderboard import RANKED, Leaderboard
+from keju.analysis.resampling import ResampledMeans
+from keju.analysis.run_set import RunSet
+from keju.analysis.unfinished import Unfinished
+from keju.formatting import percent
+from keju.items import Protocol
+from keju.local_paths import shell_quoted
+from keju.messages import Message, join_clauses, join_parts, listed, message, recognised
+from keju.scoring import NO_RESPONSES, MetricResult
+
+_MOST_NAMED = 6
+_FEW = 0.01
+"""The share of unclear answers up to which they are not mentioned."""
+
+_WEIGHTS = re.compile(r"needs the weights of ([^:]+): ")
+_OPTION = re.compile(r"--semantic [\w.-]+=DIR")
+
+
+class Sentence(NamedTuple):
+    """A conclusion without its full stop, and what to do about it."""
+
+    text: Message
+    steps: Sequence[str] = ()
+
+
+def benchmark_sentences(
+    boards: Sequence[Leaderboard],
+    unfinished: Sequence[Unfinished],
+    run_set: RunSet,
+) -> Iterator[Sentence]:
+    """The conclusions, the most important ones first.
+
+    Args:
+        boards: the leaderboards of the report.
+        unfinished: the models of its runs that lack responses.
+        run_set: the data of the report.
+    """
+    for board in boards:
+        yield from _describe_order(board)
+    yield from _describe_bases(boards)
+    yield from _describe_unfinished(unfinished)
+    yield from _describe_unscored(boards, run_set)
+    yield from _describe_failures(run_set)
+    yield from _describe_unclear(run_set)
+    yield from _describe_protocols(run_set)
+
+
+def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
+    """Who is first, or may be, and how many pairs of models differ reliably."""
+    protocol: Protocol = board.protocols[-1]
+    found = board.resampled[protocol]
+    title = recognised(board.title)
+    spans = {model: span for model, (_, span) in found.ranks.items() if span}
+    if len(found.ranks) < 2:
+        if names := [row.model for row in board.rows if row.role in RANKED]:
+            yield Sentence(message("reporting.one-model-alone", title=title, models=_names(names)))
+        return
+    if not spans or not found.gaps:
+        yield Sentence(
+            message(
+                "reporting.models-not-tested", title=title, protocol=protocol,
+                count=len(found.ranks),
+            )
+        )  # fmt: skip
+        return
+    first = [model for model, (low, _) in spans.items() if low == 1]
+    if len(first) == 1:
+        value = board.results[first[0], protocol].overall.value
+        yield Sentence(
+            message(
+                "reporting.model-is-first", title=title, protocol=protocol, model=first[0],
+                value=percent(value), others=len(spans) - 1,
+            ),
+            _describe_pairs(found, [model for model in spans if model != first[0]]),
+        )  # fmt: skip
+        return
+    pairs = len(found.gaps) // 2
+    if any(gap.significant for gap in found.gaps.values()):
+        yield Sentence(
+            message(
+                "reporting.no-model-is-first", title=title, protocol=protocol,
+                models=_names(first),
+            ),
+            _describe_pairs(found, list(spans)),
+        )  # fmt: skip
+        return
+    few = [note for note in found.notes if _is(note, "analysis.too-few-groups-to-rank")]
+    yield Sentence(
+        message(
+            "reporting.no-order-is-certain", title=title, protocol=protocol, count=len(spans),
+            pairs=pairs,
+        ),
+        few,
+    )  # fmt: skip
+
+
+def _describe_pairs(found: ResampledMeans, models: Sequence[str]) -> list[Message]:
+    """How many of the pairs among these models differ reliably; nothing for a single model."""
+    pairs = list(combinations(models, 2))
+    if not pairs:
+        return []
+    differ = sum(found.gaps[pair].significant for pair in pairs if pair in found.gaps)
+    return [message("reporting.pairs-that-differ", differ=differ, pairs=len(pairs))]
+
+
+def _describe_bases(boards: Sequence[Leaderboard]) -> Iterator[Sentence]:
+    """The leaderboards whose rows rest on different items."""
+    parts = []
+    for board in boards:
+        groups = [group for group in board.groups if group.role in RANKED and group.extent]
+        if len(groups) > 1:
+            rows = join_parts(
+                message("reporting.rows-with-items", rows=len(group.rows), items=group.extent.items)
+                for group in groups
+                if group.extent
+            )
+            parts.append(
+                message("reporting.title-and-rows", title=recognised(board.title), rows=rows)
+            )
+    if parts:
+        yield Sentence(message("reporting.rows-rest-on-other-items", parts=join_clauses(parts)))
+
+
+def _describe_unfinished(unfinished: Sequence[Unfinished]) -> Iterator[Sentence]:
+    if unfinished:
+        parts = [
+            message(
+                "reporting.responses-of-planned", model=each.model, there=each.there,
+                planned=each.planned,
+            )
+            for each in unfinished[:_MOST_NAMED]
+        ]  # fmt: skip
+        yield Sentence(
+            message("reporting.runs-are-unfinished", models=join_clauses(parts)),
+            [
+                message(
+                    "reporting.resume-and-score",
+                    command=unfinished[0].command,
+                    run=shell_quoted(unfinished[0].run),
+                )
+            ],
+        )
+
+
+def _describe_unscored(boards: Sequence[Leaderboard], run_set: RunSet) -> Iterator[Sentence]:
+    """The tasks with responses and without a value, and the command that scores them."""
+    tasks: dict[str, dict[str, None]] = {}
+    for board in boards:
+        for result in board.results.values():
+            for domain in result.domains.values():
+                for name, why in domain.missing.items():
+                    if why != NO_RESPONSES and "is an error rate" not in why:
+                        tasks.setdefault(why, {})[name] = None
+    weights = {why: names for why, names in tasks.items() if _WEIGHTS.match(why)}
+    if weights:
+        lacking = dict.fromkeys(name for names in weights.values() for name in names)
+        encoders = [found[1] for why in weights if (found := _WEIGHTS.match(why))]
+        options = [found[0] for why in weights if (found := _OPTION.search(why))]
+        run = shell_quoted(run_set.runs[0].name) if len(run_set.runs) == 1 else "RUN"
+        yield Sentence(
+            message("reporting.tasks-need-weights", count=len(lacking), weights=listed(encoders)),
+            [
+                message(
+                    "reporting.command-that-scores",
+                    command=" ".join(["keju score", run, *dict.fromkeys(options)]),
+                )
+            ],
+        )
+    for why, names in tasks.items():
+        if why not in weights:
+            yield Sentence(
+                message(
+                    "reporting.tasks-without-value", count=len(names), tasks=_names(list(names)),
+                    reason=recognised(why),
+                )
+            )  # fmt: skip
+
+
+def _describe_failures(run_set: RunSet) -> Iterator[Sentence]:
+    """The failed and filtered requests of each model, in all its prompt variants."""
+    failed: Counter[str] = Counter()
+    filtered: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for each in run_set.by_model.values():
+        failed[each.model] += each.statuses["failed"]
+        filtered[each.model] += each.statuses["filtered"]
+        total[each.model] += each.items
+    models = [model for model in total if failed[model] + filtered[model]]
+    if models:
+        parts = [
+            message(
+                "reporting.failures-of-model", model=model, items=total[model],
+                counts=join_parts(_count_failures(failed[model], filtered[model])),
+            )
+            for model in models[:_MOST_NAMED]
+        ]  # fmt: skip
+        again = [message("reporting.send-failed-again")] if +failed else []
+        yield Sentence(
+            message("reporting.failures-count-as-wrong", models=join_clauses(parts)), again
+        )
+
+
+def _count_failures(failed: int, filtered: int) -> Iterator[Message]:
+    if failed:
+        yield message("reporting.count-failed", count=failed)
+    if filtered:
+        yield message("reporting.count-filtered", count=filtered)
+
+
+def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
+    """The names with the largest shares of answers that could not be extracted."""
+    shares: dict[str, float] = {}
+    for (name, protocol), result in run_set.results.items():
+        if protocol == "strict" and run_set.by_model[name].role in RANKED:
+            counts = sum((Counter(task.verdicts) for task in result.tasks), Counter[str]())
+            shares[name] = counts["unparsable"] / max(1, counts.total())
+    worst = sorted(shares, key=lambda name: -shares[name])[:3]
+    parts = [
+        message("reporting.share-of", name=name, share=percent(shares[name]))
+        for name in worst
+        if shares[name] >= _FEW
+    ]
+    if parts:
+        yield Sentence(message("reporting.answers-are-unclear", models=join_clauses(parts)))
+
+
+def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
+    """The task and name with the largest difference between the two protocols."""
+    mains: dict[tuple[str, str, str], dict[Protocol, MetricResult]] = {}
+    for (name, protocol), result in run_set.results.items():
+        if run_set.by_model[name].role in RANKED:
+            for each in result.tasks:
+                if each.main and _is_score(each.main, each.task, each.query, protocol):
+                    mains.setdefault((name, each.task, each.query), {})[protocol] = each.main
+    gaps = {
+        place: abs((both["official"].value or 0.0) - (both["strict"].value or 0.0))
+        for place, both in mains.items()
+        if len(both) == 2
+    }
+    if not gaps or max(gaps.values()) < _FEW:
+        return
+    place = max(gaps, key=lambda each: gaps[each])
+    name, task, query = place
+    official, strict = mains[place]["official"], mains[place]["strict"]
+    yield Sentence(
+        message(
+            "reporting.protocols-differ-most", task=f"{task}/{query}" if query else task,
+            name=name, official=f"{official.metric} {percent(official.value)}",
+            strict=f"{strict.metric} {percent(strict.value)}", items=strict.items,
+        ),
+        [message("reporting.protocols-shows-why")],
+    )  # fmt: skip
+
+
+def _is_score(main: MetricResult, task: str, query: str, protocol: Protocol) -> bool:
+    return main.value is not None and higher_is_better(task, query, protocol, main.metric)
+
+
+def _is(note: str, name: str) -> bool:
+    return isinstance(note, Message) and note.id == name
+
+
+def _names(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = listed(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return message("reporting.names-and-more", names=shown, count=more) if more > 0 else shown
