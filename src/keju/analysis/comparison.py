@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import fmean
 
 import msgspec
 
@@ -13,8 +14,9 @@ from keju.analysis.comparison_sides import (
     names_of,
     shared_variant,
 )
+from keju.analysis.labels import higher_is_better
 from keju.analysis.score_sources import ScoredRun, source_of
-from keju.definitions import tasks
+from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.messages import join_clauses, listed, message, recognised
@@ -37,11 +39,22 @@ class Unscored(Record, frozen=True, kw_only=True):
     reason: str
 
 
+class ComparedMeans(Record, frozen=True, kw_only=True):
+    """The means of both sides over the domains of a benchmark, of the tasks that were compared."""
+
+    benchmark: str
+    first: float
+    second: float
+    difference: float
+    tasks: int
+
+
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     """Two sides compared task by task.
 
     `first` and `second` are their names, which state their differences; `shared` is the part of the
-    prompt variant that is the same and not the default. `errors` are the exploratory comparisons of
+    prompt variant that is the same and not the default. `means` are overall means, without a test;
+    tasks of error rates are not part of them. `errors` are the exploratory comparisons of
     recognition and layout error (`compare_errors`), under `strict` alone. `dropped` counts items of
     the first side that are not the same in the other run's dataset. `unscored` are tasks of both
     sides with items that one of them has no value for, and which are therefore excluded. `notes`
@@ -54,6 +67,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     sides: tuple[dict[str, str], dict[str, str]]
     protocol: Protocol
     tasks: list[TaskComparison]
+    means: list[ComparedMeans] = msgspec.field(default_factory=list)
     errors: list[TaskComparison] = msgspec.field(default_factory=list)
     dropped: int = 0
     unscored: list[Unscored] = msgspec.field(default_factory=list)
@@ -90,6 +104,7 @@ def comparison_of(
         sides=(_describe_side(first), _describe_side(second)),
         protocol=protocol,
         tasks=found,
+        means=list(_compare_means(found, protocol)),
         errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
         unscored=_find_unscored(one, other, protocol),
@@ -99,13 +114,31 @@ def comparison_of(
     )
 
 
+def _compare_means(found: Sequence[TaskComparison], protocol: Protocol) -> Iterator[ComparedMeans]:
+    """The mean over domains of each benchmark with several tasks, over the items of both sides."""
+    domains: dict[str, dict[str, list[TaskComparison]]] = {}
+    for each in found:
+        if higher_is_better(each.task, each.query, protocol, each.metric):
+            of_task = task(each.task)
+            of_benchmark = domains.setdefault(of_task.benchmark, {})
+            of_benchmark.setdefault(of_task.domain, []).append(each)
+    for benchmark, by_domain in domains.items():
+        first = fmean(fmean(each.first for each in its) for its in by_domain.values())
+        second = fmean(fmean(each.second for each in its) for its in by_domain.values())
+        if (tasks := sum(map(len, by_domain.values()))) > 1:
+            yield ComparedMeans(
+                benchmark=benchmark, first=first, second=second, difference=first - second,
+                tasks=tasks,
+            )  # fmt: skip
+
+
 def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) -> list[Unscored]:
     """The tasks of both sides in which the main metric of some item has no value."""
     found = []
-    for task in tasks():
-        for query in task.queries:
+    for declared in tasks():
+        for query in declared.queries:
             metric = next(iter(getattr(query, protocol)), "")
-            one, two = (side.of(task.id, query.name, metric) for side in (first, second))
+            one, two = (side.of(declared.id, query.name, metric) for side in (first, second))
             lacking = [
                 (place[0], reasons[place])
                 for place in one.all_places & two.all_places
@@ -115,7 +148,7 @@ def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) ->
             if lacking:
                 found.append(
                     Unscored(
-                        task=task.id,
+                        task=declared.id,
                         query=query.name,
                         metric=metric,
                         items=len({item for item, _ in lacking}),

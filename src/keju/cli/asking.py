@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from msgspec.structs import asdict, replace
 
-from keju.cli.app import WITH_FAILURES, app, err, out, print_json, program, say
+from keju.cli.app import WITH_FAILURES, app, err, print_json, program, say
 from keju.cli.asking_output import predict, show_failures, show_forecast, show_plan, show_run
 from keju.cli.forecast_options import ForecastOptions
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
-from keju.cli.options import AsJson, DatasetPath, ModelNames, out_option
+from keju.cli.options import AsJson, DatasetPath, Everything, ModelNames, out_option
 from keju.cli.permission import permission
 from keju.cli.request_options import (
     ClusterOptions,
@@ -51,6 +51,7 @@ def plan(
     paid: PriceOptions,
     collection: ForecastOptions,
     as_json: AsJson = False,
+    everything: Everything = False,
 ) -> None:
     """Estimate the requests, images, tokens, cost and hours of a run. Sends nothing.
 
@@ -61,7 +62,6 @@ def plan(
     For a large collection, run the models on a sample first (keju run --sample 200), and give that
     run as --measured with the number of --pages and --machines.
     """
-    from keju.cli.output.plan_tables import forms_notes, forms_table
     from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset
     from keju.models import open_models
@@ -98,16 +98,13 @@ def plan(
     if as_json:
         print_json({**asdict(found), "forecast": predicted} if collection.measured else found)
         return
-    show_plan(found)
-    say(*prompt_notes(models, model_options, selection))
+    notes = list(prompt_notes(models, model_options, selection))
     sending = SendingCheck(there, SentData.of(opened, chosen))
     if restricted := sending.describe(models):
-        say(message("terminal.will-ask-to-send", sending=restricted))
+        notes.append(message("terminal.will-ask-to-send", sending=restricted))
     if prompts.preset:
-        say(*unlike_paper(prompts.preset, {each.name: each.identity for each in models}))
-    if found.forms:
-        out.print(forms_table(found))
-        say(*forms_notes(found, _run_command(context)))
+        notes += unlike_paper(prompts.preset, {each.name: each.identity for each in models})
+    show_plan(found, _run_command(context), notes, everything=everything)
     if there and not there.exists():
         say(message("terminal.no-run-to-resume", folder=folder))
     if predicted:
@@ -115,13 +112,24 @@ def plan(
 
 
 _OF_PLAN = frozenset(
-    {"as_json", "folder", "pairs", "measured", "pages", "machines", "machine_price"}
+    {
+        "as_json",
+        "everything",
+        "folder",
+        "pairs",
+        "measured",
+        "pages",
+        "machines",
+        "machine_price",
+    }
 )
 """Options of `keju plan` that `keju run` does not have, or has with another meaning."""
 
 
 def _run_command(context: typer.Context) -> str:
     """Return the `keju run` command with the options of a plan."""
+    from keju.datasets import mini
+
     words = ["keju", "run"]
     for each in context.command.params:
         value = context.params.get(each.name or "")
@@ -129,6 +137,8 @@ def _run_command(context: typer.Context) -> str:
             continue
         flag = [each.opts[0]] if each.opts[0].startswith("-") else []
         values = value if isinstance(value, list | tuple) else [value]
+        if each.name == "dataset":
+            values = [mini.short_name(value)]
         words += [word for one in values for word in [*flag, str(one)]]
     return " ".join(map(shell_quoted, words))
 

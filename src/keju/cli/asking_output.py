@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import RenderableType
+
 from keju.cli.app import out, say
 from keju.messages import message
 
@@ -18,14 +20,35 @@ if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
 
 
-def show_plan(found: Plan) -> None:
-    """Print a plan for people."""
-    from keju.cli.output.plan_tables import plan_notes, plan_table, totals_table
+def show_plan(
+    found: Plan, command: str = "", notes: Sequence[str] = (), *, everything: bool = True
+) -> None:
+    """Print a plan for people: the totals, then the tasks of each model, unless they are too many.
 
-    out.print(plan_table(found))
-    if found.wire_bytes:
-        out.print(totals_table(found))
-    say(*plan_notes(found))
+    Args:
+        found: the plan.
+        command: the command that runs it, without ``--out``.
+        notes: what else there is to say about it.
+        everything: whether to print all tasks.
+    """
+    from keju.cli.output.brief import print_briefly
+    from keju.cli.output.plan_tables import (
+        forms_notes,
+        forms_table,
+        plan_notes,
+        plan_table,
+        sums_table,
+        totals_table,
+    )
+
+    totals: list[RenderableType] = [totals_table(found)] if found.wire_bytes else []
+    rest: list[RenderableType] = [*plan_notes(found), *notes]
+    if found.forms:
+        rest += [forms_table(found), *forms_notes(found, command)]
+    print_briefly(
+        [*totals, *rest, plan_table(found)], [*totals, sums_table(found), *rest],
+        everything=everything,
+    )  # fmt: skip
 
 
 def predict(

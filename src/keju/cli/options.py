@@ -20,6 +20,9 @@ LICENSE_TOO = {
 """Settings of a command whose option --licence can be written --license."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Everything = Annotated[
+    bool, typer.Option("--all", help="Print everything, not only the first 40 lines.")
+]
 
 
 def dataset_path(given: Path) -> Path:

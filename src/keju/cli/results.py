@@ -13,7 +13,15 @@ from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, program, say
 from keju.cli.grouped_options import with_groups
-from keju.cli.options import AsJson, EngineOption, ProtocolName, RayAddress, TaskIds, out_option
+from keju.cli.options import (
+    AsJson,
+    EngineOption,
+    Everything,
+    ProtocolName,
+    RayAddress,
+    TaskIds,
+    out_option,
+)
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
 from keju.items import Protocol
@@ -71,6 +79,7 @@ def score(
     ] = None,
     engine: EngineOption = "native",
     ray_address: RayAddress = "",
+    everything: Everything = False,
 ) -> None:
     """Score the responses of a run. This needs no model, key or network.
 
@@ -84,9 +93,15 @@ def score(
     Example: keju score RUN --semantic bert-base-chinese=DIR --engine ray
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
+    from keju.cli.output.brief import print_briefly
     from keju.cli.output.console import translate
     from keju.cli.output.reading_lines import reading_lines
-    from keju.cli.output.score_tables import more_tables, scores_tables, summary_lines
+    from keju.cli.output.score_tables import (
+        means_table,
+        more_tables,
+        scores_tables,
+        summary_lines,
+    )
     from keju.definitions import without_official
     from keju.encoders import default_cache_path, open_encoders, parse_semantic
     from keju.files import write_atomic
@@ -136,13 +151,20 @@ def score(
     else:
         write_atomic(json_out, join_json(parts()))
     results = [result for summary in summaries for result in summary.results]
-    for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
-        out.print(table)
-    out.print(*more_tables(summaries, variants=variants or adjudicated is not None))
+    models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated) if run else []
-    readings = reading_lines(results, run)
-    for line in [*readings, *of_run, *summary_lines(summaries)]:
-        say(translate(line))
+    readings = list(map(translate, reading_lines(results, run)))
+    lines = list(map(translate, [*of_run, *summary_lines(summaries)]))
+    print_briefly(
+        [
+            *scores_tables(results, models, width=out.width),
+            *more_tables(summaries, variants=variants or adjudicated is not None),
+            *readings,
+            *lines,
+        ],
+        [means_table(results, models), *lines, *readings],
+        everything=everything,
+    )
     if json_out is not None:
         say(message("terminal.all-numbers", file=json_out))
     if any(summary.strays for summary in summaries):
@@ -270,6 +292,7 @@ def compare(
         typer.Option(help="Protocol whose main metrics are compared."),
     ] = "strict",
     as_json: AsJson = False,
+    everything: Everything = False,
 ) -> None:
     """Compare two models, runs, settings, scripts or wordings, task by task.
 
@@ -279,9 +302,10 @@ def compare(
     from keju.analysis.comparison import comparison_of
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.score_sources import bundle_lines, open_scored
-    from keju.cli.output.comparison_table import comparison_table
+    from keju.cli.output.brief import print_briefly
+    from keju.cli.output.comparison_table import comparison_table, first_rows
     from keju.cli.output.console import translate
-    from keju.reporting.comparison_text import comparison_lines
+    from keju.reporting.comparison_text import comparison_lines, mean_lines, verdict_of
 
     wanted = SideChoice(
         models=models, settings=settings, scripts=scripts, wordings=wordings,
@@ -292,9 +316,13 @@ def compare(
     if as_json:
         print_json(compared)
         return
-    out.print(comparison_table(compared))
-    say(*map(translate, comparison_lines(compared)))
-    say(*bundle_lines(runs))
+    conclusions = [*mean_lines(compared), *filter(None, [verdict_of(compared)])]
+    lines = [*map(translate, comparison_lines(compared)), *bundle_lines(runs)]
+    print_briefly(
+        [*conclusions, comparison_table(compared), *lines],
+        [*conclusions, comparison_table(first_rows(compared)), *lines],
+        everything=everything,
+    )
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keju.analysis.comparison import Comparison
+from keju.analysis.comparison import Comparison, Unscored
 from keju.analysis.labels import task_name
 from keju.messages import Message, join_sentences, listed, message, recognised
 from keju.reporting.cells import bounds_text
@@ -56,6 +56,17 @@ def _describe_better(compared: Comparison) -> Iterator[Message]:
             )
 
 
+def mean_lines(compared: Comparison) -> Iterator[str]:
+    """The overall means of both sides, a line for each benchmark with several compared tasks."""
+    for each in compared.means:
+        yield message(
+            "reporting.compared-means", benchmark=each.benchmark, protocol=compared.protocol,
+            first=compared.first, value=f"{100 * each.first:.1f}", second=compared.second,
+            other=f"{100 * each.second:.1f}", points=f"{100 * each.difference:+.1f}",
+            tasks=each.tasks,
+        )  # fmt: skip
+
+
 def comparison_lines(compared: Comparison) -> Iterator[str]:
     """The meaning of the table's columns, the detectable differences, and untested tasks."""
     yield message("reporting.compared-over-items")
@@ -69,44 +80,46 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
         yield message("reporting.items-not-the-same", count=count, side=side)
     for side, note in compared.notes.items():
         yield message("reporting.side-and-note", side=side, note=recognised(note))
+    unscored: dict[str, list[Unscored]] = {}
     for lacking in compared.unscored:
+        unscored.setdefault(lacking.reason, []).append(lacking)
+    for reason, its in unscored.items():
         yield message(
-            "reporting.items-not-compared", task=task_name(lacking.task, lacking.query),
-            count=lacking.items, metric=lacking.metric, reason=recognised(lacking.reason),
+            "reporting.items-not-compared", count=sum(each.items for each in its),
+            tasks=_list_tasks([task_name(each.task, each.query) for each in its]),
+            metrics=listed(dict.fromkeys(each.metric for each in its)), reason=recognised(reason),
         )  # fmt: skip
     yield from _power_lines(found)
+    untested: dict[str, list[TaskComparison]] = {}
     for each in found:
         if each.p is None:
-            why = (
+            why: str = (
                 message("reporting.one-group-only")
                 if each.groups < 2
                 else message("reporting.not-a-ratio", metric=each.metric)
             )
-            yield message(
-                "reporting.could-not-be-tested", task=task_name(each.task, each.query), why=why
-            )
+            untested.setdefault(why, []).append(each)
+    for reason, of_reason in untested.items():
+        yield message("reporting.could-not-be-tested", tasks=_list_places(of_reason), why=reason)
 
 
 def _power_lines(found: Sequence[TaskComparison]) -> Iterator[Message]:
     """The differences that the groups can detect, and how many more groups the other tasks need."""
     tested = [each for each in found if each.p is not None and each.needed is not None]
-    few: dict[int, list[TaskComparison]] = {}
-    for each in tested:
-        if each.groups < (each.needed or 0):
-            few.setdefault(each.groups, []).append(each)
-    for groups, of_size in sorted(few.items()):
-        needed = next(each.needed for each in tested) or 0
-        tasks, more = _list_places(of_size), needed - groups
+    few = sorted(
+        (each for each in tested if each.groups < (each.needed or 0)), key=lambda each: each.groups
+    )
+    if few:
+        least, most, needed = few[0].groups, few[-1].groups, few[0].needed or 0
+        name, adjusted = "reporting.cannot-be-significant", {}
         if len(tested) > 1:
-            yield message(
-                "reporting.cannot-be-significant-adjusted", tasks=tasks, groups=groups,
-                adjusted=len(tested), needed=needed, more=more,
-            )  # fmt: skip
-        else:
-            yield message(
-                "reporting.cannot-be-significant",
-                tasks=tasks, groups=groups, needed=needed, more=more,
-            )  # fmt: skip
+            name, adjusted = f"{name}-adjusted", {"adjusted": len(tested)}
+        yield message(
+            name, tasks=_list_places(few), needed=needed, groups=_count_groups(least, most),
+            more=str(needed - least) if least == most
+            else bounds_text(str(needed - most), str(needed - least)),
+            **adjusted,
+        )  # fmt: skip
     sizes = sorted(each.detectable for each in found if each.detectable is not None)
     if not sizes:
         return
@@ -116,6 +129,12 @@ def _power_lines(found: Sequence[TaskComparison]) -> Iterator[Message]:
         yield message("reporting.detectable", span=span)
     else:
         yield message("reporting.hardly-detectable", low=low)
+
+
+def _count_groups(least: int, most: int) -> Message:
+    if least == most:
+        return message("reporting.count-of-groups", count=least)
+    return message("reporting.range-of-groups", least=least, most=most)
 
 
 def _points(size: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
 from rich.table import Table
 
 from keju.analysis.comparison import Comparison
@@ -31,6 +32,15 @@ def comparison_table(compared: Comparison) -> Table:
             format_p(each.p_holm),
         )
     return table
+
+
+_MOST_ROWS = 15
+
+
+def first_rows(compared: Comparison) -> Comparison:
+    """The comparison with the tasks of the largest differences only, significant ones first."""
+    order = sorted(compared.tasks, key=lambda each: (not each.better, -abs(each.difference)))
+    return replace(compared, tasks=order[:_MOST_ROWS], errors=[])
 
 
 def _format_value(value: float, *, better: bool) -> str:

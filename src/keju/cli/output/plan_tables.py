@@ -9,7 +9,7 @@ from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions.pair_forms import RANKERS
-from keju.messages import message
+from keju.messages import either, message
 from keju.running import Plan
 
 _UNKNOWN = "?"
@@ -31,6 +31,21 @@ def plan_table(plan: Plan) -> Table:
         skipped = "; ".join(f"{count}: {translate(why)}" for why, count in row.declined.items())
         sizes = (_format_megabytes(size) for size in (row.image_bytes, row.wire_bytes))
         table.add_row(*cells, *sizes, skipped)
+    return table
+
+
+def sums_table(plan: Plan) -> Table:
+    """The requests of a run, one row per model: the sums of its tasks."""
+    there = ("stored",) if any(row.stored for row in plan.rows) else ()
+    columns = name_columns("model", "tasks", "calls", *there, "images", "not-asked")
+    table = plain_table(*columns, right=range(1, len(columns)))
+    for model in dict.fromkeys(row.model for row in plan.rows):
+        rows = [row for row in plan.rows if row.model == model]
+        counts = [len(rows), sum(row.calls for row in rows)]
+        counts += [sum(row.stored for row in rows)] if there else []
+        counts += [sum(row.images for row in rows)]
+        counts += [sum(sum(row.declined.values()) for row in rows)]
+        table.add_row(model, *(f"{count:,}" for count in counts))
     return table
 
 
@@ -78,9 +93,10 @@ def forms_table(plan: Plan) -> Table:
 
 
 def forms_notes(plan: Plan, command: str) -> Iterator[str]:
-    """The command of each form, and a note on the results of reduced forms."""
-    for name in dict.fromkeys(each.form for each in plan.forms):
-        yield f"{command}{f' --pairs {name}' if name else ''} --out RUN"
+    """The command with the forms, and a note on the results of reduced forms."""
+    yield f"{command} --out RUN"
+    if names := [name for name in dict.fromkeys(each.form for each in plan.forms) if name]:
+        yield message("terminal.reduced-with-pairs", options=either(f"--pairs {n}" for n in names))
     if any(each.form.partition("=")[0] in RANKERS for each in plan.forms):
         yield message("terminal.baseline-ranks-later")
     yield message("terminal.reduced-forms")

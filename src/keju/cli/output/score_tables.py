@@ -17,7 +17,7 @@ from keju.errors import shortened
 from keju.formatting import NOTHING, percent
 from keju.items import PromptVariant, Protocol
 from keju.messages import message
-from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, merge_unscored
+from keju.scoring import PROTOCOLS, BenchmarkResult, MetricResult, Result, Summary, merge_unscored
 from keju.scoring.reasoned_scores import FORM
 
 
@@ -45,6 +45,8 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
 
 _Who = tuple[str, PromptVariant]
 """A model in one prompt variant: a column."""
+_MOST_ROWS = 20
+"""Maximum number of rows of the table of means."""
 _LABELS = 48
 """Width in characters of the names of task and metric in a table of scores."""
 
@@ -67,6 +69,48 @@ def scores_tables(
             begin, taken = place, _LABELS
         taken += needs
     yield _scores_table(kept, columns[begin:], heads[begin:])
+
+
+def means_table(results: Sequence[Result], models: Sequence[str]) -> Table:
+    """Overall means in percent: a row per model and prompt variant, a column per mean.
+
+    A mean of only some tasks has their number in brackets. The rows are in the run's order, because
+    means over different tasks cannot be ranked.
+    """
+    found = {
+        (result.model, result.variant, result.protocol, each.benchmark): each
+        for result in results
+        for each in result.benchmarks
+    }
+    benchmarks = list(dict.fromkeys(benchmark for _, _, _, benchmark in found))
+    protocols = [each for each in PROTOCOLS if any(each == protocol for _, _, protocol, _ in found)]
+    means = [(benchmark, protocol) for benchmark in benchmarks for protocol in protocols[::-1]]
+    columns, _ = _columns(models, [(each.model, each.variant) for each in results])
+    variants = sorted({variant for _, variant in columns}, key=lambda variant: variant.rank)
+    table = plain_table(
+        *name_columns("model"),
+        *(f"{translate(benchmark)}\n{protocol}" for benchmark, protocol in means),
+        right=range(1, 1 + len(means)),
+        title=message("terminal.overall-means"),
+    )
+    for model, variant in columns[:_MOST_ROWS]:
+        name = " · ".join(filter(None, (shortened(model, 40), variant.label(variants))))
+        cells = [found.get((model, variant, protocol, benchmark)) for benchmark, protocol in means]
+        table.add_row(name, *map(_mean_cell, cells))
+    if (more := len(columns) - _MOST_ROWS) > 0:
+        table.caption = format_literal(message("terminal.more-rows", count=more))
+        table.caption_justify = "left"
+    return table
+
+
+def _mean_cell(found: BenchmarkResult | None) -> str:
+    if found is None or found.overall.value is None:
+        return NOTHING
+    domains = found.domains.values()
+    total = sum(len(each.parts) for each in domains)
+    there = total - sum(len(each.missing) for each in domains)
+    value = percent(found.overall.value)
+    return value if there == total else f"{value} ({there}/{total})"
 
 
 def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:

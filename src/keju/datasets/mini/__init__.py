@@ -18,3 +18,8 @@ def path() -> Path:
 def dataset_path(given: Path) -> Path:
     """The directory of a dataset: ``mini`` is the bundled one, unless a directory has that name."""
     return path() if str(given) == "mini" and not given.exists() else given
+
+
+def short_name(given: Path) -> str:
+    """How a command names a dataset: ``mini`` for the bundled one, else its path."""
+    return "mini" if given == path() and not Path("mini").exists() else str(given)
