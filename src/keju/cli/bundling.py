@@ -9,6 +9,7 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, say
 from keju.cli.options import AsJson, dataset_path, out_option
+from keju.local_paths import shell_quoted
 from keju.messages import message
 
 
@@ -42,6 +43,8 @@ def bundle(
     Example: keju bundle RUN -o results.keju.zip
     """
     from keju.bundles import write_bundle
+    from keju.definitions import without_official
+    from keju.runs import RunFolder
 
     written = write_bundle(run, file, include_data=include_data)
     manifest = written.manifest
@@ -66,7 +69,11 @@ def bundle(
     if include_data:
         note(message("terminal.bundle-verify-alone", file=file))
     else:
-        note(message("terminal.bundle-verify", file=file, name=manifest.dataset.name))
+        given = "mini" if manifest.dataset.name == "keju-mini" else "DATASET"
+        command = f"keju verify {shell_quoted(str(file))} --dataset {given}"
+        note(message("terminal.bundle-verify", command=command, name=manifest.dataset.name))
+        if not without_official(RunFolder.open(run).iter_items()):
+            note(message("terminal.bundle-verify-official"))
 
 
 @app.command()
@@ -106,7 +113,8 @@ def verify(
         bool,
         typer.Option(
             "--verbose",
-            help="Also list the findings of the audit of a verified bundle. Default: their number.",
+            help="List every finding of the audit. Default: equal findings together, and only "
+            "their number if the bundle is verified.",
         ),
     ] = False,
     as_json: AsJson = False,

@@ -183,4 +183,13 @@ _CHECKS = (
         consequence="It does not show that the model used the image.",
         look=look.constant_answer_values,
     ),
+    _RunCheck(
+        id="unread-pairs",
+        severity="caution",
+        holds="an answer can be extracted for every pair of a ranking",
+        says="Pairs of a ranking have no answer, or none that can be extracted.",
+        consequence="These pairs rank last, so the value shows the form of the answers more than "
+        "the model's choice. Look at the answers, and check the prompt and the failures.",
+        look=look.unread_pairs,
+    ),
 )

@@ -190,9 +190,23 @@ def one_sided_note(*, yes: bool) -> str:
     """The note on a yes-or-no task of which every item has the same true answer."""
     always = "yes" if yes else "no"
     return (
-        f"one-sided: the true answer is always {always}, "
+        f"{ONE_SIDED}the true answer is always {always}, "
         f"so answering {always} always gets the full score"
     )
+
+
+ONE_SIDED = "one-sided: "
+"""The beginning of such a note."""
+
+_RANK_LAST = "; these pairs rank last"
+
+
+def pairs_note(note: str) -> str:
+    """The part of a value's note about pairs without an answer; empty if it has none."""
+    start, found, _ = note.partition(_RANK_LAST)
+    if not found:
+        return ""
+    return (start.partition("; ")[2] if start.startswith(ONE_SIDED) else start) + found
 
 
 CUT_NOTE = (
@@ -221,7 +235,7 @@ def _unranked_pairs(stats: StatsColumn) -> str:
         found = f"{failed:,.0f} of {pairs:,.0f} pairs have no answer"
         if unparsable:
             found += f", and the answers of {unparsable:,.0f} could not be extracted"
-    return f"{found}; these pairs rank last"
+    return found + _RANK_LAST
 
 
 def _layers(stats: StatsColumn) -> dict[str, float]:

@@ -58,7 +58,8 @@ def detail_lines(found: Verification, *, verbose: bool) -> Iterator[str]:
 
     Args:
         found: the verification.
-        verbose: whether to list the findings of the audit of a bundle that is verified, too.
+        verbose: whether to list every finding of the audit, of a verified bundle too; otherwise
+            equal findings are one line.
     """
     more = len(found.differences) - _SHOWN
     if more > 0:
@@ -73,10 +74,21 @@ def detail_lines(found: Verification, *, verbose: bool) -> Iterator[str]:
     if found.audit and found.result == "verified" and not verbose:
         yield message("terminal.audit-findings", count=len(found.audit))
         return
+    if verbose:
+        for finding in found.audit:
+            yield message(
+                "terminal.audit-finding", place=translate(finding.place),
+                says=translate(finding.says),
+            )  # fmt: skip
+        return
+    places: dict[str, list[str]] = {}
     for finding in found.audit:
-        yield message(
-            "terminal.audit-finding", place=translate(finding.place), says=translate(finding.says)
-        )
+        places.setdefault(finding.says, []).append(finding.place)
+    for says, its in places.items():
+        place = translate(its[0])
+        if len(its) > 1:
+            place = message("terminal.place-and-more", place=place, count=len(its) - 1)
+        yield message("terminal.audit-finding", place=place, says=translate(says))
 
 
 def result_line(found: Verification) -> str:
