@@ -6,7 +6,7 @@ from keju.analysis.asked_items import item_name
 from keju.analysis.labels import task_name
 from keju.analysis.no_results import NoResults, has_text
 from keju.analysis.run_set import RunSet
-from keju.formatting import NOTHING
+from keju.formatting import NOTHING, percent
 from keju.messages import Message, join_clauses, message, recognised
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.time_table import TimeTable
@@ -19,7 +19,21 @@ right."""
 
 
 def describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
-    """The errors of an engine, over the pages with a reference text that have a result."""
+    """The errors of an engine, and its score in the leaderboard.
+
+    The errors are pooled over the pages with a reference text that have a result; the score is a
+    mean over pages, so the two do not add up to 100 %.
+    """
+    errors = _describe_errors(view, run_set, row)
+    for board in view.boards:
+        found = board.results.get((row.model, "strict"))
+        if found is not None and found.overall.value is not None:
+            score = percent(found.overall.value)
+            return message("reporting.errors-and-score", errors=errors, score=score)
+    return errors
+
+
+def _describe_errors(view: View, run_set: RunSet, row: ErrorRow) -> Message:
     lacking = _lacking_text(view, row.model)
     own = row.over_results if lacking else row
     pages = _describe_pages(run_set, row, lacking)
