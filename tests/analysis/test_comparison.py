@@ -222,7 +222,7 @@ def test_tasks_that_are_unscored_are_named_beside_those_that_are_compared(tmp_pa
     (lacking,) = found["unscored"]
     assert (lacking["task"], lacking["metric"], lacking["items"]) == ("T6", "BERTScore_floor", 3)
     assert "semantic" in lacking["reason"]
-    assert "T6: 3 not compared" in CliRunner().invoke(app, ["compare", str(path)]).stdout
+    assert "3 items are not compared (T6)" in CliRunner().invoke(app, ["compare", str(path)]).stdout
 
 
 def test_official_scores_of_a_run_of_0_1_0_are_noted(tmp_path):

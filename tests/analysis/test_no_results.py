@@ -89,13 +89,14 @@ def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folde
     (own,) = [line for line in others if "Vendor" in line or "No engine reads" in line]
     assert own == (
         "Vendor: 10.0 % of the characters wrong on the 3 of 8 pages with a result (recognition "
-        "10.0, layout 0.0; 66.2 % if the others count as wrong). Its time is not known: its "
+        "10.0, layout 0.0; 66.2 % if the others count as wrong); CharAcc, the mean over pages, is "
+        "33.8. Its time is not known: its "
         "results were read from files."
     )
     chinese, *rates = verdict_lines(folder, "zh")
     assert rates[2] == (
         "Vendor：10.0% 的字有误，只计有结果的 3 页（共 8 页）（识别 10.0，版面 0.0；"
-        "其余各页也算作错误时为 66.2%）。用时未知：其结果读自文件。"
+        "其余各页也算作错误时为 66.2%）；CharAcc 是各页的均值：33.8。用时未知：其结果读自文件。"
     )
     assert chinese.startswith(
         "5 页（共 8 页）没有 Vendor 的结果文件：b3/p、b4/p、b5/p、b6/p、b7/p。"
@@ -166,8 +167,8 @@ def test_few_missing_pages_leave_an_engine_in_the_comparison(tmp_path):
     assert first.startswith("1 of 16 pages have no result file from Vendor: b0/p. The tables and")
     assert "not ranked" not in first
     # The points of the comparison count the missing page, the rates do not.
-    (reliable,) = [line for line in verdict_lines(made, "en") if "better than Vendor" in line]
-    assert "A page without a result counts as 0 in these points (Vendor)" in reliable
+    (differ,) = [line for line in verdict_lines(made, "en") if "good and Vendor differ" in line]
+    assert "A page without a result counts as 0 in these points (Vendor)" in differ
 
 
 BLANK = {"a/1": "天地玄黃", "a/2": "宇宙洪荒", "b/1": "日月盈昃", "b/2": "辰宿列張", "b/3": ""}

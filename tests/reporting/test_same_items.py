@@ -1,0 +1,293 @@
+"""Only means over the same items are compared, wherever a leaderboard is shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from lxml import html
+from typer.testing import CliRunner
+
+from keju.analysis.leaderboard import Extent, group_by_basis, leaderboards
+from keju.analysis.resampling import NO_BASIS, Basis
+from keju.analysis.run_set import load_runs
+from keju.api import open_run
+from keju.bundles import write_bundle
+from keju.cli import app
+from keju.items import Item, Response
+from keju.messages import using
+from keju.reporting.conclusions import verdicts
+from keju.reporting.latex import write_latex
+from keju.reporting.page import write_report
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import score_run
+from keju.site import write_site
+
+BOOKS, OF_BOOK = 12, 2
+TASKS = ("T5", "T7")
+FIRST, SECOND, PART, ONE_TASK = "openai:first", "openai:second", "openai:part", "openai:one-task"
+PERSON = "human:王老師"
+FULL = BOOKS * OF_BOOK * len(TASKS)
+
+
+def items() -> list[Item]:
+    return [
+        Item(
+            id=f"{task}-{n}", benchmark="MCS-Bench", task=task, options=("甲", "乙", "丙"),
+            answer="A", group=f"book {n // OF_BOOK}",
+        )
+        for task in TASKS
+        for n in range(BOOKS * OF_BOOK)
+    ]  # fmt: skip
+
+
+def number(item: Item) -> int:
+    return int(item.id.rpartition("-")[2])
+
+
+ANSWERS = {
+    FIRST: lambda item: "A" if number(item) % 8 else "B",
+    SECOND: lambda item: "A" if number(item) % 8 == 1 else "B",
+    # The last two answered less, and rightly.
+    PART: lambda item: "A" if number(item) < OF_BOOK * 6 else None,
+    ONE_TASK: lambda item: "A" if item.task == "T5" else None,
+    PERSON: lambda item: "A" if item.task == "T5" and number(item) < 6 else None,
+}
+
+
+def make_run(path: Path, models: tuple[str, ...] = tuple(ANSWERS)) -> Path:
+    folder = RunFolder(path)
+    path.mkdir(parents=True)
+    folder.write_items(items())
+    folder.write_manifest(
+        RunManifest(
+            keju="0", dataset="books", dataset_version="1", dataset_hash="h",
+            models={model: {} for model in models},
+        )
+    )  # fmt: skip
+    for model in models:
+        for item in items():
+            text = ANSWERS[model](item)
+            if text is None:
+                continue
+            file = folder.responses_path(model, item.task)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            response = Response(
+                key=f"{model}{item.id}", item=item.id, model=model, benchmark="MCS-Bench",
+                task=item.task, status="answered", text=text,
+            )  # fmt: skip
+            with file.open("ab") as stream:
+                stream.write(msgspec.json.encode(response) + b"\n")
+    score_run(folder)
+    return path
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    return make_run(tmp_path_factory.mktemp("books") / "run")
+
+
+@pytest.fixture(scope="module")
+def board(run):
+    run_set = load_runs([run])
+    (found,) = leaderboards(run_set, run_set.results)
+    return found
+
+
+@pytest.fixture(scope="module")
+def report(run):
+    return write_report([run], run.parent / "report.html")
+
+
+@pytest.fixture(scope="module")
+def site(run) -> Path:
+    write_bundle(run, run.parent / "b.keju.zip")
+    return write_site([run.parent / "b.keju.zip"], run.parent / "site").page.parent
+
+
+def test_rows_stand_in_groups_by_what_they_answered(board):
+    assert [(group.title, [row.model for row in group.rows]) for group in board.groups] == [
+        ("models · 48 items of 2 tasks", [FIRST, SECOND]),
+        ("models · 24 items of 2 tasks", [PART]),
+        ("models · 24 items of 1 task", [ONE_TASK]),
+        ("people · 6 items of 1 task", [PERSON]),
+    ]
+    with using("zh"):
+        assert board.groups[1].title == "模型 · 2 个任务的 24 题"
+
+
+def test_rows_of_the_same_items_have_no_extent(tmp_path):
+    run_set = load_runs([make_run(tmp_path / "run", (FIRST, SECOND))])
+    (found,) = leaderboards(run_set, run_set.results)
+    assert [group.title for group in found.groups] == ["models"]
+
+
+def test_only_models_with_the_same_items_are_ranked_and_the_others_state_why(board):
+    ranks = {row.model: row.ranks[-1] for row in board.rows}
+    assert (ranks[FIRST].place, ranks[FIRST].possible) == (1, (1, 1))
+    assert (ranks[SECOND].place, ranks[SECOND].possible) == (2, (2, 2))
+    assert {model: rank.why for model, rank in ranks.items() if rank.place is None} == {
+        PART: "not ranked: answered 24 of 48 items",
+        ONE_TASK: "not ranked: lacks T7",
+        PERSON: "not ranked",
+    }
+
+
+def test_as_many_other_items_are_other_items():
+    one, other = ({"T5": digest} for digest in (b"1", b"2"))
+    rows = {
+        "a": ("model", [Basis(one, 5, (1, 5))]),
+        "b": ("model", [Basis(other, 5, (1, 5))]),
+        "c": ("baseline", [NO_BASIS]),
+    }
+    assert group_by_basis(rows) == [
+        ("model", Extent(1, 5), ["a"]),
+        ("model", Extent(1, 5, others=True), ["b"]),
+        ("baseline", Extent(0, 0), ["c"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "answered", "unanswered", "missing"),
+    [
+        ("en", "6 of 48 items", "42 not answered", "answered: 6 of 48"),
+        ("zh", "48 题中的 6 题", "42 题未作答", "48 题中有 6 题有回答"),
+    ],
+)
+def test_a_row_states_how_many_items_were_answered(run, language, answered, unanswered, missing):
+    report = write_report([run], run.parent / f"{language}.html", language=language)
+    tree = html.fromstring(report.page.read_text("utf-8"))
+    (row,) = tree.xpath(f"//table[@class='board']//tr[td[contains(., '{PERSON}')]]")
+    assert answered in row.text_content()
+    assert unanswered in row.text_content()
+    (summary,) = tree.xpath(
+        f"//h2[@id='summary']/following::table[1]//tr[td[contains(., '{PERSON}')]]"
+    )
+    assert unanswered in summary.text_content()
+    lines = [line.text_content() for line in tree.xpath("//details//li")]
+    wanted = f"{PERSON}, MCS-Bench: 6 of 48 items have a response" if language == "en" else missing
+    assert any(wanted in line for line in lines)
+
+
+def test_site_report_python_and_latex_have_the_same_groups_and_ranks(run, board, report, site):
+    expected = {
+        (row.model, protocol): (rank.place, rank.possible)
+        for row in board.rows
+        for protocol, rank in zip(board.protocols, row.ranks, strict=True)
+    }
+    (path,) = site.glob("data/boards/*/leaderboard.json")
+    rows = [row for row in json.loads(path.read_text("utf-8"))["rows"] if row["part"] == "overall"]
+    assert {
+        (row["model"], row["protocol"]): (
+            row["rank"], row["rank_first"] and (row["rank_first"], row["rank_last"]),
+        )
+        for row in rows
+    } == expected  # fmt: skip
+    order = [row.model for row in board.rows]
+    assert list(dict.fromkeys(row["model"] for row in rows)) == order
+    (page,) = site.glob("en/boards/*.html")
+    heads = html.fromstring(page.read_bytes()).xpath("//tr[@class='domain']/th")
+    assert [head.text_content() for head in heads][: len(board.groups)] == [
+        group.title for group in board.groups
+    ]
+    table = open_run(run).score().leaderboard().overall
+    strict = [row for row in table.iter_rows(named=True) if row["protocol"] == "strict"]
+    assert [row["model"] for row in strict] == order
+    assert [(row["tasks"], row["items"]) for row in strict] == [
+        (2, 48), (2, 48), (2, 24), (1, 24), (1, 6)
+    ]  # fmt: skip
+    (latex, *_) = write_latex(report, run.parent / "latex")
+    places = [latex.read_text("utf-8").index(title) for title in ("48 items of 2", "24 items of 1")]
+    assert places == sorted(places)
+
+
+def test_the_best_of_a_task_is_one_of_those_with_all_its_items(report):
+    marks = {
+        row.id: [value.mark for value in row.values]
+        for table in report.view.tables
+        for row in table.rows
+        if row.protocol == "strict"
+    }
+    assert marks == {
+        "T5": ["second", None, None, "best", None],
+        "T7": ["best", "second", None, None, None],
+    }
+
+
+def test_no_model_is_named_first_where_ranks_overlap(tmp_path):
+    run = make_run(tmp_path / "run", (FIRST, SECOND))
+    texts = {model: ANSWERS[FIRST] for model in (FIRST, SECOND)}
+    overlapping = make_overlapping(tmp_path / "overlapping", texts)
+    for folder, start in ((run, FIRST), (overlapping, f"undecided between: {FIRST}, {SECOND}")):
+        write_bundle(folder, folder.parent / f"{folder.name}.keju.zip")
+        site = write_site(
+            [folder.parent / f"{folder.name}.keju.zip"], folder.parent / f"site-{folder.name}"
+        ).page.parent
+        (row,) = html.fromstring((site / "en/index.html").read_bytes()).xpath("//section//tbody/tr")
+        assert row.xpath("td")[2].text_content() == start
+        chinese = html.fromstring((site / "zh/index.html").read_bytes()).text_content()
+        assert ("尚未分出" in chinese) is (folder is overlapping)
+
+
+def make_overlapping(path: Path, answers) -> Path:
+    before = dict(ANSWERS)
+    try:
+        ANSWERS.update(answers)
+        return make_run(path, (FIRST, SECOND))
+    finally:
+        ANSWERS.update(before)
+
+
+def sentences(run: Path, language: str) -> list[str]:
+    report = write_report([run], run.parent / f"c-{language}.html", language=language)
+    with using(language):
+        found = verdicts(report.view, report.run_set)
+    lines = [
+        " ".join(each.text_content().split())
+        for each in html.fromstring(report.page.read_text("utf-8")).xpath("//*[@id='verdicts']//li")
+    ]
+    assert len(lines) == len(found)
+    return lines
+
+
+def test_a_report_on_a_benchmark_begins_with_conclusions(run):
+    first, bases, unfinished, *rest = sentences(run, "en")
+    assert first == (
+        f"MCS-Bench, strict: {FIRST} is first with 87.5 % and reliably ahead of 1 other model that "
+        "answered the same items."
+    )
+    assert bases.endswith(
+        "(MCS-Bench: 2 rows with 48 items, 1 row with 24 items, 1 row with 24 items)."
+    )
+    assert unfinished.startswith(
+        f"The run is not complete: {PART} has 24 of 48 responses; {ONE_TASK} has 24 of 48 "
+        f"responses; {PERSON} has 6 of 48 responses. Resume it with its options: keju run DATASET"
+    )
+    assert not rest
+    chinese = sentences(run, "zh")
+    assert len(chinese) == 3
+    assert chinese[0].startswith(f"MCS-Bench，strict：{FIRST} 以 87.5% 居首")
+
+
+def test_conclusions_state_no_order_where_ranks_overlap(tmp_path):
+    same = {model: ANSWERS[FIRST] for model in (FIRST, SECOND)}
+    (line,) = sentences(make_overlapping(tmp_path / "run", same), "en")
+    assert line == (
+        "MCS-Bench, strict: no difference between the 2 models that answered the same items is "
+        "reliable (1 pair tested)."
+    )
+
+
+def test_compare_prints_the_means_and_the_verdict(run):
+    printed = CliRunner().invoke(app, ["compare", str(run), "--models", FIRST, SECOND]).stdout
+    first, second, *_ = printed.splitlines()
+    assert first == (
+        f"MCS-Bench, strict: {FIRST} 87.5, {SECOND} 12.5, difference +75.0 (mean over domains of "
+        "2 compared tasks, not tested)"
+    )
+    assert (
+        second
+        == f"{FIRST} is significantly better than {SECOND} in T5 (75.0 points), T7 (75.0 points)."
+    )
