@@ -74,6 +74,22 @@ def test_the_audit_is_listed_for_a_bundle_that_is_not_verified(
     assert any("few items" in line for line in detail_lines(found, verbose=verbose)) == listed
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_equal_findings_of_the_audit_are_one_line(verbose: bool) -> None:
+    findings = tuple(
+        AuditFinding(check="c", severity="notice", place=f"T{n}", says=says)
+        for says in ("few items", "many failures")
+        for n in range(3)
+    )
+    found = Verification(
+        bundle="b", bundle_sha256="", result="incomplete", meaning="", verified="", keju="",
+        command="", environment={}, audit=findings,
+    )  # fmt: skip
+    lines = list(detail_lines(found, verbose=verbose))
+    assert len(lines) == (6 if verbose else 2)
+    assert verbose or lines[0] == "Audit: T0 and 2 places more: few items"
+
+
 @pytest.mark.parametrize(("language", "word"), [("en", "Label"), ("zh", "标签")])
 def test_the_label_of_a_run_is_shown_with_its_scores(
     scored_run: Path, language: str, word: str

@@ -9,9 +9,20 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item
 from keju.published import audit_run
+from keju.published.run_checks import RunData, constant_answer_values, unread_pairs
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import read_fingerprint, read_scores, score_run, stored_scores, write_scores
+from keju.scoring import (
+    MetricResult,
+    Result,
+    TaskResult,
+    read_fingerprint,
+    read_scores,
+    score_run,
+    stored_scores,
+    write_scores,
+)
+from keju.scoring.aggregate import one_sided_note
 from tests.support.making import picture
 
 QUESTIONS = 60
@@ -207,3 +218,24 @@ def test_an_error_text_earns_nothing_in_either_protocol(tmp_path, dataset):
         ("strict", "failed"),
     }
     assert {each.value for each in scores} <= {0.0, None}
+
+
+def test_pairs_that_could_not_be_read_are_no_constant_answer():
+    note = "the answers of 72 of 72 pairs could not be extracted; these pairs rank last"
+    one_sided = one_sided_note(yes=True)
+    metrics = tuple(
+        MetricResult(metric=name, value=0.5, without_failures=0.5, item_mean=0.5, items=3,
+                     scored=3, note=each)
+        for name, each in {"a": note, "b": one_sided, "c": f"{one_sided}; {note}", "d": ""}.items()
+    )  # fmt: skip
+    task = TaskResult(task="T7", query="", metrics=metrics, items=3, statuses={}, verdicts={})
+    result = Result(model="m", setting="image", protocol="strict", tasks=(task,), benchmarks=())
+    seen = RunData({}, (), (), [result])
+    found = {
+        look.__name__: {each.where: each.recomputed for _, _, wrong in look(seen) for each in wrong}
+        for look in (constant_answer_values, unread_pairs)
+    }
+    assert found == {
+        "constant_answer_values": {"b": one_sided, "c": one_sided},
+        "unread_pairs": {"a": note, "c": note},
+    }

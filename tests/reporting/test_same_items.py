@@ -153,7 +153,7 @@ def test_as_many_other_items_are_other_items():
     ("language", "answered", "unanswered", "missing"),
     [
         ("en", "6 of 48 items", "42 not answered", "answered: 6 of 48"),
-        ("zh", "48 题中的 6 题", "42 题未作答", "48 题中有 6 题有回答"),
+        ("zh", "48 题中的 6 题", "42 题未回答", "48 题中有 6 题有回答"),
     ],
 )
 def test_a_row_states_how_many_items_were_answered(run, language, answered, unanswered, missing):
@@ -218,7 +218,7 @@ def test_the_best_of_a_task_is_one_of_those_with_all_its_items(report):
 
 def test_no_model_is_named_first_where_ranks_overlap(tmp_path):
     run = make_run(tmp_path / "run", (FIRST, SECOND))
-    texts = {model: ANSWERS[FIRST] for model in (FIRST, SECOND)}
+    texts = dict.fromkeys((FIRST, SECOND), ANSWERS[FIRST])
     overlapping = make_overlapping(tmp_path / "overlapping", texts)
     for folder, start in ((run, FIRST), (overlapping, f"undecided between: {FIRST}, {SECOND}")):
         write_bundle(folder, folder.parent / f"{folder.name}.keju.zip")
@@ -272,7 +272,7 @@ def test_a_report_on_a_benchmark_begins_with_conclusions(run):
 
 
 def test_conclusions_state_no_order_where_ranks_overlap(tmp_path):
-    same = {model: ANSWERS[FIRST] for model in (FIRST, SECOND)}
+    same = dict.fromkeys((FIRST, SECOND), ANSWERS[FIRST])
     (line,) = sentences(make_overlapping(tmp_path / "run", same), "en")
     assert line == (
         "MCS-Bench, strict: no difference between the 2 models that answered the same items is "

@@ -49,7 +49,7 @@ class Gap(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """What a model's mean rests on: the tasks with a value, and the items that it answered there.
+    """The tasks and items on which a model's mean rests: those with a value and an answer.
 
     Two means can be compared only if their bases are equal: `digests` has a digest of the answered
     items by task. `items` is their number. `extent` is the number of all tasks and items that the
@@ -75,7 +75,7 @@ class ResampledMeans(NamedTuple):
 
     `ranks` are the rank by value and the ranks that are possible after all pairwise tests (None
     where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
-    compares each two ranked models, in both orders. `bases` is what each model's mean rests on.
+    compares each two ranked models, in both orders. `bases` has the basis of each mean.
     """
 
     overall: dict[str, Bounds]

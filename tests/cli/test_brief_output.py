@@ -1,0 +1,89 @@
+"""`keju score`, `compare` and `plan` fit on a screen; ``--all`` prints the rest."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from keju.analysis.comparison import Comparison
+from keju.cli.output.brief import MOST_LINES
+from keju.cli.output.comparison_table import first_rows
+from keju.running import Selection, run
+from keju.runs import RunFolder
+from keju.scoring import TaskComparison, score_run
+from tests.support.commanding import keju
+
+MODELS = ["baseline:chance", "baseline:majority", "baseline:copy"]
+
+
+@pytest.fixture(scope="module")
+def mini_run(tmp_path_factory) -> Path:
+    from keju.datasets import mini
+
+    folder = tmp_path_factory.mktemp("mini") / "run"
+    run(mini.path(), MODELS, folder, selection=Selection())
+    score_run(RunFolder.open(folder))
+    return folder
+
+
+def printed(*arguments: object) -> list[str]:
+    done = keju(*map(str, arguments))
+    assert done.returncode == 0, done.stderr
+    return done.stdout.rstrip("\n").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("score RUN", "Overall means in percent"),
+        (f"plan mini {' '.join(f'--model openai:{n}' for n in 'abcdefgh')}", ""),
+        ("plan mini --model openai:a --setting image --setting own-ocr", ""),
+    ],
+)
+def test_at_most_forty_lines_are_printed_and_all_on_request(mini_run, command, first):
+    arguments = [str(mini_run) if word == "RUN" else word for word in shlex.split(command)]
+    if arguments[0] == "plan":
+        arguments += ["--base-url", "http://127.0.0.1:9/v1"]
+    brief, whole = printed(*arguments), printed(*arguments, "--all")
+    assert len(brief) <= MOST_LINES < len(whole)
+    assert brief[0].startswith(first)
+    (count,) = re.findall(r"--all prints all ([\d,]+) lines", brief[-1])
+    assert int(count.replace(",", "")) == len(whole)
+    assert not any("--all prints" in line for line in whole)
+
+
+def test_a_long_comparison_shows_the_largest_differences_significant_ones_first():
+    tasks = [
+        TaskComparison(
+            task=f"T{n}", query="", metric="Acc", first=n / 100, second=0.0, difference=n / 100,
+            items=9, groups=9, better="first" if n == 3 else "",
+        )
+        for n in range(45)
+    ]  # fmt: skip
+    compared = Comparison(
+        first="a", second="b", shared="", sides=({}, {}), protocol="strict", tasks=tasks
+    )
+    shown = [each.task for each in first_rows(compared).tasks]
+    assert shown == ["T3", *(f"T{n}" for n in range(44, 30, -1))]
+
+
+def test_what_fits_on_a_screen_is_printed_whole(mini_run):
+    arguments = ["plan", "mini", "--model", "baseline:chance", "--task", "T5"]
+    assert printed(*arguments) == printed(*arguments, "--all")
+
+
+def test_a_plan_prints_one_command_with_the_name_of_the_bundled_set():
+    lines = printed("plan", "mini", "--model", "openai:m", "--base-url", "http://127.0.0.1:9/v1")
+    commands = [line for line in lines if line.startswith("keju run")]
+    assert commands == ["keju run mini --model openai:m --base-url http://127.0.0.1:9/v1 --out RUN"]
+    assert any(line.startswith("Reduced forms: add --pairs once or --pairs") for line in lines)
+
+
+def test_equal_notes_of_a_comparison_are_one_line(mini_run):
+    lines = printed(
+        "compare", mini_run, "--models", "baseline:chance", "baseline:majority", "--all"
+    )
+    assert sum("no difference can be significant" in line for line in lines) == 1
