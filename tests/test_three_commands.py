@@ -79,7 +79,7 @@ def test_a_release_is_imported_run_and_scored_in_three_commands(
     dataset = tmp_path / shlex.split(command)[-1]
     keju(tmp_path, "run", dataset, "--model", "openai:served", "--base-url", chat.url,
          "--out", "run")  # fmt: skip
-    printed = keju(tmp_path, "score", "run")
+    printed = keju(tmp_path, "score", "--all", "run")
 
     items = Dataset.open(dataset).items()
     assert {item.benchmark for item in items} == {expected.benchmark}
