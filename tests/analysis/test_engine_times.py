@@ -14,6 +14,7 @@ from keju.analysis.engine_times import Collection, collection_of, speeds
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError
 from keju.items import PromptVariant
+from keju.messages import using
 from keju.reporting.time_table import span, time_lines, time_table
 from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
@@ -61,7 +62,7 @@ def test_a_stated_collection_is_converted_to_days_and_cost(tmp_path):
     # 900 tokens in and 100 out a page: 0.0019 USD.
     assert (server.model, server.cost, server.days) == ("openai:m", "1,900.00 USD", "–")
     first, second = time_lines(table)
-    assert "33 min for 1,000 pages, 23 days for 1,000,000, cost 111.11 EUR" in first
+    assert "33 min for 1,000 pages, 23 days for 1,000,000 pages, cost 111.11 EUR" in first
     assert "1,900.00 USD" in second
 
 
@@ -81,7 +82,7 @@ def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
     ("timings", "reason", "cpu"),
     [
         ((), "earlier keju", "–"),
-        ((replace(TIMED, others=0.45),), "other programs took 45 % of the processor time", "6 s"),
+        ((replace(TIMED, failed=2),), "2 of 12 pages failed", "–"),
         ((replace(TIMED, pages=1, answers=1),), "too few pages were timed: 1", "–"),
     ],
 )
@@ -120,24 +121,43 @@ def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
     assert span(seconds) == words
 
 
-def test_of_a_busy_machine_the_processor_time_is_a_lower_bound(tmp_path):
-    busy = replace(TIMED, others=0.6)
-    found = run_set(tmp_path, busy)
-    table = time_table(found, Collection(1_000_000, 0.20, "EUR"))
+BUSY = replace(TIMED, others=0.6)
+ONLY_LOAD = replace(TIMED, others=None, load=9.0)
+SHARED = replace(BUSY, cpu=None)
+MILLION = Collection(1_000_000, 0.20, "EUR")
+
+
+@pytest.mark.parametrize(
+    ("timing", "thousand", "days", "cost", "busy"),
+    [
+        # 2 s passed for a page, of which 6 s of processor time on 4 cores need 1.5 s.
+        (TIMED, "33 min", "23 days", "111.11", ""),
+        (BUSY, "25 min to 33 min", "17 days to 23 days", "83.33 to 111.11", "took 60 % of the"),
+        (ONLY_LOAD, "25 min to 33 min", "17 days to 23 days", "83.33 to 111.11", "9.0 on 4 cores"),
+        (SHARED, "at most 33 min", "at most 23 days", "at most 111.11", "took 60 % of the"),
+        # The processor time cannot be more than the time that passed on all cores.
+        (replace(BUSY, cpu=90.0), "33 min", "23 days", "111.11", "took 60 % of the"),
+    ],
+)
+def test_of_a_busy_machine_times_are_ranges_from_processor_time_to_wall_time(
+    tmp_path, timing, thousand, days, cost, busy
+):
+    table = time_table(run_set(tmp_path, timing), MILLION)
     (row,) = table.rows
-    # 6 s of processor time a page on 4 cores: 1.5 s at least.
-    assert (row.thousand, row.days, row.cpu) == ("–", "–", "6 s")
-    assert (row.least_thousand, row.least_days) == ("25 min", "17 days")
-    # 416.7 hours at 0.20, at least.
-    assert (row.cost, row.least_cost) == ("–", "83.33")
+    assert (row.thousand, row.days, row.cost, row.why) == (thousand, days, cost, "")
+    assert (row.wall, row.first) == ("2 s", "3 s")
+    assert busy in row.busy
     (line,) = time_lines(table)
-    assert "other programs took 60 % of the processor time" in line
-    assert line.endswith(
-        "lower bound from processor time on all cores: 25 min for 1,000 pages, 17 days for "
-        "1,000,000, cost 83.33 EUR"
-    )
-    (quiet,) = time_table(run_set(tmp_path / "quiet", TIMED)).rows
-    assert (quiet.least_thousand, quiet.least_days, quiet.least_cost) == ("–", "–", "–")
+    for words in (f"{thousand} for 1,000", f"{days} for 1,000,000", f"cost {cost} EUR", busy):
+        assert words in line
+
+
+def test_the_range_of_a_busy_machine_is_whole_in_chinese(tmp_path):
+    with using("zh"):
+        (line,) = time_lines(time_table(run_set(tmp_path, BUSY), MILLION))
+    assert "25 分钟 至 33 分钟" in line
+    assert "83.33 至 111.11 EUR" in line
+    assert "其他程序占用了 60% 的处理器时间" in line
 
 
 @pytest.mark.parametrize("others", [0.02, 0.6])

@@ -7,14 +7,13 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from keju.analysis.engine_times import Collection
 from keju.analysis.forecast import Extent, forecast
 from keju.errors import UsageError
 from keju.items import Item, Response, Usage
 from keju.running import Plan
 from keju.running.machine import Machine
 from keju.running.plan_records import PlanRow
-from keju.running.prices import Price, Prices
+from keju.running.prices import MachinePrice, Price, Prices
 from keju.running.timing import Timing, add_timings
 from keju.runs import RunFolder, RunManifest
 
@@ -23,7 +22,8 @@ TIMED = Timing(
     model="ppocr", ended="2026-01-01", machine=MACHINE, identity={}, pages=12, answers=12,
     wall=24.0, cpu=60.0, first=3.6, others=0.02, load=5.0, memory=900,
 )  # fmt: skip
-PAGES = Collection(1_200_000, 0.5, "EUR")
+PAGES = 1_200_000
+PRICE = MachinePrice(0.5, "EUR")
 ENGINE = SimpleNamespace(name="ppocr", identity={}, concurrency=1)
 SERVER = SimpleNamespace(
     name="openai:m", identity={"endpoint": "http://localhost/v1", "model": "m"}, concurrency=4
@@ -74,7 +74,11 @@ def plan():
 
 def test_hours_of_an_engine_are_its_start_and_its_share_of_the_pages(tmp_path):
     (found,) = forecast(
-        plan(), [ENGINE], sample(tmp_path, TIMED), Extent(PAGES, machines=10), table_bytes=1000
+        plan(),
+        [ENGINE],
+        sample(tmp_path, TIMED),
+        Extent(PAGES, machines=10, price=PRICE),
+        table_bytes=1000,
     )
     # 2 s for each of 120,000 pages on a machine, after 3.6 s.
     assert found.hours.value == pytest.approx(120_000 * 2 / 3600 + 0.001)
@@ -103,14 +107,41 @@ def test_the_interval_is_over_the_groups_of_the_sample(tmp_path):
     assert (found.hours.low, found.hours.high) == (None, None)
 
 
-def test_a_busy_machine_gives_no_hours_but_a_lower_limit(tmp_path):
+def test_on_a_busy_machine_hours_and_cost_are_ranges(tmp_path):
     busy = msgspec.structs.replace(TIMED, others=0.5)
-    (found,) = forecast(plan(), [ENGINE], sample(tmp_path, busy), Extent(PAGES), table_bytes=0)
-    assert found.hours is None
-    assert found.cost is None
-    assert "50 %" in found.why
-    # 5 s of processor time a page on 4 cores.
-    assert found.least_hours == pytest.approx(1_200_000 * 5 / 4 / 3600)
+    extent = Extent(PAGES, price=PRICE)
+    (found,) = forecast(plan(), [ENGINE], sample(tmp_path, busy), extent, table_bytes=0)
+    # From 5 s of processor time a page on 4 cores to the 2 s that passed.
+    assert found.hours.low == pytest.approx(1_200_000 * 5 / 4 / 3600, abs=0.01)
+    assert found.hours.high == pytest.approx(1_200_000 * 2 / 3600, abs=0.01)
+    assert (found.cost.low, found.cost.high) == (found.hours.low / 2, found.hours.high / 2)
+    assert (found.why, "50 %" in found.busy) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "prices", "hourly"),
+    [
+        ("http://10.0.0.5:8000/v1", None, True),
+        ("http://10.0.0.5:8000/v1", PRICES, False),
+        ("https://api.openai.com/v1", None, False),
+    ],
+)
+def test_a_server_of_ones_own_without_a_price_of_tokens_costs_by_the_hour(
+    tmp_path, endpoint, prices, hourly
+):
+    model = SimpleNamespace(
+        name="openai:m", identity={**SERVER.identity, "kind": "openai", "endpoint": endpoint},
+        concurrency=4,
+    )  # fmt: skip
+    extent = Extent(PAGES, machines=2, prices=prices, price=PRICE)
+    (found,) = forecast(plan(), [model], sample(tmp_path), extent, table_bytes=0)
+    assert found.hourly == hourly
+    if hourly:
+        # 2 s for each request, 4 in flight on each of 2 machines.
+        assert found.cost.value == pytest.approx(1_200_000 * 2 / 4 / 3600 * 0.5)
+        assert found.currency == "EUR"
+    else:
+        assert (found.cost is None) == (prices is None)
 
 
 def test_an_endpoint_takes_its_requests_in_flight_and_the_counted_tokens(tmp_path):

@@ -10,7 +10,7 @@ from keju.models import Model
 from keju.running import Plan, Selection
 from keju.running.box_conventions import check_models
 from keju.running.plan import PlannedItems, estimate_items
-from keju.running.prices import Prices
+from keju.running.prices import MachinePrice, Prices
 from keju.running.requests import requests_for
 from keju.running.selecting import select, skip_reason
 from keju.runs import RunFolder
@@ -24,6 +24,7 @@ def estimate(
     folder: RunFolder | None = None,
     prices: Prices | None = None,
     per_minute: float | None = None,
+    machine_price: MachinePrice | None = None,
 ) -> Plan:
     """The plan of a run, as `keju plan` makes it."""
     check_models(selection.boxes_of, [model.name for model in models])
@@ -31,6 +32,7 @@ def estimate(
     items = planned.selected(selection)
     return estimate_items(
         items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
+        machine_price=machine_price,
         examples=planned.examples(items, selection),
     )  # fmt: skip
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-from math import isfinite
 from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
@@ -12,7 +10,7 @@ from keju.errors import UsageError
 from keju.messages import message
 from keju.models import RESULTS
 from keju.running.machine import Machine
-from keju.running.prices import Prices
+from keju.running.prices import Prices, read_machine_price
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
 
@@ -23,7 +21,6 @@ _RUNTIME = (
 """Parts of an identity about the engine's runtime: versions, and the number format."""
 _TIMED = ("engine", "baseline")
 MOST_PAGES = 10**12
-_PRICE = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
 
 
 class Collection(NamedTuple):
@@ -46,9 +43,10 @@ class Speed(NamedTuple):
 
     `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
     `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
-    includes the start-up. Unreliable values are None, and `why` is the reason. `least` is then the
-    minimum time per page by the processor time, with every core at work on it. `memory` is the peak
-    memory in MB.
+    includes the start-up. `memory` is the peak memory in MB. Unknown values are None, and `why` is
+    the reason. Where other programs were active, `busy` says so: `wall` is then an upper bound of
+    the time per page on a quiet machine, and `least` the lower bound by the processor time, with
+    every core at work on the page.
     """
 
     machine: Machine | None = None
@@ -61,6 +59,7 @@ class Speed(NamedTuple):
     least: float | None = None
     memory: int | None = None
     why: str = ""
+    busy: str = ""
 
 
 def collection_of(pages: int | None, machine_price: str) -> Collection | None:
@@ -69,21 +68,23 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
     Raises:
         UsageError: the number or the price is not valid, or a price is given without pages.
     """
-    found = _PRICE.fullmatch(machine_price.strip()) if machine_price else None
-    if machine_price and (not found or (found[1] and found[3])):
-        raise UsageError(message("analysis.machine-price-invalid", price=machine_price))
+    price = read_machine_price(machine_price)
     if pages is None:
-        if machine_price:
+        if price:
             raise UsageError(message("analysis.machine-price-needs-pages"))
         return None
+    return Collection(check_pages(pages), *(price or ()))
+
+
+def check_pages(pages: int) -> int:
+    """The number of pages of a collection.
+
+    Raises:
+        UsageError: it is not between 1 and `MOST_PAGES`.
+    """
     if not 0 < pages <= MOST_PAGES:
         raise UsageError(message("analysis.pages-out-of-range", most=MOST_PAGES, pages=pages))
-    if not found:
-        return Collection(pages)
-    price = float(found[2])
-    if not isfinite(price):
-        raise UsageError(message("analysis.machine-price-too-large", price=machine_price))
-    return Collection(pages, price, found[1] or found[3])
+    return pages
 
 
 def speeds(run_set: RunSet) -> dict[str, Speed]:
@@ -113,18 +114,18 @@ def sum_timings(timings: Sequence[Timing]) -> Speed:
     last = among[-1]
     pages, answers = sum(each.pages for each in among), sum(each.answers for each in among)
     wall, cpu = sum(each.wall for each in among), _sum(each.cpu for each in among)
-    known = not last.busy
+    bounded = bool(last.busy) and cpu is not None
     return Speed(
         machine=last.machine,
         runtime=_runtime(last),
         pages=pages,
-        first=last.first if known else None,
-        wall=wall / pages if known else None,
+        first=last.first,
+        wall=wall / pages,
         cpu=None if cpu is None else cpu / pages,
-        thousand=1000 * wall / answers if known else None,
-        least=None if known or cpu is None else cpu / pages / max(1, last.machine.cores),
+        thousand=1000 * wall / answers,
+        least=min(wall, (cpu or 0.0) / max(1, last.machine.cores)) / pages if bounded else None,
         memory=max((each.memory for each in among if each.memory is not None), default=None),
-        why=last.busy,
+        busy=last.busy,
     )
 
 

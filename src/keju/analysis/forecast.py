@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from keju.analysis.engine_times import Collection, Speed, sum_timings
+from keju.analysis.engine_times import Speed, sum_timings
 from keju.errors import UsageError
 from keju.items import Record
 from keju.messages import message
 from keju.models import Model, computes_here
 from keju.running import Plan
 from keju.running.machine import Machine
+from keju.running.plan import on_own_server
 from keju.running.plan_records import PlanRow
-from keju.running.prices import Prices
+from keju.running.prices import MachinePrice, Prices
 from keju.running.timing import FEWEST_PAGES, read_timings
 from keju.runs import RunFolder
 from keju.statistics import group_bootstrap
@@ -48,11 +49,12 @@ class Forecast(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `pages` and `requests` are those of the collection, `sample` and `groups` the responses of the
     sample and their groups. `hours` pass on each of `machines` machines; None where the sample does
-    not say, and then `why` is the reason and `least_hours` what the processor time alone needs.
-    `memory` is the peak memory in MB on a machine. `dataset_bytes` and `response_bytes` are on
-    disk, `sent_bytes` over the network. `cost` is in `currency`: of machine hours for what computes
-    on these machines, of tokens otherwise; None without a price. `machine` is the measured one,
-    None for a model behind an endpoint.
+    not say, and then `why` is the reason. Where other programs were active, `busy` says so: the
+    hours are then those of the time that passed, and their lower end is that of the processor time
+    alone. `memory` is the peak memory in MB on a machine. `dataset_bytes` and `response_bytes` are
+    on disk, `sent_bytes` over the network. `cost` is in `currency`: of tokens where their price is
+    known, else of machine hours where `hourly` is true; None without a price. `machine` is the
+    measured one, None for a model behind an endpoint.
     """
 
     model: str
@@ -62,15 +64,16 @@ class Forecast(Record, frozen=True, kw_only=True, omit_defaults=False):
     sample: int
     groups: int
     hours: Range | None = None
-    least_hours: float | None = None
     memory: int | None = None
     dataset_bytes: int = 0
     response_bytes: int = 0
     sent_bytes: int = 0
     cost: Range | None = None
     currency: str = ""
+    hourly: bool = False
     machine: Machine | None = None
     why: str = ""
+    busy: str = ""
 
 
 class Measurement(NamedTuple):
@@ -88,12 +91,16 @@ class Measurement(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """The collection: its pages (None: those of the plan), and the machines that work on it."""
+    """The collection: its pages (None: those of the plan), and the machines that work on it.
 
-    collection: Collection | None = None
+    `price` is that of an hour of one machine. It also prices a model on a server of one's own.
+    """
+
+    pages: int | None = None
     machines: int = 1
     prices: Prices | None = None
     per_minute: float | None = None
+    price: MachinePrice | None = None
 
 
 def forecast(
@@ -166,7 +173,7 @@ def _forecast(
     rows = list(rows)
     calls, images = sum(row.calls for row in rows), sum(row.images for row in rows)
     planned = images or calls
-    pages = extent.collection.pages if extent.collection else planned
+    pages = extent.pages or planned
     factor = pages / planned if planned else 0.0
     requests = round(calls * factor)
     here = computes_here(model.name)
@@ -178,9 +185,11 @@ def _forecast(
         if here
         else _hours_of_endpoint(model, measured, requests, extent)
     )
-    cost, currency = (
-        _machine_cost(hours, extent) if here else _token_cost(model, measured, requests, extent)
-    )
+    cost, currency = _token_cost(model, measured, requests, extent)
+    hourly = cost is None and extent.price is not None and (here or on_own_server(model))
+    if hourly and hours is not None and extent.price is not None:
+        cost = hours.times(extent.machines * extent.price.value)
+        currency = extent.price.currency
     return Forecast(
         model=model.name,
         pages=pages,
@@ -189,28 +198,33 @@ def _forecast(
         sample=len(measured.seconds),
         groups=len(set(measured.groups) - {""}) + measured.groups.count(""),
         hours=hours,
-        least_hours=None if speed.least is None else speed.least * pages / extent.machines / 3600,
         memory=speed.memory,
         dataset_bytes=round((sum(row.image_bytes for row in rows) + items * table_bytes) * factor),
         response_bytes=round(measured.bytes * requests),
         sent_bytes=round(sum(row.wire_bytes for row in rows) * factor),
         cost=cost,
         currency=currency,
+        hourly=hourly and cost is not None,
         machine=speed.machine,
         why=why,
+        busy=speed.busy,
     )
 
 
 def _hours_here(speed: Speed, measured: Measurement, pages: float) -> tuple[Range | None, str]:
     """Hours of one machine: its start-up, and the time that passed for each page of the sample.
 
-    The relative width of the interval is that of the seconds of a response.
+    The relative width of the interval is that of the seconds of a response. Where other programs
+    were active, its lower end is that of the processor time.
     """
     if speed.wall is None:
         return None, speed.why
     per_page = _mean(measured.seconds, measured.groups)
     relative = per_page.times(1 / per_page.value) if per_page and per_page.value else None
     taken = (relative or Range(value=1.0)).times(speed.wall * pages / 3600)
+    if speed.least is not None:
+        high = taken.value if taken.high is None else taken.high
+        taken = Range(value=taken.value, low=speed.least * pages / 3600, high=high)
     return taken.plus((speed.first or 0.0) / 3600), ""
 
 
@@ -227,13 +241,6 @@ def _hours_of_endpoint(
         if hours.value < least:
             return Range(value=least), ""
     return hours, ""
-
-
-def _machine_cost(hours: Range | None, extent: Extent) -> tuple[Range | None, str]:
-    collection = extent.collection
-    if hours is None or collection is None or collection.price is None:
-        return None, ""
-    return hours.times(extent.machines * collection.price), collection.currency
 
 
 def _token_cost(

@@ -60,7 +60,8 @@ def plan(
     separate rows.
 
     For a large collection, run the models on a sample first (keju run --sample 200), and give that
-    run as --measured with the number of --pages and --machines.
+    run as --measured with the number of --pages and --machines. --machine-price prices engines of
+    this machine and models on your own server by the hour.
     """
     from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset
@@ -70,11 +71,11 @@ def plan(
     from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
     from keju.running.plan import PlannedItems, estimate_items
     from keju.running.plan_forms import with_forms
-    from keju.running.prices import read_prices
+    from keju.running.prices import read_machine_price, read_prices
     from keju.running.restricted_data import SendingCheck, SentData
     from keju.runs import RunFolder
 
-    collection.check()
+    collection.check(paid.per_minute)
     options = run_options(items, prompts, server, images)
     opened = Dataset.open(dataset)
     options.as_in.check(prompts.preset, opened.manifest.tasks)
@@ -86,11 +87,12 @@ def plan(
     there = RunFolder(folder) if folder else None
     costs = read_prices(paid.prices) if paid.prices else None
     pace = paid.per_minute
+    hourly = read_machine_price(collection.machine_price)
     check_models(selection.boxes_of, [each.name for each in models])
     chosen = planned.selected(selection)
     found = estimate_items(
         chosen, models, selection, folder=there, prices=costs, per_minute=pace,
-        examples=planned.examples(chosen, selection),
+        examples=planned.examples(chosen, selection), machine_price=hourly,
     )  # fmt: skip
     if selection.pairs is None:
         found = with_forms(found, chosen, models, selection, prices=costs, per_minute=pace)

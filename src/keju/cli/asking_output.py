@@ -61,16 +61,17 @@ def predict(
     """The forecast of a plan; nothing without a measured sample."""
     if collection.measured is None:
         return []
-    from keju.analysis.engine_times import collection_of
+    from keju.analysis.engine_times import check_pages
     from keju.analysis.forecast import Extent, forecast
-    from keju.running.prices import read_prices
+    from keju.running.prices import read_machine_price, read_prices
     from keju.runs import RunFolder
 
     extent = Extent(
-        collection_of(collection.pages, collection.machine_price),
+        None if collection.pages is None else check_pages(collection.pages),
         collection.machines,
         read_prices(paid.prices) if paid.prices else None,
         paid.per_minute,
+        read_machine_price(collection.machine_price),
     )
     table_bytes = dataset.items_path.stat().st_size / max(1, len(dataset))
     sample = RunFolder.open(collection.measured)

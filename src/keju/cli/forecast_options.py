@@ -43,15 +43,18 @@ class ForecastOptions:
         str,
         _forecast_option(
             metavar="PRICE/h",
-            help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; needs --pages.",
+            help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h, for engines and models on"
+            " your own server; needs --measured, or --per-minute for the server's rate.",
         ),
     ] = ""
 
-    def check(self) -> None:
-        """Check that a sample is given where a collection is.
+    def check(self, per_minute: float | None) -> None:
+        """Check that a sample is given where a collection is, or a rate where a price is.
 
         Raises:
             UsageError: it is missing.
         """
-        if self.measured is None and (self.pages or self.machine_price or self.machines != 1):
+        if self.measured is not None:
+            return
+        if self.pages or self.machines != 1 or (self.machine_price and not per_minute):
             raise UsageError(message("terminal.forecast-needs-sample"))

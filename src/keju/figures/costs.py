@@ -62,7 +62,8 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
         value = points(result.overall.value) if result else None
         seconds = model_responses.seconds_an_item
         per = None if seconds is None else seconds * 1000
-        per = timed[name].thousand if name in timed else per
+        if speed := timed.get(name):
+            per = None if speed.busy else speed.thousand
         cost = money(model_responses, source.prices) if unit == "money" else per
         if value is not None and cost:
             found.append((cost, -value, name, model_responses.role))

@@ -145,6 +145,9 @@ PYTHON = "python"
 ENDPOINTS = frozenset({"openai", "inspect"})
 """Kinds of models that send decoding parameters to a server, as their identity names them."""
 
+PUBLIC_ENDPOINT = "https://api.openai.com/v1"
+"""The address of `openai:` models without a base URL: the vendor's own."""
+
 UNKNOWN_DTYPE = "unknown"
 """The number format of the weights in a model's identity where the user declares none."""
 

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import Request
 from keju.messages import message
-from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, ModelOptions
 from keju.models.batch_support import Result
 from keju.models.capabilities import Capabilities
 from keju.models.data_urls import lacks_image, picture_url
@@ -39,7 +39,6 @@ from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of
 from keju.models.server_addresses import checked_url, destinations_of
 
-PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte
 
 

@@ -164,7 +164,11 @@ def _describe_engine(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
     """An engine's own errors, its time and its cost."""
     times = view.times
     of_engine = [each for each in times.rows if each.model == row.model] if times else []
-    steps = [time for each in of_engine if times and (time := times.sentence(each))]
+    steps = [
+        times.describe(each) or message("reporting.time-not-known", why=each.why)
+        for each in of_engine
+        if times
+    ]
     return Verdict(describe_rate(view, run_set, row), next=steps)
 
 
@@ -280,7 +284,7 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
         if each.others:
             yield Verdict(message("reporting.check-results-some-seem", models=each.models))
     rows = view.times.rows if view.times else ()
-    if untimed := [row.model for row in rows if row.cpu != NOTHING and row.thousand == NOTHING]:
+    if untimed := [row.model for row in rows if row.busy]:
         yield Verdict(message("reporting.time-run-again-another", untimed=listed(untimed)))
 
 

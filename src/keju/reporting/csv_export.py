@@ -14,6 +14,7 @@ from keju.formatting import NOTHING
 from keju.messages import Message, in_english
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
+from keju.reporting.time_table import machine_costs
 from keju.scoring.reasoned_scores import FORM
 from keju.statistics import Interval
 
@@ -22,10 +23,10 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
     Also ``directions.csv`` (means of the directions within domains, where a benchmark has any),
-    ``acc-reviewed.csv`` where answers with several letters were reviewed,
-    ``parameters.csv`` (parameters of models behind servers), ``post-editing.csv`` and
-    ``risk-coverage.csv``
-    where pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are
+    ``acc-reviewed.csv`` where answers with several letters were reviewed, ``times.csv`` (times and
+    costs of engines, with both ends of ranges), ``parameters.csv`` (parameters of models behind
+    servers), ``post-editing.csv`` and ``risk-coverage.csv`` where pages were transcribed,
+    ``undeciphered.csv`` (one row per reading) where there are
     undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
     has several wordings, ``blank-pages.csv`` (one row per response, with its invented characters)
     where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
@@ -87,8 +88,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
-    frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
-    frames |= _directions(report) | _reviewed(report)
+    for part in (_times, _wordings, _parameters, _reasoning, _blank_pages, _directions, _reviewed):
+        frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
@@ -137,6 +138,35 @@ def _directions(report: Report) -> dict[str, pl.DataFrame]:
         if mean is not None
     ]
     return {"directions": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _times(report: Report) -> dict[str, pl.DataFrame]:
+    """``times.csv``: seconds a page of each engine, and days and cost of the collection.
+
+    Where the machine was busy, the low columns are lower bounds, else they are empty.
+    """
+    table = report.view.times
+    rows = []
+    for row in table.rows if table else ():
+        if (speed := row.speed) is None:
+            continue
+        given = table.given if table else None
+        pages = given.pages if given else None
+        low_cost, high_cost = machine_costs(speed, given) if given else (None, None)
+        rows.append(
+            {"model": row.model, "machine": in_english(row.machine), "runtime": speed.runtime,
+             "pages_timed": speed.pages, "first_seconds": speed.first,
+             "seconds_a_page_low": speed.least, "seconds_a_page": speed.wall,
+             "processor_seconds_a_page": speed.cpu, "busy": in_english(speed.busy),
+             "no_time_because": in_english(speed.why), "collection_pages": pages,
+             "days_low": _days(speed.least, pages), "days": _days(speed.wall, pages),
+             "cost_low": low_cost, "cost": high_cost, "currency": given.currency if given else ""}
+        )  # fmt: skip
+    return {"times": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _days(seconds: float | None, pages: int | None) -> float | None:
+    return None if seconds is None or pages is None else seconds * pages / 86400
 
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:

@@ -7,7 +7,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.no_results import NoResults, has_text
 from keju.analysis.run_set import RunSet
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, join_clauses, message, recognised
+from keju.messages import Message, message
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.time_table import TimeTable
 from keju.reporting.view import View
@@ -124,9 +124,5 @@ def add_time(errors: Message, times: TimeTable | None, model: str) -> Message:
     row = next((each for each in times.rows if each.model == model), None) if times else None
     if times is None or row is None:
         return errors
-    if row.thousand == NOTHING:
-        why = join_clauses([recognised(row.why), *times.processor_notes(row)])
-        time: str = message("reporting.time-not-measured", why=why)
-    else:
-        time = times.describe(row)
+    time = times.describe(row) or message("reporting.time-not-measured", why=row.why)
     return message("reporting.errors-and-time", errors=errors, time=time)

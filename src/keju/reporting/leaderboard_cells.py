@@ -10,7 +10,7 @@ from keju.analysis.run_set import PEOPLE
 from keju.formatting import NOTHING, percent
 from keju.messages import Message, join_clauses, join_lines, join_parts, listed, message, recognised
 from keju.reporting.cells import Cell, bounds_text
-from keju.reporting.time_table import span
+from keju.reporting.time_table import span_range
 from keju.scoring import NO_RESPONSES
 
 
@@ -73,7 +73,7 @@ def time_text(row: LeaderboardRow) -> str:
     """The time of a thousand items; of people the time of an answer."""
     if row.answer_seconds is not None:
         return message("reporting.s-an-answer-median", seconds=f"{row.answer_seconds:.3g}")
-    return span(row.seconds)
+    return span_range(row.least_seconds, row.seconds)
 
 
 def tokens_text(row: LeaderboardRow) -> str:

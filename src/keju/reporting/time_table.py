@@ -9,7 +9,7 @@ from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
-from keju.messages import join_clauses, join_parts, message, recognised
+from keju.messages import join_parts, message
 from keju.running.machine import Machine
 from keju.running.prices import Prices
 
@@ -17,10 +17,11 @@ _HOUR, _DAY = 3600.0, 86400.0
 
 
 class TimeRow(NamedTuple):
-    """One engine or model in the report's table of times; every field is shown as it is.
+    """One engine or model in the report's table of times; the texts are shown as they are.
 
-    `least_thousand`, `least_days` and `least_cost` are lower bounds from the processor time, where
-    the machine was busy and the wall time is not meaningful.
+    Where `busy` states what else the machine did, times and costs are ranges, from the processor
+    time on all cores to the time that passed. `why` is the reason if there is no time. `speed` is
+    what they were computed from, None for a server.
     """
 
     model: str
@@ -33,23 +34,24 @@ class TimeRow(NamedTuple):
     thousand: str
     days: str
     cost: str
-    why: str
-    least_thousand: str = NOTHING
-    least_days: str = NOTHING
-    least_cost: str = NOTHING
+    why: str = ""
+    busy: str = ""
+    speed: Speed | None = None
 
 
 class TimeTable(NamedTuple):
     """The table of times.
 
     `collection` is the number of pages as text, empty where it is not given. `priced` is whether
-    there is a column of costs; `currency` is that of the machine's price.
+    there is a column of costs; `currency` is that of the machine's price. `given` is the collection
+    with its numbers.
     """
 
     rows: list[TimeRow]
     collection: str
     priced: bool = False
     currency: str = ""
+    given: Collection | None = None
 
     @property
     def cost(self) -> str:
@@ -66,57 +68,26 @@ class TimeTable(NamedTuple):
         return self.collection not in ("", "1,000")
 
     def describe(self, row: TimeRow) -> str:
-        """The time and cost of a row as text; empty where there are none."""
-        return self._describe(row.thousand, row.days, row.cost)
-
-    def processor_notes(self, row: TimeRow) -> list[str]:
-        """The processor time of a row, and its lower bounds, where they are known."""
-        notes: list[str] = []
-        if row.cpu != NOTHING:
-            notes.append(message("reporting.processor-time-a-page", time=row.cpu))
-        if least := self._describe(row.least_thousand, row.least_days, row.least_cost):
-            notes.append(message("reporting.lower-bound-from-processor-time", time=least))
-        return notes
-
-    def sentence(self, row: TimeRow) -> str:
-        """Time and cost of a row for a conclusion, with lower bounds where they are not known."""
-        least = row.thousand == NOTHING
-        if least and row.least_thousand == NOTHING:
-            if row.why:
-                return message("reporting.time-not-known", why=recognised(row.why))
-            return self.describe(row)
-        thousand, days, cost = (
-            (row.least_thousand, row.least_days, row.least_cost)
-            if least
-            else (row.thousand, row.days, row.cost)
-        )
-        parts = [message("reporting.time-for-pages", time=_bound(thousand, least), pages="1,000")]
-        if self.converted and days != NOTHING:
-            time = _bound(days, least)
-            parts.append(message("reporting.time-for-pages", time=time, pages=self.collection))
-        if cost != NOTHING:
-            parts.append(message("reporting.cost-is", cost=_bound(self._money(cost), least)))
-        return join_clauses(parts)
-
-    def _money(self, cost: str) -> str:
-        return f"{cost} {self.currency}".strip()
-
-    def _describe(self, thousand: str, days: str, cost: str) -> str:
+        """Time and cost of a row, with what else the machine did; empty where neither is known."""
         parts = []
-        if thousand != NOTHING:
-            parts.append(message("reporting.time-for-pages", time=thousand, pages="1,000"))
-        if self.converted and days != NOTHING:
+        if row.thousand != NOTHING:
+            parts.append(message("reporting.time-for-pages", time=row.thousand, pages="1,000"))
+        if self.converted and row.days != NOTHING:
             pages = self.collection
-            parts.append(message("reporting.time-for-collection", time=days, pages=pages))
-        if cost != NOTHING:
+            parts.append(message("reporting.time-for-pages", time=row.days, pages=pages))
+        if row.cost != NOTHING:
             # The cost of a server includes the currency of the tokens' prices.
-            money = cost if " " in cost else self._money(cost)
-            parts.append(message("reporting.cost-is", cost=money))
-        return join_parts(parts)
+            cost = row.cost if row.speed is None else f"{row.cost} {self.currency}".strip()
+            parts.append(message("reporting.cost-is", cost=cost))
+        time = join_parts(parts)
+        if time and row.busy:
+            return message(f"reporting.time-while-{_bounds(row)}", time=time, busy=row.busy)
+        return time
 
 
-def _bound(value: str, least: bool) -> str:
-    return message("reporting.at-least-of", value=value) if least else value
+def _bounds(row: TimeRow) -> str:
+    """Whether the times of a busy machine have both bounds, or only the upper one."""
+    return "busy" if row.speed and row.speed.least is not None else "busy-at-most"
 
 
 def time_table(
@@ -141,12 +112,16 @@ def time_table(
         f"{collection.pages:,}" if collection else "",
         priced,
         currency if priced else "",
+        collection,
     )
 
 
 def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
-    seconds = _scale_to_collection(speed.wall, collection)
-    least = _scale_to_collection(speed.least, collection)
+    days, cost = NOTHING, NOTHING
+    if collection and speed.wall is not None:
+        low, high = (_times(each, collection.pages) for each in (speed.least, speed.wall))
+        days = _bounded(speed, span_range(low, high))
+        cost = _cost(speed, collection)
     return TimeRow(
         model=name,
         machine=machine_words(speed.machine),
@@ -155,25 +130,43 @@ def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
         first=_seconds(speed.first),
         wall=_seconds(speed.wall),
         cpu=_seconds(speed.cpu),
-        thousand=span(speed.thousand),
-        days=span(seconds),
-        cost=_cost(seconds, collection),
+        thousand=_bounded(speed, span_range(_times(speed.least, 1000), speed.thousand)),
+        days=days,
+        cost=cost,
         why=speed.why,
-        least_thousand=span(None if speed.least is None else 1000 * speed.least),
-        least_days=span(least),
-        least_cost=_cost(least, collection),
+        busy=speed.busy,
+        speed=speed,
     )
 
 
-def _scale_to_collection(seconds: float | None, collection: Collection | None) -> float | None:
-    """The seconds of all pages of a collection, from those of one page."""
-    return None if seconds is None or collection is None else seconds * collection.pages
+def _bounded(speed: Speed, value: str) -> str:
+    """A value, marked as an upper bound where the machine was busy and no lower one is known."""
+    if value == NOTHING or not speed.busy or speed.least is not None:
+        return value
+    return message("reporting.at-most-of", value=value)
 
 
-def _cost(seconds: float | None, collection: Collection | None) -> str:
-    """The cost of the machine for this time; `NOTHING` where time or price is not known."""
-    price = collection.price if collection else None
-    return NOTHING if seconds is None or price is None else f"{seconds / _HOUR * price:,.2f}"
+def _times(seconds: float | None, pages: int) -> float | None:
+    return None if seconds is None else seconds * pages
+
+
+def _cost(speed: Speed, collection: Collection) -> str:
+    """The cost of the machine for the collection; `NOTHING` where its price is not known."""
+    low, high = machine_costs(speed, collection)
+    if high is None:
+        return NOTHING
+    return _bounded(speed, _range(None if low is None else f"{low:,.2f}", f"{high:,.2f}"))
+
+
+def machine_costs(speed: Speed, collection: Collection) -> tuple[float | None, float | None]:
+    """The lower and upper cost of the machine for a collection; None where not known."""
+    if collection.price is None:
+        return None, None
+    per_second = collection.pages * collection.price / _HOUR
+    return (
+        None if speed.least is None else speed.least * per_second,
+        None if speed.wall is None else speed.wall * per_second,
+    )
 
 
 def _build_server_row(
@@ -184,7 +177,7 @@ def _build_server_row(
         model=name, machine=message("reporting.a-server"), runtime=NOTHING,
         pages=f"{model_responses.items:,}",
         first=NOTHING, wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING,
-        cost=f"{cost:,.2f}{currency}", why="",
+        cost=f"{cost:,.2f}{currency}",
     )  # fmt: skip
 
 
@@ -216,13 +209,21 @@ def span(seconds: float | None) -> str:
     return message("reporting.days", value=f"{days:.1f}" if days < 10 else f"{days:,.0f}")
 
 
+def span_range(low: float | None, high: float | None) -> str:
+    """A time, or the range of two times, in suitable units: ``25 min to 1.5 h``."""
+    return _range(None if low is None else span(low), span(high))
+
+
+def _range(low: str | None, high: str) -> str:
+    return high if low in (None, high) else message("reporting.range", low=low, high=high)
+
+
 def time_lines(table: TimeTable) -> Iterator[str]:
     """The table in one sentence for each engine."""
     for row in table.rows:
         time = table.describe(row)
         if not time:
-            why = join_clauses([recognised(row.why), *table.processor_notes(row)])
-            yield message("reporting.no-time-given", model=row.model, why=why)
+            yield message("reporting.no-time-given", model=row.model, why=row.why)
         elif row.machine == NOTHING:
             yield message("reporting.time-of", model=row.model, time=time)
         else:

@@ -295,7 +295,10 @@ def _model_row(
 def _seconds(model_responses: ModelResponses, timed: Speed | None) -> str:
     """Seconds per item: as measured for models that compute on this machine, else sequential."""
     if timed is not None:
-        return NOTHING if timed.thousand is None else f"{timed.thousand / 1000:.2f}"
+        if timed.thousand is None:
+            return NOTHING
+        high = f"{timed.thousand / 1000:.2f}"
+        return high if timed.least is None else f"{timed.least:.2f}–{high}"
     return (
         NOTHING
         if model_responses.seconds_an_item is None

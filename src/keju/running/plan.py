@@ -14,13 +14,14 @@ from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
+from keju.models.base import ENDPOINTS, PUBLIC_ENDPOINT
 from keju.running.cache_key import key_of
 from keju.running.dataset_items import DatasetItems, items_at
 from keju.running.examples import Examples, has_examples
 from keju.running.item_places import shard_places
 from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_records import OUTPUT_RULE, READING, Plan, PlanRow, PlanTotal
-from keju.running.prices import Prices
+from keju.running.prices import MachinePrice, Prices
 from keju.running.reading import (
     Reader,
     is_read_by,
@@ -97,6 +98,7 @@ def estimate_items(
     prices: Prices | None = None,
     per_minute: float | None = None,
     examples: Examples | None = None,
+    machine_price: MachinePrice | None = None,
 ) -> Plan:
     """Count the requests of a run to each model, and estimate their tokens.
 
@@ -108,6 +110,7 @@ def estimate_items(
         prices: the prices of a price file.
         per_minute: the number of requests that a model takes per minute.
         examples: what may precede the questions (`PlannedItems.examples`).
+        machine_price: the price of an hour of one's own server.
 
     Raises:
         DataError: see `request_for`.
@@ -120,7 +123,14 @@ def estimate_items(
         *_reading_rows(models, items, selection, there, examples),
         *(row for model in models for row in _rows(model, items, selection, there, examples)),
     ]
-    return _plan(rows, len(items), prices, per_minute)
+    return _plan(rows, len(items), prices, per_minute, machine_price=machine_price)
+
+
+def on_own_server(model: Model) -> bool:
+    """Whether a model is on a server other than its vendor's, which may cost by the hour."""
+    endpoint = model.identity.get("endpoint", "")
+    own = endpoint.startswith("http") and endpoint != PUBLIC_ENDPOINT
+    return own and model.identity.get("kind") in ENDPOINTS
 
 
 def _plan(
@@ -129,15 +139,18 @@ def _plan(
     prices: Prices | None,
     per_minute: float | None,
     output_rule: str = OUTPUT_RULE,
+    *,
+    machine_price: MachinePrice | None = None,
 ) -> Plan:
     rows = tuple(count.row(prices) for count in counts)
     return Plan(
         items=items,
         rows=rows,
-        totals=tuple(_totals(counts, rows, per_minute)),
+        totals=tuple(_totals(counts, rows, per_minute, machine_price)),
         output_rule=output_rule,
         currency=prices.currency if prices else "",
         prices_seen=prices.seen if prices else "",
+        server_currency=machine_price.currency if machine_price else "",
     )
 
 
@@ -344,13 +357,20 @@ class _Count:
 
 
 def _totals(
-    counts: Sequence[_Count], rows: Sequence[PlanRow], per_minute: float | None
+    counts: Sequence[_Count],
+    rows: Sequence[PlanRow],
+    per_minute: float | None,
+    machine_price: MachinePrice | None,
 ) -> Iterator[PlanTotal]:
     """The sum for each model; a sum with an unknown part is unknown."""
     for name in dict.fromkeys(row.model for row in rows):
         of_model = [row for row in rows if row.model == name]
         count = next(each for each in counts if each.model.name == name)
         calls = sum(row.calls for row in of_model)
+        hours = calls / per_minute / 60 if per_minute and count.paid else None
+        money = _money(of_model)
+        own_server = on_own_server(count.model)
+        hourly = own_server and money is None and machine_price is not None and hours is not None
         yield PlanTotal(
             model=name,
             calls=calls,
@@ -359,9 +379,11 @@ def _totals(
             image_tokens=_sum(row.image_tokens for row in of_model),
             input_tokens=_sum(row.input_tokens for row in of_model),
             output_tokens=sum(row.output_tokens for row in of_model),
-            money=_money(of_model),
-            hours=calls / per_minute / 60 if per_minute and count.paid else None,
+            money=money,
+            hours=hours,
             counted_by=count.rule.source if count.rule else "",
+            own_server=own_server,
+            server_cost=(hours or 0.0) * machine_price.value if hourly and machine_price else None,
         )
 
 

@@ -1,9 +1,12 @@
-"""Price files: prices of tokens, edited by the user because vendors change them often."""
+"""Price files, which the user edits because vendors change prices often, and machine hours."""
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
+from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +20,31 @@ checked."""
 
 _SHIPPED = "prices.toml"
 _MILLION = 1_000_000
+_HOURLY = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
+
+
+class MachinePrice(NamedTuple):
+    """The price of a machine for an hour; the currency is empty if none was given."""
+
+    value: float
+    currency: str = ""
+
+
+def read_machine_price(text: str) -> MachinePrice | None:
+    """The price that `--machine-price` states, such as ``0.20EUR/h``; None if it is empty.
+
+    Raises:
+        UsageError: it is not a price.
+    """
+    if not text:
+        return None
+    found = _HOURLY.fullmatch(text.strip())
+    if not found or (found[1] and found[3]):
+        raise UsageError(message("running.machine-price-invalid", price=text))
+    value = float(found[2])
+    if not isfinite(value):
+        raise UsageError(message("running.machine-price-too-large", price=text))
+    return MachinePrice(value, found[1] or found[3])
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from keju.files import read_json, write_json
 from keju.items import Record, Response
+from keju.messages import message
 from keju.running.machine import Clocks, Machine, load_average, peak_memory, this_machine
 from keju.runs import RunFolder
 
@@ -56,20 +57,24 @@ class Timing(Record, frozen=True, kw_only=True):
 
     @property
     def busy(self) -> str:
-        """The other load of the machine, if it was so high that the wall time is not meaningful."""
+        """The other load of the machine, if it was so high that the wall time is an upper bound."""
         if self.others is not None and self.others > MOST_OTHERS:
-            return f"other programs took {100 * self.others:.0f} % of the processor time"
+            return message("running.other-programs", percent=round(100 * self.others))
         if self.others is None and (self.load or 0) > LOAD_PER_CORE * self.machine.cores:
-            return f"the load average was {self.load:.1f} on {self.machine.cores} cores"
+            return message(
+                "running.load-average", load=f"{self.load:.1f}", cores=self.machine.cores
+            )
         return ""
 
     @property
     def too_little(self) -> str:
         """Why the timing cannot be used even on a quiet machine, or an empty string."""
         if self.failed > MOST_FAILED * (self.failed + self.answers):
-            return f"{self.failed:,} of {self.failed + self.answers:,} pages failed"
+            return message(
+                "running.pages-failed", count=self.failed, total=self.failed + self.answers
+            )
         if self.pages < FEWEST_PAGES:
-            return f"too few pages were timed: {self.pages}"
+            return message("running.too-few-pages-timed", count=self.pages)
         return ""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from keju.analysis.forecast import Forecast, Range
-from keju.cli.output.console import name_columns, plain_table, translate
+from keju.cli.output.console import name_columns, plain_table
 from keju.messages import message
 
 _UNKNOWN = "?"
@@ -53,10 +53,11 @@ def forecast_notes(found: Sequence[Forecast]) -> Iterator[str]:
                 memory=each.machine.memory,
             )
         if each.why:
-            why = translate(each.why)
-            yield message("terminal.forecast-no-time", model=each.model, why=why)
-        if each.least_hours is not None:
-            yield message("terminal.forecast-least", model=each.model, hours=each.least_hours)
+            yield message("terminal.forecast-no-time", model=each.model, why=each.why)
+        if each.busy:
+            yield message("terminal.forecast-busy", model=each.model, busy=each.busy)
+        if each.hourly and each.machine is None:
+            yield message("terminal.forecast-hourly", model=each.model)
     yield message("terminal.forecast-assumes")
 
 

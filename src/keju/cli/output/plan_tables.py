@@ -9,7 +9,7 @@ from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions.pair_forms import RANKERS
-from keju.messages import either, message
+from keju.messages import either, listed, message
 from keju.running import Plan
 
 _UNKNOWN = "?"
@@ -54,6 +54,8 @@ def totals_table(plan: Plan) -> Table:
     columns = name_columns("model", "calls", "sent-mb", "tokens-in", "of-images", "tokens-out")
     timed = any(total.hours is not None for total in plan.totals)
     columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
+    hourly = any(total.server_cost is not None for total in plan.totals)
+    columns += name_columns("server-cost") * hourly
     table = plain_table(*columns, right=range(1, len(columns)))
     for total in plan.totals:
         cells = [
@@ -66,6 +68,9 @@ def totals_table(plan: Plan) -> Table:
         ]
         cells += [_format_money(total.money)] * bool(plan.currency)
         cells += ["" if total.hours is None else f"{total.hours:,.2f}"] * timed
+        if hourly:
+            cost = "" if total.server_cost is None else _format_money(total.server_cost)
+            cells.append(f"{cost} {plan.server_currency}".strip())
         table.add_row(*cells)
     return table
 
@@ -120,6 +125,9 @@ def plan_notes(plan: Plan) -> Iterator[str]:
                 unknown.update(row.unknown)
         for what, times in unknown.items():
             yield message("terminal.not-counted", model=model, count=times, what=translate(what))
+    own = [each for each in plan.totals if each.own_server and each.calls]
+    if unpriced := [each.model for each in own if each.money is None and each.server_cost is None]:
+        yield message("terminal.price-by-hour", models=listed(unpriced))
     if plan.currency and plan.prices_seen:
         yield message("terminal.prices-as-of", date=plan.prices_seen)
     elif plan.currency:
