@@ -195,6 +195,12 @@ def test_a_model_of_a_file_runs_and_the_run_records_it(file, tmp_path, keju):
     assert "(installed: none). Load it with --plugin FILE.py" in missing.stderr
 
 
+def test_a_model_without_a_part_takes_none(file, keju):
+    done = keju("plan", "mini", "--model", "echo:small", "--plugin", file)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "echo is a complete name" in done.stderr
+
+
 def test_another_version_of_a_file_is_another_model(file, tmp_path, keju):
     command = ("run", "mini", "--task", "T7", "--limit", "1", "--model", "fixed:甲",
                "--out", tmp_path / "run", "--plugin", file)  # fmt: skip

@@ -181,3 +181,10 @@ def test_the_precision_of_openvino_is_named(tmp_path):
     identity = {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"}
     (row,) = time_table(run_set(tmp_path, replace(TIMED, identity=identity))).rows
     assert row.runtime == "rapidocr 3.10.0, openvino 2026.4, precision bf16"
+
+
+def test_the_page_segmentation_of_tesseract_is_stated(tmp_path):
+    identity = {"kind": "tesseract", "tesseract": "tesseract 5.3.0", "language": "chi_tra_vert",
+                "page_segmentation": "3"}  # fmt: skip
+    (row,) = time_table(run_set(tmp_path, replace(TIMED, identity=identity))).rows
+    assert row.runtime == "tesseract 5.3.0, lang=chi_tra_vert, psm=3"

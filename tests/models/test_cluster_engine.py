@@ -31,6 +31,7 @@ PAGES = 12
 def test_only_local_engines_run_on_a_cluster():
     assert is_local_engine("ppocr")
     assert is_local_engine("tesseract")
+    assert is_local_engine("tesseract:lang=chi_tra,psm=6")
     assert is_local_engine("got:weights")
     for name in ("openai:gpt-4o", "baseline:copy", "replay:x", "python:x.py:f", "nothing"):
         assert not is_local_engine(name)

@@ -79,11 +79,6 @@ def test_a_kind_of_which_only_some_are_spelled_names_them_all():
             open_model(spec, ModelOptions())
 
 
-def test_what_needs_no_part_takes_none():
-    with pytest.raises(UsageError, match="tesseract is a complete name"):
-        open_model("tesseract:small", ModelOptions())
-
-
 def test_an_engine_of_several_runtimes_names_their_spellings():
     with pytest.raises(UsageError, match=r"no model 'ppocr:small'.*: ppocr, ppocr:openvino$"):
         open_model("ppocr:small", ModelOptions())

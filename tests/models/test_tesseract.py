@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from keju.errors import PrerequisiteError
+from keju.errors import PrerequisiteError, UsageError
 from keju.items import AnswerForm, ImageRef, Request
-from keju.models import ModelOptions, open_model
+from keju.models import ModelOptions, check_models, open_model, open_models, role_of
+from keju.models.registry import computes_here
 from keju.models.base import Answer, AskError
 from keju.models.tesseract import Tesseract
 
@@ -62,7 +63,8 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A stand-in for the program, first on the path; its ``does`` file is what it does."""
     data = tmp_path / "tessdata"
     data.mkdir()
-    (data / "chi_tra_vert.traineddata").write_bytes(b"model")
+    for language in ("chi_tra_vert", "chi_tra"):
+        (data / f"{language}.traineddata").write_bytes(b"model")
     (tmp_path / "table.tsv").write_text(TABLE, "utf-8")
     (tmp_path / "does").write_text('cat >/dev/null; cat "$(dirname "$0")/table.tsv"\n')
     script = tmp_path / "tesseract"
@@ -70,7 +72,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "#!/bin/sh\n"
         'case "$1" in\n'
         "--version) echo tesseract 9.9; exit;;\n"
-        f"--list-langs) printf 'List in \"{data}/\" (1):\\nchi_tra_vert\\n'; exit;;\n"
+        f"--list-langs) printf 'List in \"{data}/\" (2):\\nchi_tra\\nchi_tra_vert\\n'; exit;;\n"
         "esac\n"
         f'echo "$@" > "{tmp_path}/arguments"\n'
         f'. "{tmp_path}/does"\n'
@@ -86,7 +88,7 @@ def test_lines_come_in_the_program_s_order_with_boxes_and_confidence(program: Pa
     assert [line.confidence for line in answer.lines] == [pytest.approx(0.85), 0.6]
     assert answer.lines[0].polygon == ((300, 10), (340, 10), (340, 260), (300, 260))
     arguments = (program / "arguments").read_text().split()
-    assert arguments == ["stdin", "stdout", "-l", "chi_tra_vert", "--psm", "5", "tsv"]
+    assert arguments == ["stdin", "stdout", "-l", "chi_tra_vert", "--psm", "3", "tsv"]
 
 
 def test_several_images_are_read_one_after_the_other(program: Path):
@@ -140,6 +142,64 @@ def test_it_answers_transcriptions_of_images_only(program: Path):
     assert model.unsupported_reason(request()) == ""
     assert "boxes" in model.unsupported_reason(request("boxes"))
     assert "no image" in model.unsupported_reason(request(images=0))
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "language", "segmentation"),
+    [
+        ("tesseract", "tesseract", "chi_tra_vert", "3"),
+        ("tesseract:psm=5", "tesseract:psm=5", "chi_tra_vert", "5"),
+        ("tesseract:psm=3", "tesseract", "chi_tra_vert", "3"),
+        ("tesseract:psm=6,lang=chi_tra", "tesseract:lang=chi_tra,psm=6", "chi_tra", "6"),
+        ("tesseract:lang=chi_tra", "tesseract:lang=chi_tra", "chi_tra", "3"),
+    ],
+)
+def test_language_and_page_segmentation_are_options_and_part_of_the_identity(
+    program: Path, spec, name, language, segmentation
+):
+    model = open_model(spec, ModelOptions())
+    assert model.name == name
+    assert (model.identity["language"], model.identity["page_segmentation"]) == (
+        language,
+        segmentation,
+    )
+    assert (role_of(spec), computes_here(spec)) == ("engine", True)
+    asyncio.run(model.answer(request(), [png()]))
+    arguments = (program / "arguments").read_text().split()
+    assert arguments == ["stdin", "stdout", "-l", language, "--psm", segmentation, "tsv"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("tesseract:psm=2", "psm=2"),
+        ("tesseract:psm=99", "psm=99"),
+        ("tesseract:psm=", "psm="),
+        ("tesseract:oem=1", "oem=1"),
+        ("tesseract:chi_tra", "chi_tra"),
+        ("tesseract:psm=3,psm=5", "psm=5"),
+        ("tesseract:lang=../x", "lang=../x"),
+        ("tesseract:lang=chi_tra+chi_sim", "chi_tra+chi_sim"),
+    ],
+)
+def test_options_that_tesseract_does_not_have_are_refused_before_any_page(
+    program: Path, spec, words
+):
+    for refuse in (lambda: check_models([spec]), lambda: open_model(spec, ModelOptions())):
+        with pytest.raises(UsageError) as caught:
+            refuse()
+        assert words in str(caught.value)
+
+
+def test_the_same_engine_under_two_spellings_is_one(program: Path):
+    with pytest.raises(UsageError) as caught:
+        open_models(["tesseract", "tesseract:psm=3"], ModelOptions())
+    assert caught.value.id == "models.name-of-two-models"
+
+
+def test_a_segmentation_with_orientation_needs_its_data(program: Path):
+    with pytest.raises(PrerequisiteError, match="tesseract-ocr-osd"):
+        open_model("tesseract:psm=1", ModelOptions())
 
 
 def test_version_and_language_data_are_its_identity(program: Path):

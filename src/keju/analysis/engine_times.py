@@ -144,10 +144,13 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 def _runtime(timing: Timing) -> str:
-    """The engine and its runtime with their versions."""
+    """The engine and its runtime with their versions, and how Tesseract divides pages."""
     said = ((name, timing.identity.get(name, "")) for name in _RUNTIME)
-    return ", ".join(
+    parts = [
         value if value.lower().startswith(name) or name == "runtime" else f"{name} {value}"
         for name, value in said
         if value
-    )
+    ]
+    if mode := timing.identity.get("page_segmentation"):
+        parts.append(f"lang={timing.identity.get('language', '')}, psm={mode}")
+    return ", ".join(parts)

@@ -252,18 +252,10 @@ class _EngineActor:
 
 
 def is_local_engine(spec: str) -> bool:
-    """Whether a model string names an engine of keju that computes on this machine.
-
-    It has no other part to fill in than a folder of weights.
-    """
+    """Whether a model string names an engine of keju that computes on this machine."""
     kind = spec.partition(":")[0]
     own = kind in MODELS and MODELS.get_plugin(kind) is None
-    return (
-        own
-        and role_of(spec) == "engine"
-        and all(each.local for each in MODELS[kind])
-        and (_takes_folder(MODELS[kind]) or not any(each.takes for each in MODELS[kind]))
-    )
+    return own and role_of(spec) == "engine" and all(each.local for each in MODELS[kind])
 
 
 def _other_hosts() -> tuple[str, ...]:

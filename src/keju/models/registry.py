@@ -237,8 +237,9 @@ def _chosen(known: Kinds, spec: str) -> ModelDeclaration:
     gives_name = bool(equals) and not _SEPARATOR.search(name) and not _exists(rest)
     if named := [each for each in known if each.spelling == spec]:
         return named[0]
-    taking = [each for each in known if each.takes and ("=" in each.spelling) == gives_name]
-    return (taking or known)[0]
+    taking = [each for each in known if each.takes]
+    matching = [each for each in taking if ("=" in each.spelling) == gives_name]
+    return (matching or taking or known)[0]
 
 
 def _exists(path: str) -> bool:

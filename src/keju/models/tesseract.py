@@ -1,4 +1,4 @@
-"""Tesseract with Debian's model for vertical traditional Chinese, if installed."""
+"""Tesseract, if installed: by default with Debian's model for vertical traditional Chinese."""
 
 from __future__ import annotations
 
@@ -16,47 +16,67 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.errors import PrerequisiteError
+from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
 from keju.items import Line, Request
 from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.request_pixels import picture, unsupported_page_reason
 
-_LANGUAGE = "chi_tra_vert"
-_INSTALL = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"
-_VERTICAL_BLOCK = "5"
+_INSTALL = "apt-get install tesseract-ocr tesseract-ocr-{}"
+_LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
+_ORIENTATION = "osd"
 _LINE, _WORD = "4", "5"
 
 
-class Tesseract:
-    """Transcribes page images with the ``tesseract`` program; the model string is ``tesseract``.
+class _Settings(NamedTuple):
+    """The options of a model string, with what measurements favour (docs/choosing-ocr.md)."""
 
-    It treats a page as one block of vertical text (``--psm 5``) and orders columns from right to
-    left itself, so its own order is kept whether or not ``reading_order`` is on.
+    lang: str = "chi_tra_vert"
+    psm: str = "3"
+
+
+_DEFAULT = _Settings()
+_SEGMENTATIONS = tuple(str(mode) for mode in (1, *range(3, 14)))
+"""The page segmentation modes that recognise text; 0 and 2 do not."""
+_WITH_ORIENTATION = ("1", "12")
+"""The modes that also need the data for orientation and script (`_ORIENTATION`)."""
+
+
+class Tesseract:
+    """Transcribes page images with the ``tesseract`` program.
+
+    The model string is ``tesseract``, or ``tesseract:lang=NAME,psm=N`` with the language data and
+    the mode of page segmentation. Tesseract orders lines itself, vertical ones from right to left,
+    so its own order is kept whether or not ``reading_order`` is on.
 
     Raises:
         PrerequisiteError: the program or its language data is not installed.
     """
 
-    def __init__(self, options: ModelOptions) -> None:
+    def __init__(self, options: ModelOptions, settings: _Settings = _DEFAULT) -> None:
+        self._settings = settings
         self._timeout = options.timeout
-        self._installed = _find()
+        self._installed = _find(self._settings)
 
     @property
     def name(self) -> str:
-        """The model string."""
-        return "tesseract"
+        """The model string, with the options that are not the default ones."""
+        values = zip(_Settings._fields, self._settings, _DEFAULT, strict=True)
+        given = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
+        return f"tesseract:{given}" if given else "tesseract"
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """The program's version, and the hash of its language data."""
+        """The program's version, its page segmentation, and the hash of its language data."""
+        orientation = self._installed.orientation
         return {
             "kind": "tesseract",
             "tesseract": self._installed.version,
-            "language": _LANGUAGE,
+            "language": self._settings.lang,
             "language_data": sha256_file(self._installed.data),
-            "page_segmentation": _VERTICAL_BLOCK,
+            "page_segmentation": self._settings.psm,
+            **({"orientation_data": sha256_file(orientation)} if orientation else {}),
         }
 
     @property
@@ -90,7 +110,7 @@ class Tesseract:
         try:
             process = await asyncio.create_subprocess_exec(
                 self._installed.program,
-                *("stdin", "stdout", "-l", _LANGUAGE, "--psm", _VERTICAL_BLOCK, "tsv"),
+                *("stdin", "stdout", "-l", self._settings.lang, "--psm", self._settings.psm, "tsv"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -122,10 +142,23 @@ class Tesseract:
         return table.decode(errors="replace")
 
 
+class TesseractWithOptions(Tesseract):
+    """Tesseract with the options of a model string.
+
+    Raises:
+        UsageError: the options are not valid.
+        PrerequisiteError: the program or its language data is not installed.
+    """
+
+    def __init__(self, given: str, options: ModelOptions) -> None:
+        super().__init__(options, _read_settings(given))
+
+
 class _Installed(NamedTuple):
     program: str
     version: str
     data: Path
+    orientation: Path | None
 
 
 def _signal_name(code: int) -> str:
@@ -135,28 +168,61 @@ def _signal_name(code: int) -> str:
     return ""
 
 
-def _find() -> _Installed:
-    """The program, its version and the file of its language data."""
+def check_settings(given: str) -> None:
+    """Check the options of a model string before there is a dataset.
+
+    Raises:
+        UsageError, PrerequisiteError: as of `TesseractWithOptions`.
+    """
+    _find(_read_settings(given))
+
+
+def _read_settings(given: str) -> _Settings:
+    """The options of ``lang=NAME,psm=N``."""
+    values: dict[str, str] = {}
+    for part in given.split(",") if given else ():
+        name, _, value = part.strip().partition("=")
+        if name not in _Settings._fields or not value or name in values:
+            raise UsageError(message("models.tesseract-option", option=part.strip()))
+        values[name] = value.strip()
+    settings = _Settings(**values)
+    if settings.psm not in _SEGMENTATIONS:
+        known = ", ".join(_SEGMENTATIONS)
+        raise UsageError(message("models.tesseract-psm", psm=settings.psm, known=known))
+    if not _LANGUAGE_NAME.fullmatch(settings.lang):
+        raise UsageError(message("models.tesseract-one-language", language=settings.lang))
+    return settings
+
+
+def _find(settings: _Settings) -> _Installed:
+    """The program, its version and the files of its data."""
+    install = _INSTALL.format(settings.lang.replace("_", "-").lower())
     program = shutil.which("tesseract")
     if program is None:
-        raise PrerequisiteError(message("models.engine-tesseract"), _INSTALL)
-    listed = _say(program, "--list-langs")
+        raise PrerequisiteError(message("models.engine-tesseract"), install)
+    listed = _say(program, "--list-langs", install)
     folder = re.search(r'"([^"]+)"', listed)
-    data = Path(folder.group(1) if folder else "") / f"{_LANGUAGE}.traineddata"
-    if _LANGUAGE not in listed.split() or not data.is_file():
-        raise PrerequisiteError(message("models.tesseract-language", language=_LANGUAGE), _INSTALL)
-    return _Installed(program, _say(program, "--version").partition("\n")[0].strip(), data)
+    known = listed.split()
+
+    def data_of(language: str) -> Path:
+        data = Path(folder.group(1) if folder else "") / f"{language}.traineddata"
+        if language not in known or not data.is_file():
+            wanted = _INSTALL.format(language.replace("_", "-").lower())
+            raise PrerequisiteError(message("models.tesseract-language", language=language), wanted)
+        return data
+
+    orientation = data_of(_ORIENTATION) if settings.psm in _WITH_ORIENTATION else None
+    version = _say(program, "--version", install).partition("\n")[0].strip()
+    return _Installed(program, version, data_of(settings.lang), orientation)
 
 
-def _say(program: str, option: str) -> str:
+def _say(program: str, option: str, install: str) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - the program found, with an option of ours
             [program, option], capture_output=True, check=True, timeout=30, text=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise PrerequisiteError(
-            message("models.tesseract-working", error=error), _INSTALL
-        ) from None
+        raise PrerequisiteError(message("models.tesseract-working", error=error), install) from None
     return done.stdout or done.stderr
 
 
