@@ -14,8 +14,8 @@ from PIL import Image
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import AnswerForm, ImageRef, Request
 from keju.models import ModelOptions, check_models, open_model, open_models, role_of
-from keju.models.registry import computes_here
 from keju.models.base import Answer, AskError
+from keju.models.registry import computes_here
 from keju.models.tesseract import Tesseract
 
 IMAGE = ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1)

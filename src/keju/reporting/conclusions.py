@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
+from keju.analysis.error_pages import ErrorPages
 from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
 from keju.analysis.no_results import MOST, NoResults
 from keju.analysis.reading_patterns import PatternCounts, Patterns
@@ -19,6 +20,7 @@ from keju.messages import (
     join_sentences,
     listed,
     message,
+    recognised,
 )
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
@@ -151,8 +153,11 @@ def verdicts(
     if not (errors or lacking):
         return []
     found = patterns or PatternCounts()
+    on_few_pages = {(each.model, each.task) for each in view.error_pages if each.kind == "layout"}
     turned = (
-        _describe_order(row, found.of(row.model, row.task)) for row in errors if loses_order(row)
+        _describe_order(row, found.of(row.model, row.task))
+        for row in errors
+        if loses_order(row) and (row.model, row.task) not in on_few_pages
     )
     faults = _find_faults(view, errors, misread)
     compared = _compare_engines(view, run_set, errors)
@@ -216,10 +221,34 @@ def _note_missing(view: View, pairs: Sequence[Pair]) -> list[Message]:
 def _find_faults(
     view: View, errors: Sequence[ErrorRow], misread: Sequence[Misread]
 ) -> Iterator[Verdict]:
-    """Pages with nearly empty transcriptions, and the main confusions."""
+    """Pages with most of an error, with nearly empty transcriptions, and the main confusions."""
     shown = {row.model for row in errors}
+    incomplete = {(each.model, item) for each in view.nearly_empty for item, _ in each.pages}
+    for found in view.error_pages:
+        # Pages that are nearly empty have their own sentence.
+        named = {(found.model, item) for item, _ in found.pages}
+        if found.model in shown and not named <= incomplete:
+            yield _describe_error_pages(found)
     yield from (_describe_incomplete(each) for each in view.nearly_empty if each.model in shown)
     yield from (_describe_confusions(each) for each in misread if each.model in shown and each.main)
+
+
+def _describe_error_pages(found: ErrorPages) -> Verdict:
+    """The pages with most of an error, their reading pattern and what can be done about it."""
+    text = message(
+        f"reporting.{found.kind}-error-on-few-pages",
+        model=found.model,
+        rate=percent(found.rate),
+        share=round(100 * found.share),
+        count=len(found.pages),
+        total=found.of,
+        there=percent(found.there),
+        elsewhere=percent(found.elsewhere),
+    )
+    if found.pattern is None:
+        return Verdict(text, pages=found.pages)
+    pattern = message("reporting.pages-are-read", pattern=recognised(found.pattern))
+    return Verdict(text, pages=found.pages, next=[pattern, pattern_senses()[found.pattern].do])
 
 
 def _describe_incomplete(found: NearlyEmpty) -> Verdict:

@@ -12,6 +12,7 @@ from keju.analysis.contamination import Contamination, contamination
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
 from keju.analysis.downstream import Downstream, downstream
 from keju.analysis.engine_times import Collection, Speed, speeds
+from keju.analysis.error_pages import ErrorPages, error_pages
 from keju.analysis.grades import Grades, grades
 from keju.analysis.input_settings import StepTable, step_tables
 from keju.analysis.labels import task_name
@@ -108,6 +109,7 @@ class View(NamedTuple):
     unchecked: str | None
     invented: list[InventedRow]
     nearly_empty: list[NearlyEmpty]
+    error_pages: list[ErrorPages]
     no_results: list[NoResults]
     names: list[str]
     models: list[ModelRow]
@@ -187,6 +189,7 @@ def build_view(
         unchecked=swapped.unchecked_note,
         invented=invented_rows(run_set),
         nearly_empty=nearly_empty(run_set),
+        error_pages=error_pages(run_set),
         no_results=no_results(run_set),
         names=run_set.models,
         models=[_model_row(run_set, model, timed.get(model), boards) for model in run_set.models],
