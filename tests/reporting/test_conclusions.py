@@ -153,7 +153,7 @@ WRONG = {**PAGES, "c2/p": "雲騰致雨露結為霜金生麗水玉出崑岡劍�
             PAGES | {"a/p": ACROSS},
             "en",
             ("100 % of the layout error of replay:", "is on 1 page of 5",
-             "93.8 % there, 0.0 % on the other pages: a/p. Order on it: rows across columns. The engine took vertical text"),
+             "93.8 % there, 0.0 % on the other pages: a/p. Order on it: rows across columns. The"),
         ),
         (
             PAGES | {"a/p": ACROSS},

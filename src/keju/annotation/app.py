@@ -39,7 +39,7 @@ from keju.running.run_contents import RunContents
 from keju.running.run_start import start_run
 from keju.running.selecting import RequestVariant, in_shard, select
 from keju.running.store import ResponseStore
-from keju.runs import RunFolder
+from keju.runs import RunFolder, RunManifest
 
 _T = TypeVar("_T")
 
@@ -205,6 +205,21 @@ class AnnotationApp:
     def _select_items(self) -> list[Item]:
         return select(self._everything, self._selection, self.dataset.path)
 
+    def _selects_the_run(self, chosen: Selection, manifest: RunManifest) -> bool:
+        """Whether a selection gives all items of the run, and no other prompt variant.
+
+        A run of one task is the same with and without ``--task``.
+        """
+        if chosen.manifest_settings == manifest.settings:
+            return True
+        items = in_shard(select(self._everything, chosen, self.dataset.path), chosen.shard)
+        stored, usual = _read_variant(manifest.settings), Selection().variants[0]
+        given = chosen.variants[0]
+        return {item.id for item in items} == set(self.run.iter_item_ids()) and (
+            given.script in (usual.script, stored.script)
+            and given.boxes in (usual.boxes, stored.boxes)
+        )
+
     def _make_exam(self) -> Exam:
         if not self.run.exists():
             items = in_shard(self._select_items(), self._selection.shard)
@@ -213,7 +228,7 @@ class AnnotationApp:
             self.run.check_writable()
             manifest = self.run.manifest()
             chosen = self.options.selection
-            if chosen is not None and chosen.manifest_settings != manifest.settings:
+            if chosen is not None and not self._selects_the_run(chosen, manifest):
                 raise UsageError(message("annotation.other-selection", run=self.run.path))
             if "image" not in manifest.input_settings:
                 raise UsageError(message("annotation.run-does-not-ask"))

@@ -59,15 +59,17 @@ def serve(
         finally:
             pages.close()
     else:
-        if not is_loopback(address.host):
+        local = is_loopback(address.host)
+        if not local:
             note(message("terminal.open-to-others", host=address.host))
+
+        def print_address(url: str) -> None:
+            say(message("terminal.open-address", address=url))
+            who = "terminal.open-on-this-computer" if local else "terminal.keep-address-secret"
+            note(message(who), message("terminal.stop-serving"))
+
         lines = serve_pages(
             pages, host=address.host, port=address.port, new_token=address.new_token,
-            report=_print_address,
+            report=print_address,
         )  # fmt: skip
     say(*lines or [message("terminal.nothing-to-write")])
-
-
-def _print_address(address: str) -> None:
-    say(message("terminal.open-address", address=address))
-    note(message("terminal.keep-address-secret"))
