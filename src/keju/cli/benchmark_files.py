@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keju.messages import message
+
 if TYPE_CHECKING:
     from keju.definitions import Definition
 
@@ -74,13 +76,20 @@ def _load(context: Any, parameter: Any, value: Any) -> None:  # noqa: ANN401
 def load_checked(path: Path) -> Definition:
     """Make a definition file known whose metrics and rubrics exist.
 
+    A note names the plug-in files that were loaded because the definition is beside them.
+
     Raises:
         KejuError: it is not a definition, or names what does not exist.
     """
+    from keju.cli.app import note
     from keju.definitions import load_benchmark
+    from keju.registry import list_plugin_sources
     from keju.scoring import check_metrics
 
+    before = list_plugin_sources()
     definition = load_benchmark(path)
+    for source in list_plugin_sources()[len(before) :]:
+        note(message("cli.plugin-loaded-beside", definition=path, plugin=source.path))
     check_metrics(definition, str(path))
     if any(query.rubric for task in definition.tasks for query in task.queries):
         from keju.judging import check_rubrics

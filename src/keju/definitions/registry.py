@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from keju.definitions.definition import Definition, parse_definition
+from keju.definitions.remembered_plugins import load_plugin_of, remember_plugin
 from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
@@ -280,14 +281,17 @@ def _check_same(there: RegisteredDefinition, found: RegisteredDefinition) -> Non
 
 
 def _check_plugins(found: RegisteredDefinition) -> None:
-    """Check that the plug-ins that a definition names are installed or loaded."""
+    """Check that the plug-ins of a definition are installed; load files that the user has named."""
     for name in found.definition.plugins:
+        changed = None
+        if name.endswith(".py"):
+            changed = load_plugin_of(found.text, name, found.folder)
         if not _has_plugin(name):
-            hint = (
-                message("definitions.load-plugin", name=name)
-                if name.endswith(".py")
-                else message("definitions.install-plugin")
-            )
+            hint = message("definitions.install-plugin")
+            if name.endswith(".py"):
+                hint = message("definitions.load-plugin", name=name)
+            if changed:
+                hint = message("definitions.plugin-changed", path=changed)
             raise PluginError(
                 message(
                     "definitions.benchmark-needs-plugin",
@@ -297,6 +301,7 @@ def _check_plugins(found: RegisteredDefinition) -> None:
                     hint=hint,
                 )
             )
+        remember_plugin(found.text, name)
 
 
 def _has_plugin(name: str) -> bool:

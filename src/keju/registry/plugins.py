@@ -1,7 +1,8 @@
 """Discovery of plug-ins: entry points, files that the user named, and Python code.
 
 An entry point and a file are imported when a name is first used or listed. Nothing that a dataset,
-a run or a recipe contains is ever imported.
+a run or a recipe contains is ever imported. `keju.definitions` loads the files of a benchmark whose
+definition the user named.
 """
 
 from __future__ import annotations
@@ -267,6 +268,12 @@ class PluginSource(NamedTuple):
 def list_plugin_sources() -> tuple[PluginSource, ...]:
     """List the plug-in files of this process, for workers on other machines."""
     return tuple(_SOURCES)
+
+
+def find_plugin_file(name: str) -> PluginSource | None:
+    """Find the plug-in file of this name that was loaded last; None if there is none."""
+    load_plugin_files()
+    return next((each for each in reversed(_SOURCES) if Path(each.path).name == name), None)
 
 
 def has_plugin_file(name: str) -> bool:
