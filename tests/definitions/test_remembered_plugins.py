@@ -118,7 +118,7 @@ def test_once_the_definition_is_named_every_later_command_loads_the_file_beside_
     scores = json.loads((author.folder / "scores.json").read_text("utf-8"))
     values = scores["replay:a.jsonl"]["strict"]["tasks"]["colophon_title"]
     assert values["Prefix2"] == 0.75
-    assert "scores, computed again" in author.keju("verify", "own.keju.zip").stdout
+    assert "verified" in author.done("verify", "own.keju.zip", "--dataset", "data").stdout
 
 
 def test_a_file_that_was_named_with_the_option_once_is_loaded_later(author):

@@ -351,9 +351,7 @@ def _lock(out: Path) -> Iterator[None]:
     if out.is_dir() and not (out / _LOCK).exists() and any(out.iterdir()):
         raise UsageError(message("building.out-not-a-build", out=out))
     out.mkdir(parents=True, exist_ok=True)
-    lock = locked_file(
-        out / _LOCK, busy=f"{out}: another build is writing there. Wait for it to end"
-    )
+    lock = locked_file(out / _LOCK, busy=message("building.build-is-locked", out=out))
     try:
         yield
     finally:

@@ -65,8 +65,9 @@ def serve(
 
         def print_address(url: str) -> None:
             say(message("terminal.open-address", address=url))
-            who = "terminal.open-on-this-computer" if local else "terminal.keep-address-secret"
-            note(message(who), message("terminal.stop-serving"))
+            on_network = message("terminal.keep-address-secret")
+            here = message("terminal.open-on-this-computer")
+            note(here if local else on_network, message("terminal.stop-serving"))
 
         lines = serve_pages(
             pages, host=address.host, port=address.port, new_token=address.new_token,

@@ -106,8 +106,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     work.mkdir(parents=True, exist_ok=True)
     with locked_file(
         work / _LOCK,
-        busy=f"{work}: another process imports the scans there. Wait until it has ended, or choose "
-        "another --work",
+        busy=message("datasets.scans-imported-elsewhere", work=work),
     ):
         # Another process may have imported them between the first check and the lock.
         state = _checked(scans, work)

@@ -263,7 +263,7 @@ def _take_folder(path: Path) -> FileLock:
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
         raise UsageError(message("datasets.out-has-files", path=path, other=_free(path)))
     path.mkdir(parents=True, exist_ok=True)
-    return locked_file(marker, busy=f"{path}: another import is writing there. Wait for it to end")
+    return locked_file(marker, busy=message("datasets.import-is-locked", path=path))
 
 
 def _free(path: Path) -> str:

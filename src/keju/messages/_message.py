@@ -116,6 +116,15 @@ def recognised(text: str) -> str:
     return text if isinstance(text, Translatable) else StoredText(text)
 
 
+def has_stored_text(text: object) -> bool:
+    """Whether a text is, or contains among its fields, a `StoredText`, which pages translate."""
+    if isinstance(text, Message):
+        return any(map(has_stored_text, text.fields.values()))
+    if isinstance(text, JoinedText):
+        return any(map(has_stored_text, text.parts))
+    return isinstance(text, StoredText)
+
+
 def in_english(text: str) -> str:
     """A text in English, for files that have one language."""
     return text.render("en") if isinstance(text, Translatable) else text

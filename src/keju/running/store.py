@@ -96,8 +96,7 @@ class ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
         self._lock = locked_file(
             self.folder.lock_path,
-            busy=f"{self.folder.path}: another keju is writing to this run. "
-            "Wait for it to end, or choose another --out",
+            busy=message("running.run-is-locked", run=self.folder.path),
         )
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:

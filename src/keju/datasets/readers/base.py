@@ -21,7 +21,7 @@ from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
-from keju.messages import message
+from keju.messages import listed, message
 from keju.settings import Settings, list_options
 
 Options = Mapping[str, str]
@@ -206,10 +206,8 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
 LFS_POINTER = b"version https://git-lfs"
 """The beginning of a file that Git LFS left in place of the data."""
 
-RENAME = "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"
 
-
-def check_name(name: str, file: Path, hint: str = RENAME) -> None:
+def check_name(name: str, file: Path, hint: str = "") -> None:
     """Check that a name does not contain bytes that are not UTF-8, since no item can store it.
 
     Raises:
@@ -217,7 +215,9 @@ def check_name(name: str, file: Path, hint: str = RENAME) -> None:
     """
     if any("\ud800" <= char <= "\udfff" for char in name):
         raise DataError(
-            message("datasets.name-not-utf8", name=shortened(name)), file=file, hint=hint
+            message("datasets.name-not-utf8", name=shortened(name)),
+            file=file,
+            hint=hint or message("datasets.rename-file"),
         )
 
 
@@ -290,5 +290,7 @@ def plain_name(name: str) -> str:
 def join_names(names: Iterable[str], most: int = 5) -> str:
     """A few names for an error, and how many more there are."""
     every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    shown = listed(every[:most])
+    if len(every) <= most:
+        return shown
+    return message("datasets.names-and-more", names=shown, count=len(every) - most)

@@ -198,11 +198,12 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         )
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
         return src.parent, [src]
-    problem, hint = "expected a folder of images with .txt files, a PDF or a TIFF", ""
+    problem, hint = message("datasets.folder-or-pdf-expected"), ""
     if command := unpacking_command(src):
-        problem, hint = f"{problem}; found an archive", f"Unpack it: {command}"
+        problem = message("datasets.archive-instead-of-folder")
+        hint = message("datasets.unpack-it", command=command)
     elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
-        problem += "; found one image"
+        problem = message("datasets.image-instead-of-folder")
         hint = message("datasets.give-its-folder", command=import_command("pages", src.parent, {}))
     raise DataError(problem, file=src, hint=hint or None)
 

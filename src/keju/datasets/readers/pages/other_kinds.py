@@ -8,17 +8,16 @@ from pathlib import Path, PurePosixPath
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import shell_word
-from keju.errors import number_of
+from keju.messages import Message, join_sentences, message
 
 _CONVERTERS = (
-    ({"heic", "heif", "avif"}, "Convert them to JPEG: magick mogrify -format jpg {all}"),
-    ({"djvu", "djv"}, "Convert them to TIFF: ddjvu -format=tiff {file} {stem}.tif"),
+    ({"heic", "heif", "avif"}, "magick mogrify -format jpg {all}"),
+    ({"djvu", "djv"}, "ddjvu -format=tiff {file} {stem}.tif"),
     (
         {"doc", "docx", "odt", "rtf", "wps"},
-        "Save them as plain text: soffice --headless --convert-to 'txt:Text (encoded):UTF8' "
-        "--outdir {folder} {all}",
+        "soffice --headless --convert-to 'txt:Text (encoded):UTF8' --outdir {folder} {all}",
     ),
-    ({"xml", "hocr", "alto"}, "If they are PAGE-XML, ALTO or hOCR, see: keju data detect {root}"),
+    ({"xml", "hocr", "alto"}, "keju data detect {root}"),
 )
 """Suffixes, and the command that converts such files to images or texts."""
 
@@ -29,26 +28,36 @@ def other_kinds(root: Path, files: Sequence[PurePosixPath], read: frozenset[str]
     for path in files:
         if _suffix(path) not in read:
             kinds.setdefault(_template(path), []).append(path)
-    for template, found in kinds.items():
+    for command, found in kinds.items():
         names = join_names(path.as_posix() for path in found)
-        line = f"not imported, since neither images nor texts: {number_of(len(found), 'file')}"
-        hint = _hint(template, root, found[0])
-        yield f"{line}, {names}{f'. {hint}' if hint else ''}"
+        line = message("datasets.neither-images-nor-texts", count=len(found), names=names)
+        hint = _describe_command(command, _fill(command, root, found[0]))
+        yield join_sentences([line, hint]) if hint else line
 
 
-_UNPACK = "Unpack them: {unpack}"
+def _describe_command(template: str, command: str) -> Message | None:
+    """The hint with a command; None where there is none."""
+    if template.startswith("magick"):
+        return message("datasets.convert-to-jpeg", command=command)
+    if template.startswith("ddjvu"):
+        return message("datasets.convert-to-tiff", command=command)
+    if template.startswith("soffice"):
+        return message("datasets.save-as-plain-text", command=command)
+    if template.startswith("keju"):
+        return message("datasets.if-page-files", command=command)
+    return message("datasets.unpack-them", command=command) if template else None
 
 
 def _template(path: PurePosixPath) -> str:
-    """A hint on files like this one, with placeholders for names; empty if there is none."""
+    """The command for files like this one, with placeholders for names; empty if there is none."""
     if unpacking_command(Path(path)):
-        return _UNPACK
-    return next((hint for suffixes, hint in _CONVERTERS if _suffix(path) in suffixes), "")
+        return "{unpack}"
+    return next((command for kinds, command in _CONVERTERS if _suffix(path) in kinds), "")
 
 
-def _hint(template: str, root: Path, path: PurePosixPath) -> str:
+def _fill(command: str, root: Path, path: PurePosixPath) -> str:
     folder = shell_word(str(root / path.parent))
-    return template.format(
+    return command.format(
         root=shell_word(str(root)),
         folder=folder,
         file=shell_word(str(root / path)),

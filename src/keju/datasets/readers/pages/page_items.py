@@ -33,7 +33,7 @@ from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind
-from keju.messages import message
+from keju.messages import Message, message
 from keju.settings import Settings
 
 EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
@@ -41,12 +41,7 @@ EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
 
 _ASPECT = 0.02
 
-_NOTES = {
-    "no image": "imported without image, since none was found",
-    "no text": "imported with empty lines alone, so nothing can be scored",
-    "no line": "skipped, since no line of the wanted kind",
-    "blank": "imported as blank",
-}
+_NOTES = ("no image", "no text", "no line", "blank")
 
 
 TranscriptionTask = Annotated[
@@ -177,10 +172,23 @@ def import_pages(
     if not added:
         raise DataError(message("datasets.no-page-of-kind"), file=src)
     return [
-        f"{_NOTES[what]}: {len(names)} page{'s'[: len(names) > 1]}, {join_names(names)}"
+        _describe_pages(what, count=len(names), names=join_names(names))
         for what, names in noted.items()
         if names
     ]
+
+
+def _describe_pages(what: str, count: int, names: str) -> Message:
+    """The note on pages that were imported or skipped for one reason of `_NOTES`."""
+    match what:
+        case "no image":
+            return message("datasets.pages-without-image", count=count, names=names)
+        case "no text":
+            return message("datasets.pages-with-empty-lines", count=count, names=names)
+        case "no line":
+            return message("datasets.pages-without-wanted-line", count=count, names=names)
+        case _:
+            return message("datasets.pages-imported-as-blank", count=count, names=names)
 
 
 def _about_image(picture: Path, src: Path, images: Path | None) -> dict[str, str]:
