@@ -42,7 +42,7 @@ def test_wrong_options_say_what_is_wrong(tmp_path):
     wrong = {
         f"roberta-larg={tmp_path}": "roberta-large",
         f"word2vec={tmp_path}": "chinese-bert-wwm, bert-base-chinese",
-        "minilm=": "no such folder",
+        "minilm=": "the variable is not set in this shell",
         f"minilm={tmp_path}/absent": "no such folder",
         f"{tmp_path}/absent": "no such folder",
     }

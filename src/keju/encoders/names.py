@@ -74,6 +74,8 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
 def _folder(text: str, option: str) -> Path:
     check_local(text, "--semantic")
     path = Path(text).expanduser()
-    if not text or not path.is_dir():
+    if not text:
+        raise UsageError(message("encoders.empty-folder", option=option))
+    if not path.is_dir():
         raise UsageError(message("encoders.no-folder", option=option, text=text))
     return path

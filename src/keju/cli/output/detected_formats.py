@@ -14,7 +14,7 @@ from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import import_command, new_folder, shell_word
 from keju.errors import shortened
 from keju.items import Item
-from keju.messages import both, message
+from keju.messages import both, in_english, message
 
 _LONGEST = 120
 _METADATA = 8
@@ -48,7 +48,9 @@ def as_data(found: Examination) -> dict[str, object]:
     return {
         "src": str(found.src),
         "seen": found.files._asdict(),
-        "obstacle": found.obstacle._asdict() if found.obstacle else None,
+        "obstacle": {name: in_english(text) for name, text in found.obstacle._asdict().items()}
+        if found.obstacle
+        else None,
         "dataset": found.dataset,
         "candidates": [
             {

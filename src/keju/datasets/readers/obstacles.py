@@ -11,6 +11,7 @@ from keju.datasets.readers.base import LFS_POINTER
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.words import shell_word
 from keju.errors import shortened
+from keju.messages import message
 
 _ANNEX = b"/annex/objects/"
 _POINTER_BYTES = 1024
@@ -34,11 +35,12 @@ def find_obstacle(listing: Listing) -> Obstacle | None:
     src = listing.src
     if src.is_file():
         if command := unpacking_command(src):
-            return Obstacle("This is an archive, which keju does not unpack", f"Run: {command}")
+            run = message("datasets.run-command", command=command)
+            return Obstacle(message("datasets.is-an-archive"), run)
     elif cache := _cache(src):
         return cache
     elif not listing.files:
-        return Obstacle("The folder has no files", "Check the path")
+        return Obstacle(message("datasets.folder-without-files"), message("datasets.check-path"))
     return _pointers(listing) or _archives_alone(listing)
 
 
@@ -47,7 +49,8 @@ def unpacking_command(archive: Path) -> str:
     name = archive.name
     if part := _PARTS.search(name):
         base = archive.with_name(name[: part.start()])
-        return f"7z x {_word(archive)} -o{_word(base)}   (with all parts beside it)"
+        beside = message("datasets.with-all-parts")
+        return f"7z x {_word(archive)} -o{_word(base)}   {beside}"
     low = name.casefold()
     if ending := max((each for each in _TAR if low.endswith(each)), key=len, default=""):
         folder = _word(archive.with_name(name[: -len(ending)] or "data"))
@@ -55,7 +58,7 @@ def unpacking_command(archive: Path) -> str:
     folder = _word(archive.with_suffix(""))
     word = _word(archive)
     return {
-        ".zip": f"unzip {word} -d {folder}   (names in Chinese: unzip -O GB18030)",
+        ".zip": f"unzip {word} -d {folder}   {message('datasets.names-in-chinese')}",
         ".7z": f"7z x {word} -o{folder}",
         ".rar": f"unrar x {word} {folder}/",
     }.get(archive.suffix.casefold(), "")
@@ -71,10 +74,9 @@ def _archives_alone(listing: Listing) -> Obstacle | None:
     beside = {".md", ".txt", ".pdf", "", *(path.suffix.casefold() for path in found)}
     if not found or any(path.suffix.casefold() not in beside for path in listing.files):
         return None
-    count = f"{len(found)} archive{'s'[: len(found) > 1]}"
     return Obstacle(
-        f"The folder has {count}, which keju does not unpack",
-        f"Run: {unpacking_command(listing.root / found[0])}",
+        message("datasets.folder-of-archives", count=len(found)),
+        message("datasets.run-command", command=unpacking_command(listing.root / found[0])),
     )
 
 
@@ -89,16 +91,14 @@ def _pointers(listing: Listing) -> Obstacle | None:
     found = lfs + annex
     if not tables and (not found or 2 * len(found) < sum(not _is_text(path) for path in sample)):
         return None
-    share = f"{len(found)} of {len(sample)} files looked at, e.g. {shortened(str(found[0]))}"
+    count, total, name = len(found), len(sample), shortened(str(found[0]))
     if lfs:
-        return Obstacle(
-            f"Git LFS pointer files in place of the data: {share}",
-            f"Download the data: git -C {_word(listing.root)} lfs pull",
-        )
-    return Obstacle(
-        f"git-annex placeholders in place of the data: {share}",
-        f"Download the data: cd {_word(listing.root)} && git annex get .",
-    )
+        command = f"git -C {_word(listing.root)} lfs pull"
+        problem = message("datasets.lfs-pointers", count=count, total=total, name=name)
+    else:
+        command = f"cd {_word(listing.root)} && git annex get ."
+        problem = message("datasets.annex-placeholders", count=count, total=total, name=name)
+    return Obstacle(problem, message("datasets.download-data", command=command))
 
 
 def _is_text(path: PurePosixPath) -> bool:
@@ -135,14 +135,14 @@ def _cache(src: Path) -> Obstacle | None:
             snapshots = [path for path in _folders(repository / "snapshots") if path.is_dir()]
             if snapshots:
                 return Obstacle(
-                    "This is a folder of Hugging Face's download cache",
-                    f"Give a snapshot inside it: keju data detect {_word(_main(repository))}",
+                    message("datasets.folder-of-hub-cache"),
+                    message("datasets.give-snapshot", folder=_word(_main(repository))),
                 )
     inner = [path for path in _folders(src) if _REPOSITORY.fullmatch(path.name)]
     if inner and len(inner) == len(_folders(src)):
         return Obstacle(
-            "This is Hugging Face's download cache",
-            f"Give one repository inside it: keju data detect {_word(_main(inner[0]))}",
+            message("datasets.hub-cache"),
+            message("datasets.give-repository", folder=_word(_main(inner[0]))),
         )
     return None
 

@@ -1,0 +1,59 @@
+"""What an import prints about a source is Chinese as a whole, with no English half."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from keju.cli.app import note, say
+from keju.datasets.readers.base import check_name, join_names
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obstacles import find_obstacle
+from keju.datasets.readers.pages.other_kinds import other_kinds
+from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
+from keju.errors import DataError
+from keju.messages import message, recognised, using
+
+ENGLISH = re.compile(r"\b(the|is|are|of|not|no|with|for|and|or|since|more|which|it|them|here)\b")
+FILES = ("a.heic", "b.djvu", "c.docx", "d.xml", "e.zip", "f.7z.001", "g.bin")
+
+
+def lines(tmp_path: Path) -> list[str]:
+    found = list(other_kinds(tmp_path, [PurePosixPath(name) for name in FILES], frozenset()))
+    found += [_describe_pages(what, 3, join_names("abcdefgh")) for what in _NOTES]
+    for name, content in (("e.zip", b"PK"), ("pointer/x.csv", b"version https://git-lfs x")):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "archives").mkdir()
+    (tmp_path / "archives" / "x.rar").touch()
+    for name in ("e.zip", "pointer", "empty", "archives"):
+        obstacle = find_obstacle(Listing(tmp_path / name))
+        assert obstacle is not None, name
+        found += obstacle
+    with pytest.raises(DataError) as caught:
+        check_name("\udcff", tmp_path)
+    return [*found, caught.value.hint]
+
+
+def test_notes_and_hints_of_an_import_have_no_english_half(tmp_path):
+    with using("zh"):
+        found = lines(tmp_path)
+    # The two archives are one line; an obstacle is a problem and a hint.
+    assert len(found) == len(FILES) - 1 + len(_NOTES) + 4 * 2 + 1
+    quoted = re.compile(r"'[^']*'|[\w./-]*[./][\w./-]*|unrar x|keju data detect")
+    english = [line for line in found if ENGLISH.search(quoted.sub(" ", line))]
+    assert english == []
+
+
+@pytest.mark.parametrize(("write", "stream"), [(say, "out"), (note, "err")])
+def test_a_stored_reason_inside_a_message_is_translated_too(write, stream, monkeypatch):
+    printed: list[str] = []
+    monkeypatch.setattr(write.__globals__[stream], "print", lambda text, **_: printed.append(text))
+    with using("zh"):
+        reason = recognised("an OCR engine takes no prompt: add --wording released to ask it too")
+        write(message("reporting.time-not-known", why=reason))
+    assert printed == ["用时未知：OCR 引擎不接受提示词：要同时提问它，请加 --wording released"]
