@@ -15,6 +15,7 @@ from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError
 from keju.items import PromptVariant
 from keju.messages import using
+from keju.reporting.csv_export import _times
 from keju.reporting.time_table import span, time_lines, time_table
 from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
@@ -188,3 +189,19 @@ def test_the_page_segmentation_of_tesseract_is_stated(tmp_path):
                 "page_segmentation": "3"}  # fmt: skip
     (row,) = time_table(run_set(tmp_path, replace(TIMED, identity=identity))).rows
     assert row.runtime == "tesseract 5.3.0, lang=chi_tra_vert, psm=3"
+
+
+def test_the_csv_has_both_ends_of_a_range_as_numbers(tmp_path):
+    table = time_table(run_set(tmp_path, BUSY), MILLION)
+    frame = _times(SimpleNamespace(view=SimpleNamespace(times=table)))["times"]
+    (row,) = frame.rows(named=True)
+    assert (row["seconds_a_page_low"], row["seconds_a_page"]) == (1.5, 2.0)
+    assert (round(row["days_low"], 1), round(row["days"], 1)) == (17.4, 23.1)
+    assert (round(row["cost_low"], 2), round(row["cost"], 2)) == (83.33, 111.11)
+    assert (row["currency"], row["busy"]) == (
+        "EUR",
+        "other programs took 60 % of the processor time",
+    )
+    quiet = time_table(run_set(tmp_path / "quiet", TIMED), MILLION)
+    (row,) = _times(SimpleNamespace(view=SimpleNamespace(times=quiet)))["times"].rows(named=True)
+    assert (row["days_low"], row["cost_low"], row["busy"]) == (None, None, "")
