@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from keju.analysis.labels import task_name
 from keju.analysis.reading_patterns import pattern_of
@@ -18,22 +18,22 @@ FEWEST_PAGES = 3
 LEAST_RATE = 0.01
 """Minimum error of all pages, as a fraction of the characters."""
 
-Kind = Literal["layout", "recognition"]
-_METRICS: Mapping[str, Kind] = {"CER_layout": "layout", "CER_recognition": "recognition"}
+LAYOUT, RECOGNITION = "CER_layout", "CER_recognition"
 
 
 class ErrorPages(NamedTuple):
-    """The few pages with most of a model's error of one kind in a task; rates are fractions.
+    """The few pages with most of a model's layout or recognition error in a task, as fractions.
 
-    `pages` are the items with their positions in the browser, the worst first, `of` the number of
-    pages with a result. `share` is their share of the error, `rate` the error of all pages, `there`
-    that of these pages and `elsewhere` that of the others. `pattern` is the reading pattern that
-    all of them have, None where they have none or several.
+    `metric` is `LAYOUT` or `RECOGNITION`. `pages` are the items with their positions in the
+    browser, the worst first, `of` the number of pages with a result. `share` is their share of the
+    error, `rate` the error of all pages, `there` that of these pages and `elsewhere` that of the
+    others. `pattern` is the reading pattern that all of them have, None where they have none or
+    several.
     """
 
     model: str
     task: str
-    kind: Kind
+    metric: str
     pages: list[tuple[str, int]]
     of: int
     share: float
@@ -52,19 +52,19 @@ class _Page(NamedTuple):
 
 def error_pages(run_set: RunSet) -> list[ErrorPages]:
     """The pages with most of an error of every model except baselines; failures do not count."""
-    found: dict[tuple[str, str, Kind], dict[str, _Page]] = {}
+    found: dict[tuple[str, str, str], dict[str, _Page]] = {}
     for place, asked in enumerate(run_set.asked):
         name = task_name(asked.item.task, asked.item.query)
         for answer in asked.answers:
             if run_set.by_model[answer.model].role == "baseline":
                 continue
             for score in answer.scores:
-                kind = _METRICS.get(score.metric)
-                if kind and score.protocol == "strict" and score.status == "answered":
+                counts = score.protocol == "strict" and score.status == "answered"
+                if counts and score.metric in (LAYOUT, RECOGNITION):
                     errors, characters = (
                         score.stats.get(part, 0.0) for part in ("numerator", "denominator")
                     )
-                    pages = found.setdefault((answer.model, name, kind), {})
+                    pages = found.setdefault((answer.model, name, score.metric), {})
                     known = pages.get(score.item, _Page(0.0, 0.0, score.item, place))
                     pages[score.item] = known._replace(
                         errors=known.errors + errors, characters=known.characters + characters
@@ -73,7 +73,7 @@ def error_pages(run_set: RunSet) -> list[ErrorPages]:
     return _add_patterns([each for each in named if each is not None], run_set)
 
 
-def _worst_pages(key: tuple[str, str, Kind], pages: list[_Page]) -> ErrorPages | None:
+def _worst_pages(key: tuple[str, str, str], pages: list[_Page]) -> ErrorPages | None:
     """The fewest pages with most of the error, if they are few."""
     errors, characters = (sum(values) for values in zip(*(page[:2] for page in pages), strict=True))
     if len(pages) < FEWEST_PAGES or errors < LEAST_RATE * max(1.0, characters):
@@ -102,7 +102,7 @@ def _worst_pages(key: tuple[str, str, Kind], pages: list[_Page]) -> ErrorPages |
 def _add_patterns(found: list[ErrorPages], run_set: RunSet) -> list[ErrorPages]:
     """The pages, each with the reading pattern that all of its transcriptions have."""
     wanted = {
-        (each.model, place) for each in found if each.kind == "layout" for _, place in each.pages
+        (each.model, place) for each in found if each.metric == LAYOUT for _, place in each.pages
     }
     patterns: dict[tuple[str, int], set[ReadingPattern | None]] = {}
     for place, (asked, text) in enumerate(zip(run_set.asked, run_set.page_texts, strict=True)):

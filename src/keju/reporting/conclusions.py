@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.analysis.confusions import Confusion, Misread
-from keju.analysis.error_pages import ErrorPages
+from keju.analysis.error_pages import LAYOUT, ErrorPages
 from keju.analysis.nearly_empty import LIMIT, SHORT, NearlyEmpty
 from keju.analysis.no_results import MOST, NoResults
 from keju.analysis.reading_patterns import PatternCounts, Patterns
@@ -153,7 +153,7 @@ def verdicts(
     if not (errors or lacking):
         return []
     found = patterns or PatternCounts()
-    on_few_pages = {(each.model, each.task) for each in view.error_pages if each.kind == "layout"}
+    on_few_pages = {(each.model, each.task) for each in view.error_pages if each.metric == LAYOUT}
     turned = (
         _describe_order(row, found.of(row.model, row.task))
         for row in errors
@@ -236,7 +236,9 @@ def _find_faults(
 def _describe_error_pages(found: ErrorPages) -> Verdict:
     """The pages with most of an error, their reading pattern and what can be done about it."""
     text = message(
-        f"reporting.{found.kind}-error-on-few-pages",
+        "reporting.layout-error-on-few-pages"
+        if found.metric == LAYOUT
+        else "reporting.recognition-error-on-few-pages",
         model=found.model,
         rate=percent(found.rate),
         share=round(100 * found.share),
