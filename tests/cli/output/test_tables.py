@@ -32,6 +32,15 @@ def printed(*things: object, width: int = 200) -> str:
     return console.file.getvalue()
 
 
+@pytest.mark.parametrize("width", [200, 80, 60])
+def test_a_number_is_never_cut_where_the_terminal_is_narrow(width: int):
+    table = plain_table("model", "task", "calls", "images", "not asked", right=[2, 3])
+    table.add_row("openai:good-7b · own-ocr", "T2 translation", "1,762", "12,928", "66: no " * 9)
+    lines = printed(table, width=width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert any("1,762" in line and "12,928" in line for line in lines)
+
+
 @pytest.mark.parametrize("place", ["heading", "cell"])
 def test_the_words_of_a_table_are_shown_as_they_stand(place: str):
     table = plain_table(HOSTILE if place == "heading" else "model")

@@ -7,9 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.console import RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.style import StyleType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from keju.errors import printable
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 
 class PlainTable(Table):
-    """A table whose texts come from data: neither markup nor terminal control sequences."""
+    """A table whose texts come from data: neither markup nor terminal control sequences.
+
+    Where it is wider than the terminal, the columns of texts are folded, and numbers stay whole:
+    rich cuts columns that do not wrap, so that 1,762 became ``1,`` without a sign.
+    """
 
     def add_row(
         self,
@@ -32,6 +37,53 @@ class PlainTable(Table):
         """Add a row; plain texts are shown literally."""
         cells = (format_literal(cell) if isinstance(cell, str) else cell for cell in renderables)
         super().add_row(*cells, style=style, end_section=end_section)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Fit the columns into the width before they are drawn."""
+        for column in self.columns:
+            column.width = None
+        whole = self.__rich_measure__(console, options.update(width=_UNLIMITED)).maximum
+        if self.columns and whole > options.max_width:
+            widths = [
+                max(map(_width_of, (column.header, *column.cells))) for column in self.columns
+            ]
+            self._fit(widths, options.max_width - (whole - sum(widths)))
+        return super().__rich_console__(console, options)
+
+    def _fit(self, widths: list[int], room: int) -> None:
+        """Give numbers the width that they need, and divide the rest among the texts."""
+        needs = list(map(self._need_of, self.columns))
+        texts = [place for place, need in enumerate(needs) if not need]
+        rest = room - sum(needs)
+        if rest < _TEXT * len(texts):
+            # A very narrow terminal: numbers are folded too.
+            texts, rest = list(range(len(needs))), room
+        for done, place in enumerate(sorted(texts, key=widths.__getitem__)):
+            needs[place] = max(1, min(widths[place], rest // (len(texts) - done)))
+            rest -= needs[place]
+        for column, width in zip(self.columns, needs, strict=True):
+            column.width, column.no_wrap = width, False
+
+    @staticmethod
+    def _need_of(column: Column) -> int:
+        """The width that a column of numbers needs; 0 for texts."""
+        if column.justify != "right":
+            return 0
+        heads = [min(_HEAD, cell_len(word)) for word in str(column.header).split()]
+        return max([1, *map(_width_of, column.cells), *heads])
+
+
+_TEXT = 4
+"""The smallest width of a column of texts."""
+
+_UNLIMITED = 100_000
+_HEAD = 9
+"""Characters of a word of a heading above numbers; longer ones are folded in a narrow terminal."""
+
+
+def _width_of(cell: object) -> int:
+    lines = str(cell).split("\n")
+    return max(map(cell_len, lines))
 
 
 def name_columns(*names: str) -> list[str]:
