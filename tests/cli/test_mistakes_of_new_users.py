@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from PIL import Image
 
 from tests.support.scanned import TEXT, Keju, pages, pdf, scan, text, tiff
 
@@ -67,6 +68,21 @@ def _near_names() -> None:
         scan(f"scans/{name}")
     for name in ("p1.txt.txt", "page2.txt", "p03.txt"):
         text(f"scans/{name}")
+
+
+def _near_names_in_two_books() -> None:
+    for name in ("a/001.jpg", "b/p1.jpg"):
+        scan(f"scans/{name}")
+    text("scans/b/p01.txt")
+
+
+def _texts_of_other_names() -> None:
+    for name in ("p1", "p2"):
+        Image.new("L", (700, 900), 255).save(Path(f"{name}.png"))
+    Path("scans/a").mkdir(parents=True)
+    for name in ("p1", "p2"):
+        Path(f"{name}.png").rename(f"scans/a/{name}.png")
+        text(f"scans/a/{name.replace('p', 'p0')}.txt")
 
 
 def _spread() -> None:
@@ -159,6 +175,26 @@ MISTAKES = {
                 "Page2.jpg and page2.txt, p1.jpg and p1.txt.txt, p3.jpg and p03.txt",
                 "mv scans/page2.txt scans/Page2.txt",
             ),
+            (SKIP,),
+        ),
+    ),
+    "a near name in the folder of another book": Mistake(
+        _near_names_in_two_books,
+        IMPORT,
+        (
+            ("2 pages without a text",),
+            ("1 text without an image",),
+            ("b/p1.jpg and b/p01.txt", "mv scans/b/p01.txt scans/b/p1.txt"),
+            (SKIP,),
+        ),
+    ),
+    "texts of other names, to be detected": Mistake(
+        _texts_of_other_names,
+        "data import auto scans --out scans-dataset --licence CC0-1.0 --source me",
+        (
+            ("2 pages without a text",),
+            ("2 texts without an image",),
+            ("a/p1.png and a/p01.txt", "mv scans/a/p01.txt scans/a/p1.txt"),
             (SKIP,),
         ),
     ),

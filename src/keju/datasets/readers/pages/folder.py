@@ -120,7 +120,7 @@ def _read(
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
     versions: list[Path] = []
     if with_texts:
-        with problems.collecting("unusable text"):
+        with problems.collecting("texts"):
             scans, versions = best_versions(scans, texts)
     found = (
         _found(scans, texts, problems, settings.blank_pages)
@@ -145,7 +145,7 @@ def _read(
     blank: list[str] = []
     for scan, pages in found.items():
         wanted = pages if with_texts else range(1, (scan.pages or 1) + 1)
-        with problems.collecting("unusable image"):
+        with problems.collecting("images"):
             for number, image in images_of(scan, wanted, settings.dpi, pdfs) if wanted else ():
                 text = pages[number][1] if with_texts else ""
                 item = _item(writer, root, scan, number, image, text, pattern)
@@ -212,7 +212,7 @@ def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]
     """The scans in files, one for each text."""
     known: dict[Path, Scan] = {}
     for file in files:
-        with problems.collecting("unusable image"):
+        with problems.collecting("images"):
             scan = scan_of(file, pdfs)
             if (other := known.setdefault(scan.stem, scan)) != scan:
                 raise DataError(
@@ -230,7 +230,7 @@ def _found(
     """The valid texts of each scan."""
     found: dict[Scan, Pages] = {}
     for scan in scans:
-        with problems.collecting("unusable text"):
+        with problems.collecting("texts"):
             pages = texts.of(scan)
             for file, text in pages.values():
                 if not text.strip() and not empty_is_blank:
@@ -241,7 +241,7 @@ def _found(
 
 def _check_headers(scans: list[Scan], problems: Problems) -> None:
     for file in (scan.file for scan in scans if scan.pages is None):
-        with problems.collecting("unusable image"), decoding(plain_file(file), str(file)):
+        with problems.collecting("images"), decoding(plain_file(file), str(file)):
             open_header(file, name=str(file)).close()
 
 
@@ -315,8 +315,13 @@ def _without_texts(listing: Listing) -> Detection | None:
     """Recognise PDF files or page-sized images without texts; smaller images may be anything."""
     pdfs = listing.ending("pdf")
     if not pdfs and _page_sized(listing):
-        what = f"{number_of(len(listing.images), 'image')} as large as pages, without texts"
-        return Detection(0.5, what, {"texts": "no"})
+        folders = {path.parent for path in listing.images}
+        texts = [path for path in listing.ending("txt") if path.parent in folders]
+        count = number_of(len(listing.images), "image")
+        if [path for path in texts if path.stem.casefold() not in _ABOUT]:
+            # Texts of other names: the import names them, with the command that renames them.
+            return Detection(0.5, f"{count} as large as pages, beside texts of other names")
+        return Detection(0.5, f"{count} as large as pages, without texts", {"texts": "no"})
     if not pdfs or listing.ending("txt") or listing.images:
         return None
     what = f"{len(pdfs)} PDF file{'s'[: len(pdfs) > 1]} without texts"
@@ -342,6 +347,11 @@ def _page_sized(listing: Listing) -> bool:
 
 _PAGE_SIDE = 800
 """Minimum pixels of the longer side of a page's scan; images of characters are smaller."""
+
+_ABOUT = frozenset(
+    {"readme", "license", "licence", "copying", "notes", "source", "sources", "about"}
+)
+"""Names of texts that describe a folder, and are no transcriptions."""
 
 _NOTES = frozenset({"", ".txt", ".md"})
 """Suffixes of files that accompany data: licence, source, description."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
+from typing import Literal
 
 from keju.datasets.readers.base import join_names
-from keju.errors import DataError, ProblemsError, number_of
-from keju.messages import join_sentences
+from keju.errors import DataError, ProblemsError
+from keju.messages import join_sentences, message
 
 MOST = 1_000
 """Number of faulty files after which an import stops searching for more."""
@@ -25,8 +26,8 @@ class Problems:
         self._errors: dict[str, list[DataError]] = {}
 
     @contextmanager
-    def collecting(self, noun: str) -> Iterator[None]:
-        """Collect an error about one file, such as an ``unusable text``, instead of raising it.
+    def collecting(self, kind: Literal["texts", "images"]) -> Iterator[None]:
+        """Collect an error about a text or an image instead of raising it.
 
         Raises:
             DataError: there are `MOST` faulty files.
@@ -34,7 +35,7 @@ class Problems:
         try:
             yield
         except DataError as error:
-            self._errors.setdefault(noun, []).append(error)
+            self._errors.setdefault(kind, []).append(error)
             if sum(map(len, self._errors.values())) >= MOST:
                 self.check()
 
@@ -60,7 +61,7 @@ class Problems:
         if len(errors) == 1 and not self._lines and not self._notes:
             raise errors[0]
         if self:
-            faults = [self._line(noun, found) for noun, found in self._errors.items()]
+            faults = [self._line(kind, found) for kind, found in self._errors.items()]
             lacks = [*self._lines, *self._hints]
             if len(self._lines) == 1:
                 lacks = [join_sentences(lacks)]
@@ -72,11 +73,15 @@ class Problems:
                 hint=join_sentences(dict.fromkeys(hints)) or None,
             )
 
-    def _line(self, noun: str, errors: list[DataError]) -> str:
+    def _line(self, kind: str, errors: list[DataError]) -> str:
         files = join_names(map(self._problem_text, errors))
-        hints = ". ".join(dict.fromkeys(each.hint for each in errors if each.hint))
-        line = f"{number_of(len(errors), noun)}: {files}"
-        return f"{line}. {hints}" if hints else line
+        count = len(errors)
+        if kind == "texts":
+            line = message("datasets.unusable-texts", count=count, files=files)
+        else:
+            line = message("datasets.unusable-images", count=count, files=files)
+        hints = dict.fromkeys(each.hint for each in errors if each.hint)
+        return join_sentences([line, *hints])
 
     def _problem_text(self, error: DataError) -> str:
         file = PurePath(error.file or "")

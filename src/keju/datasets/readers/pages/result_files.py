@@ -101,11 +101,17 @@ def form_of(path: Path) -> ResultForm:
     with plain_file(path).open("rb") as stream:
         head = stream.read(_HEAD)
     if suffix in HOCR_SUFFIXES:
-        return ResultForm("hOCR") if is_hocr(head) else ResultForm("", "HTML without hOCR")
+        return (
+            ResultForm("hOCR")
+            if is_hocr(head)
+            else ResultForm("", message("datasets.html-without-hocr"))
+        )
     root = root_of_bytes(head)
     if root in _ROOTS:
         return ResultForm(_ROOTS[root])
-    return ResultForm("", f"<{root[:40]}>, not PAGE-XML or ALTO" if root else "not XML")
+    if root:
+        return ResultForm("", message("datasets.neither-page-nor-alto", root=f"<{root[:40]}>"))
+    return ResultForm("", message("datasets.file-is-not-xml"))
 
 
 def read_result(path: Path, form: str) -> PageResult:

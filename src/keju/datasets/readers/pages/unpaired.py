@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -33,13 +33,14 @@ class Unpaired(NamedTuple):
     """Files without a counterpart, as paths relative to `root`.
 
     `images` are the image files without a text, `pages` the names of all pages without one, `texts`
-    the texts without a page.
+    the texts without a page. `folders` are those that contain images.
     """
 
     root: Path
     images: Sequence[PurePosixPath]
     pages: Sequence[str]
     texts: Sequence[PurePosixPath]
+    folders: Collection[PurePosixPath] = ()
 
     @classmethod
     def of(cls, root: Path, found: Mapping[Scan, Pages], texts: Sequence[Path]) -> Unpaired:
@@ -55,6 +56,7 @@ class Unpaired(NamedTuple):
             [path for path, several, _ in bare if not several],
             [f"{path}/page {number}" if several else str(path) for path, several, number in bare],
             [PurePosixPath(file.relative_to(root)) for file in texts],
+            {PurePosixPath(scan.file.relative_to(root)).parent for scan in found},
         )
 
     def skipped(self) -> Iterator[str]:
@@ -84,7 +86,7 @@ class Unpaired(NamedTuple):
             problems.add(
                 message("datasets.texts-without-image", count=len(self.texts), names=names)
             )
-        near = list(_near_names(self.images, self.texts))
+        near = list(_near_names(self.images, self.texts, self.folders))
         if near:
             said = (both([str(each.image), *map(str, each.texts)]) for each in near)
             similar = message("datasets.similar-names", names=join_names(said))
@@ -110,27 +112,34 @@ class Unpaired(NamedTuple):
 
 
 def _near_names(
-    images: Iterable[PurePosixPath], texts: Iterable[PurePosixPath]
+    images: Collection[PurePosixPath],
+    texts: Iterable[PurePosixPath],
+    folders: Collection[PurePosixPath],
 ) -> Iterator[_NearNames]:
     """Match images that have no text with texts that have no image.
 
     Names match that differ in upper and lower case, in separators, in leading zeros, in a second
     suffix (``p1.txt.txt``), in the form of characters (NFC, NFD, full width), in a word such as
-    ``page`` before the number, or in the folder. Ambiguous names match nothing.
+    ``page`` before the number, or in the folder. Ambiguous names match nothing. A text in a folder
+    with images is compared with these alone: 莊子/p01.txt is not the text of 老子/001.jpg.
     """
     left = list(texts)
-    for image in images:
-        for inner in (True, False):
+    found: dict[PurePosixPath, _NearNames] = {}
+    for inner in (True, False):
+        for image in images:
             near = [
-                text for text in left if not inner or _folder(text.parent) == _folder(image.parent)
+                text
+                for text in (left if image not in found else ())
+                if (_folder(text.parent) == _folder(image.parent))
+                or not (inner or text.parent in folders)
             ]
             same = [text for text in near if _key(text) == _key(image)]
             parts = [text for text in near if inner and _is_part(_key(text), _key(image))]
-            found = same if len(same) == 1 else parts if len(parts) > 1 and not same else []
-            if found:
-                left = [text for text in left if text not in found]
-                yield _NearNames(image, tuple(found))
-                break
+            chosen = same if len(same) == 1 else parts if len(parts) > 1 and not same else []
+            if chosen:
+                left = [text for text in left if text not in chosen]
+                found[image] = _NearNames(image, tuple(chosen))
+    yield from (found[image] for image in images if image in found)
 
 
 def _is_part(text: str, image: str) -> bool:
