@@ -226,7 +226,7 @@ def test_no_model_is_named_first_where_ranks_overlap(tmp_path):
             [folder.parent / f"{folder.name}.keju.zip"], folder.parent / f"site-{folder.name}"
         ).page.parent
         (row,) = html.fromstring((site / "en/index.html").read_bytes()).xpath("//section//tbody/tr")
-        assert row.xpath("td")[2].text_content() == start
+        assert row.xpath("td")[2].text_content() == f"{start} strict"
         chinese = html.fromstring((site / "zh/index.html").read_bytes()).text_content()
         assert ("尚未分出" in chinese) is (folder is overlapping)
 

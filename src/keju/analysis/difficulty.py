@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from statistics import fmean, median
+from statistics import fmean, median, median_high
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -75,8 +75,12 @@ class _AnsweredItem(NamedTuple):
         return self._replace(values={m: v for m, v in self.values.items() if m in models})
 
     def below(self, means: Mapping[str, float]) -> float:
-        """The median of the models' values minus their means of the task."""
-        return median(value - means[model] for model, value in self.values.items())
+        """The median of the models' values minus their means of the task.
+
+        Of an even number the better one of the two in the middle: of two models, one that fails
+        does not make an item hard.
+        """
+        return median_high(value - means[model] for model, value in self.values.items())
 
 
 def difficulty(run_set: RunSet, without_results: Collection[str] = ()) -> Difficulty:

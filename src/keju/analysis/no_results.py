@@ -90,7 +90,13 @@ class NoResults(NamedTuple):
         )
 
     def _split(self) -> Message:
-        """The missing pages with a reference text, and those without one."""
+        """The missing pages with a reference text, and those without one if some are missing."""
+        if self.text_missing == len(self.pages):
+            return message(
+                "analysis.text-pages-alone",
+                with_text=self.text_missing,
+                with_text_of=self.with_text,
+            )
         return message(
             "analysis.text-and-other-pages",
             with_text=self.text_missing,

@@ -240,7 +240,7 @@ def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
 
 
 def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
-    """The task and name with the largest difference between the two protocols."""
+    """The task and name with the largest difference between the two protocols in one metric."""
     mains: dict[tuple[str, str, str], dict[Protocol, MetricResult]] = {}
     for (name, protocol), result in run_set.results.items():
         if run_set.by_model[name].role in RANKED:
@@ -250,7 +250,7 @@ def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
     gaps = {
         place: abs((both["official"].value or 0.0) - (both["strict"].value or 0.0))
         for place, both in mains.items()
-        if len(both) == 2
+        if len(both) == 2 and both["official"].metric == both["strict"].metric
     }
     if not gaps or max(gaps.values()) < _FEW:
         return

@@ -303,9 +303,9 @@ def _describe_confusion(each: Confusion, mistakes: int) -> Message:
 def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     lacking = {each.model for each in view.no_results if each.too_many}
     known = [
-        float(row.recognition)
+        float(row.over_results.recognition)
         for row in errors
-        if row.recognition != NOTHING and row.model not in lacking
+        if row.over_results.recognition != NOTHING and row.model not in lacking
     ]
     if known and min(known) > MOSTLY_READ:
         yield Verdict(message("reporting.no-engine-reads-these", percent=min(known)))
