@@ -253,7 +253,7 @@ def test_all_faults_are_told_at_once_a_line_each(recipe, tmp_path):
     assert lines == [
         "version: expected text, got a whole number",
         f"source 1 (dataset): path: {tmp_path / 'won'}: no such file or folder",
-        "step 1 (subset): no key 'extra'. Choose from: groups, limit, tasks",
+        "step 1 (subset): no key 'extra'. Choose from: benchmarks, groups, limit, tasks",
         "step 1 (subset): limit: expected a whole number, got text",
     ]
     assert not (tmp_path / "b").exists()

@@ -342,7 +342,7 @@ def test_show_names_licence_and_citation(name: str, licence: str, tmp_path: Path
     assert f"licence: {licence or 'not stated'}\n" in done("benchmark", "show", name, cwd=tmp_path)
 
 
-def test_python_may_import_a_plugin_that_a_definition_names(tmp_path: Path) -> None:
+def test_python_loads_a_plugin_beside_the_definition_that_it_names(tmp_path: Path) -> None:
     text = DEFINITION.read_text("utf-8").replace(
         'version = "1"', 'version = "1"\nplugins = ["gaps.py"]'
     )
@@ -355,13 +355,12 @@ def test_python_may_import_a_plugin_that_a_definition_names(tmp_path: Path) -> N
         "from pathlib import Path\nimport {}\nfrom keju.definitions import load_benchmark\n"
         "print(load_benchmark(Path('own.toml')).plugins)\n"
     )
-    for module, printed in (("gaps", "('gaps.py',)\n"), ("keju", "")):
+    for module in ("gaps", "keju"):
         found = subprocess.run(
             [sys.executable, "-c", code.format(module)],
             capture_output=True, text=True, check=False, cwd=tmp_path,
         )  # fmt: skip
-        assert found.stdout == printed, found.stderr
-        assert bool(printed) != ("in Python: import it" in found.stderr)
+        assert found.stdout == "('gaps.py',)\n", found.stderr
 
 
 def test_the_printed_tables_beside_a_definition_are_audited(tmp_path: Path) -> None:

@@ -103,12 +103,17 @@ class Board(NamedTuple):
         return sum(len(each.ids) for each in self.of.tasks if each.metrics)
 
     @property
+    def ranking_protocol(self) -> Protocol:
+        """The protocol of the first rank."""
+        return "strict" if "strict" in self.protocols else "official"
+
+    @property
     def leaders(self) -> list[BoardRow]:
         """The rows that can be of the first rank, by `strict` or else `official`.
 
         Several if their possible ranks overlap; none if ranks are not tested.
         """
-        protocol: Protocol = "official" if "strict" not in self.protocols else "strict"
+        protocol = self.ranking_protocol
         found = [(row, row.standings[protocol].ranks) for row in self.rows
                  if protocol in row.standings]  # fmt: skip
         return [row for row, ranks in found if ranks and ranks[0] == 1]
