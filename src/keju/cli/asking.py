@@ -141,7 +141,8 @@ def _run_command(context: typer.Context) -> str:
         values = value if isinstance(value, list | tuple) else [value]
         if each.name == "dataset":
             values = [mini.short_name(value)]
-        words += [word for one in values for word in [*flag, str(one)]]
+        texts = [str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in values]
+        words += [word for text in texts for word in [*flag, text]]
     return " ".join(map(shell_quoted, words))
 
 
