@@ -46,7 +46,7 @@ def test_the_tool_makes_the_files_that_ship(shared, tmp_path, monkeypatch):
     make_published.facts()
     make_published.model_tables()
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.csv"))
-    assert len(made) == 43 + 2
+    assert len(made) == 43 + 3
     for path in made:
         assert (tmp_path / path).read_bytes() == (shipped / path).read_bytes(), path
 

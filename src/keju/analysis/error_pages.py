@@ -17,6 +17,8 @@ FEW_PAGES = 0.1
 FEWEST_PAGES = 3
 LEAST_RATE = 0.01
 """Minimum error of all pages, as a fraction of the characters."""
+LEAST_ERRORS = 10
+"""Minimum number of wrong characters on all pages."""
 
 LAYOUT, RECOGNITION = "CER_layout", "CER_recognition"
 
@@ -76,7 +78,7 @@ def error_pages(run_set: RunSet) -> list[ErrorPages]:
 def _worst_pages(key: tuple[str, str, str], pages: list[_Page]) -> ErrorPages | None:
     """The fewest pages with most of the error, if they are few."""
     errors, characters = (sum(values) for values in zip(*(page[:2] for page in pages), strict=True))
-    if len(pages) < FEWEST_PAGES or errors < LEAST_RATE * max(1.0, characters):
+    if len(pages) < FEWEST_PAGES or errors < max(LEAST_ERRORS, LEAST_RATE * characters):
         return None
     ranked = sorted(pages, key=lambda page: (-page.errors, page.place))
     count, sum_there = 0, 0.0

@@ -155,7 +155,10 @@ def _cost(speed: Speed, collection: Collection) -> str:
     low, high = machine_costs(speed, collection)
     if high is None:
         return NOTHING
-    return _bounded(speed, _range(None if low is None else f"{low:,.2f}", f"{high:,.2f}"))
+    shown, lowest = f"{high:,.2f}", None if low is None else f"{low:,.2f}"
+    if lowest not in (None, shown):
+        shown = message("reporting.range", low=lowest, high=shown)
+    return _bounded(speed, shown)
 
 
 def machine_costs(speed: Speed, collection: Collection) -> tuple[float | None, float | None]:
@@ -211,11 +214,10 @@ def span(seconds: float | None) -> str:
 
 def span_range(low: float | None, high: float | None) -> str:
     """A time, or the range of two times, in suitable units: ``25 min to 1.5 h``."""
-    return _range(None if low is None else span(low), span(high))
-
-
-def _range(low: str | None, high: str) -> str:
-    return high if low in (None, high) else message("reporting.range", low=low, high=high)
+    shown, lowest = span(high), None if low is None else span(low)
+    if lowest in (None, shown):
+        return shown
+    return message("reporting.time-range", low=lowest, high=shown)
 
 
 def time_lines(table: TimeTable) -> Iterator[str]:
