@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keju.errors import printable
 from keju.messages import message
 
 if TYPE_CHECKING:
@@ -81,7 +82,6 @@ def load_checked(path: Path) -> Definition:
     Raises:
         KejuError: it is not a definition, or names what does not exist.
     """
-    from keju.cli.app import note
     from keju.definitions import load_benchmark
     from keju.registry import list_plugin_sources
     from keju.scoring import check_metrics
@@ -89,7 +89,8 @@ def load_checked(path: Path) -> Definition:
     before = list_plugin_sources()
     definition = load_benchmark(path)
     for source in list_plugin_sources()[len(before) :]:
-        note(message("cli.plugin-loaded-beside", definition=path, plugin=source.path))
+        loaded = message("cli.plugin-loaded-beside", definition=path, plugin=source.path)
+        typer.echo(printable(loaded), err=True)
     check_metrics(definition, str(path))
     if any(query.rubric for task in definition.tasks for query in task.queries):
         from keju.judging import check_rubrics

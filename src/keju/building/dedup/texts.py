@@ -64,7 +64,7 @@ class DedupTextsSettings(Settings, frozen=True):
     jaccard_alone: Annotated[
         bool,
         Meta(
-            description="Let the similarity alone decide, as MCS-Bench does (B.4.2): answers and "
+            description="Let the similarity alone decide, as the published rule does: answers and "
             "images may differ. Answers that are letters, numbers or boxes are still compared "
             "exactly, with their images."
         ),

@@ -61,7 +61,7 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
 
     Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither
     are text that is not Chinese, and known facts about an item. Verbatim questions are changed as
-    others are: MCS-Bench has one wording and Chinese marks in both scripts (2.2.3 c, d).
+    others are, so that a task has one wording and Chinese marks in both scripts.
     """
     counts: Counter[str] = Counter()
     context.table("changes", _keep_standardised(context, settings, counts), TextChange)
