@@ -88,7 +88,7 @@ def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(run_set):
 def test_the_hardest_item_is_the_one_furthest_below_its_task(run_set):
     found = difficulty(run_set)
     first = found.items[0]
-    assert (first.id, first.value, first.below) == ("T7-5", 0.0, -0.8125)
+    assert (first.id, first.value, first.below) == ("T7-5", 0.0, -0.75)
     assert (first.nothing, first.models, first.best_value) == (2, 2, 0.0)
     assert found.left_out == []
     assert [tuple(each) for each in found.spreads] == [("T5", 8, 7, 0), ("T7", 8, 6, 1)]

@@ -351,7 +351,7 @@ _PAGE_SIDE = 800
 _ABOUT = frozenset(
     {"readme", "license", "licence", "copying", "notes", "source", "sources", "about"}
 )
-"""Names of texts that describe a folder, and are no transcriptions."""
+"""Names of texts that describe a folder, and not its images."""
 
 _NOTES = frozenset({"", ".txt", ".md"})
 """Suffixes of files that accompany data: licence, source, description."""
