@@ -20,8 +20,8 @@ _DECLARED = re.compile(r"\ufeff?\"?sep=(.|\\t)\"?[\t ]*\r?\n?", re.IGNORECASE)
 
 def declared_separator(line: str) -> str:
     """The separator of a first line ``sep=;``, which is for spreadsheets; else empty."""
-    found = _DECLARED.fullmatch(line)
-    return found[1].replace("\\t", "\t") if found else ""
+    declaration = _DECLARED.fullmatch(line)
+    return declaration[1].replace("\\t", "\t") if declaration else ""
 
 
 class FilledLines:

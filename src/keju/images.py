@@ -254,7 +254,7 @@ def _tiff_pages(image: TiffImagePlugin.TiffImageFile, name: str) -> tuple[int, .
     pages: list[int] = []
     size = (0, 0)
     shown: Image.Image | None = None
-    left = _MOST_COMPARED
+    pixels_left = _MOST_COMPARED
     for number in range(MOST_FRAMES + 1):
         try:
             image.seek(number)
@@ -263,7 +263,7 @@ def _tiff_pages(image: TiffImagePlugin.TiffImageFile, name: str) -> tuple[int, .
         if _is_part(image):
             continue
         own = upright_size(image)
-        if pages and _may_be_copy(size, own) and (left := left - prod(size)) > 0:
+        if pages and _may_be_copy(size, own) and (pixels_left := pixels_left - prod(size)) > 0:
             shown = shown or _reduced_grey(image, pages[-1])
             if _is_same_picture(shown, _reduced_grey(image, number)):
                 continue

@@ -67,9 +67,9 @@ def error_pages(run_set: RunSet) -> list[ErrorPages]:
                         score.stats.get(part, 0.0) for part in ("numerator", "denominator")
                     )
                     pages = found.setdefault((answer.model, name, score.metric), {})
-                    known = pages.get(score.item, _Page(0.0, 0.0, score.item, place))
-                    pages[score.item] = known._replace(
-                        errors=known.errors + errors, characters=known.characters + characters
+                    page = pages.get(score.item, _Page(0.0, 0.0, score.item, place))
+                    pages[score.item] = page._replace(
+                        errors=page.errors + errors, characters=page.characters + characters
                     )
     named = (_worst_pages(key, list(pages.values())) for key, pages in found.items())
     return _add_patterns([each for each in named if each is not None], run_set)

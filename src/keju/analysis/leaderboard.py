@@ -433,10 +433,10 @@ def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) 
 
 
 def _direction(result: BenchmarkResult | None, domain: str, direction: str) -> Mean | None:
-    found = result.directions.get(domain, {}).get(direction) if result else None
-    if found is None or found.value is None:
+    mean = result.directions.get(domain, {}).get(direction) if result else None
+    if mean is None or mean.value is None:
         return None
-    return Mean(found.value, None, len(found.parts), found.missing)
+    return Mean(mean.value, None, len(mean.parts), mean.missing)
 
 
 def _rank(known: ResampledMeans, model: str) -> Rank:

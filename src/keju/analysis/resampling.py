@@ -280,15 +280,15 @@ def _answered_items(
 ) -> Iterator[tuple[str, tuple[int, bytes]]]:
     """For each model with scores of a task, the number of its items and a digest of them."""
     places = {model: place for place, model in enumerate(models)}
-    known: dict[str, int] = {}
+    columns: dict[str, int] = {}
     row_of, column_of = array("q"), array("q")
     for score in scores:
         if score.model in places:
             row_of.append(places[score.model])
-            column_of.append(known.setdefault(score.item, len(known)))
-    there = np.zeros((len(models), len(known)), dtype=bool)
-    there[row_of, column_of] = True
-    for model, row in zip(models, there, strict=True):
+            column_of.append(columns.setdefault(score.item, len(columns)))
+    has_item = np.zeros((len(models), len(columns)), dtype=bool)
+    has_item[row_of, column_of] = True
+    for model, row in zip(models, has_item, strict=True):
         if count := int(row.sum()):
             yield model, (count, sha256(np.packbits(row).tobytes()).digest())
 

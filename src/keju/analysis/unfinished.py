@@ -41,5 +41,5 @@ def unfinished_models(folder: RunFolder) -> Iterator[Unfinished]:
             is_person = model.startswith(HUMAN)
             option = "" if is_person else f" --model {shell_quoted(model)}"
             command = "serve" if is_person else "run"
-            whole = f"{command} {dataset}{option} --out {shell_quoted(str(folder.path))}"
-            yield Unfinished(folder.path.name, model, there[model], planned, command, whole)
+            resuming = f"{command} {dataset}{option} --out {shell_quoted(str(folder.path))}"
+            yield Unfinished(folder.path.name, model, there[model], planned, command, resuming)

@@ -214,10 +214,10 @@ class AnnotationApp:
             return True
         items = in_shard(select(self._everything, chosen, self.dataset.path), chosen.shard)
         stored, usual = _read_variant(manifest.settings), Selection().variants[0]
-        given = chosen.variants[0]
+        variant = chosen.variants[0]
         return {item.id for item in items} == set(self.run.iter_item_ids()) and (
-            given.script in (usual.script, stored.script)
-            and given.boxes in (usual.boxes, stored.boxes)
+            variant.script in (usual.script, stored.script)
+            and variant.boxes in (usual.boxes, stored.boxes)
         )
 
     def _make_exam(self) -> Exam:

@@ -36,12 +36,12 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
     wanted = {
         "benchmark": settings.benchmarks, "task": settings.tasks, "group": settings.groups
     }  # fmt: skip
-    known: dict[str, set[str]] = {field: set() for field, names in wanted.items() if names}
-    if known:
+    names_by_field: dict[str, set[str]] = {field: set() for field, names in wanted.items() if names}
+    if names_by_field:
         for item in context.dataset:
-            for field, names in known.items():
+            for field, names in names_by_field.items():
                 names.add(getattr(item, field))
-    for field, names in known.items():
+    for field, names in names_by_field.items():
         for name in wanted[field]:
             if name not in names:
                 raise UsageError(unknown_name(name, sorted(names), field))

@@ -69,8 +69,8 @@ def bundle(
     if include_data:
         note(message("terminal.bundle-verify-alone", file=file))
     else:
-        given = "mini" if manifest.dataset.name == "keju-mini" else "DATASET"
-        command = f"keju verify {shell_quoted(str(file))} --dataset {given}"
+        dataset_name = "mini" if manifest.dataset.name == "keju-mini" else "DATASET"
+        command = f"keju verify {shell_quoted(str(file))} --dataset {dataset_name}"
         note(message("terminal.bundle-verify", command=command, name=manifest.dataset.name))
         if not without_official(RunFolder.open(run).iter_items()):
             note(message("terminal.bundle-verify-official"))

@@ -92,8 +92,10 @@ def page_stems(pages: Sequence[PageOf]) -> list[str]:
     page that has no name by it is named by its item, and gets a hash if another page has that name.
     """
     rules = (_by_image, _by_path, _by_item)
-    found = (list(map(rule, pages)) for rule in rules)
-    names = next((each for each in found if _are_unique(filter(None, each))), [""] * len(pages))
+    candidates = (list(map(rule, pages)) for rule in rules)
+    names = next(
+        (each for each in candidates if _are_unique(filter(None, each))), [""] * len(pages)
+    )
     names = [name or _by_item(page) for name, page in zip(names, pages, strict=True)]
     counts = Counter(map(_key, names))
     return [

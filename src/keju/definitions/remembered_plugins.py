@@ -49,16 +49,16 @@ def load_plugin_of(text: str, name: str, folder: Path | None) -> Path | None:
     """
     if has_plugin_file(name) or Path(name).name != name:
         return None
-    beside = folder / name if folder else None
-    if beside and beside.is_file():
-        add_plugin_files([beside])
+    neighbour = folder / name if folder else None
+    if neighbour and neighbour.is_file():
+        add_plugin_files([neighbour])
         return None
-    known = _read_record().get(_key(text, name))
-    if known is None or not Path(known.path).is_file():
+    remembered = _read_record().get(_key(text, name))
+    if remembered is None or not Path(remembered.path).is_file():
         return None
-    if sha256_file(Path(known.path)) != known.sha256:
-        return Path(known.path)
-    add_plugin_files([Path(known.path)])
+    if sha256_file(Path(remembered.path)) != remembered.sha256:
+        return Path(remembered.path)
+    add_plugin_files([Path(remembered.path)])
     return None
 
 

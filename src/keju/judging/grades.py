@@ -180,9 +180,9 @@ def _value_of(found: re.Match[str]) -> _Stated | None:
         value += float("0." + "".join(str(max(_DIGIT.index(char) - 1, 0)) for char in decimals))
     if groups.get("unit") == "分半":
         value += 0.5
-    beside = [float(each) for each in re.findall(r"\d{1,4}", groups.get("beside") or "")]
+    scale_numbers = [float(each) for each in re.findall(r"\d{1,4}", groups.get("beside") or "")]
     scale = groups.get("scale") or groups.get("full") or groups.get("system")
-    return _Stated(value, float(scale) if scale else max(beside, default=MOST))
+    return _Stated(value, float(scale) if scale else max(scale_numbers, default=MOST))
 
 
 def _objects(text: str) -> Iterator[_Object]:

@@ -141,23 +141,25 @@ def read_rubrics(path: Path | None = None, *, page_text: bool = False) -> Rubric
     name = str(path or _SHIPPED)
     if path is not None:
         form = f"Its form is that of keju/judging/{_SHIPPED}"
-        found = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
+        rubrics_read = read_toml(path, Rubrics, what="a file of rubrics", hint=form)
     else:
-        found = shipped_toml("keju.judging", _SHIPPED, Rubrics)
-    if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
+        rubrics_read = shipped_toml("keju.judging", _SHIPPED, Rubrics)
+    if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics_read.template]:
         raise DataError(message("judging.template-lacks-blank", blank=lacking[0]), file=name)
     shipped = list(_queries(shipped=True))
     filled = {
         each: rubric
         if rubric.tasks
         else replace(rubric, tasks=tuple(query for query, its in shipped if its.rubric == each))
-        for each, rubric in found.rubrics.items()
+        for each, rubric in rubrics_read.rubrics.items()
     }
-    found = replace(found, rubrics=filled, page_text=page_text or found.page_text)
+    rubrics_read = replace(
+        rubrics_read, rubrics=filled, page_text=page_text or rubrics_read.page_text
+    )
     known = {query for query, _ in (*shipped, *_queries(shipped=False))}
-    named = [name for each in found.rubrics.values() for name in each.tasks]
+    named = [name for each in rubrics_read.rubrics.values() for name in each.tasks]
     if unknown := sorted(set(named) - known):
         raise DataError(message("judging.no-such-query", names=", ".join(unknown)), file=name)
     if len(set(named)) < len(named):
         raise DataError(message("judging.query-with-two-rubrics"), file=name)
-    return found
+    return rubrics_read

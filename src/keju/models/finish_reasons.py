@@ -55,18 +55,18 @@ def status_of_ending(reason: str, text: str) -> Status:
     Raises:
         AskError: the reason is a failure, or is not known.
     """
-    known = _known(reason)
-    if known is None:
+    row = _known(reason)
+    if row is None:
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
         raise AskError("bad-response", message("models.finish-reason-unknown", reason=shown))
-    if known.outcome == "failed":
+    if row.outcome == "failed":
         raise AskError(
-            known.kind,
+            row.kind,
             message("models.answer-broken-off", reason=reason),
-            retryable=known.retryable,
+            retryable=row.retryable,
         )
-    if known.outcome in ("truncated", "filtered"):
-        return known.outcome
+    if row.outcome in ("truncated", "filtered"):
+        return row.outcome
     return status_of(text)
 
 

@@ -116,12 +116,12 @@ class Batches:
         Raises:
             AskError: a file cannot be downloaded, or does not have that form.
         """
-        found: list[Result] = []
+        results: list[Result] = []
         for file in filter(None, (batch.output_file_id, batch.error_file_id)):
             body = await self._fetched("GET", f"/files/{file}/content")
             lines = filter(bytes.strip, body.split(b"\n"))
-            found += [result_in(line, batch) for line in lines]
-        return found
+            results += [result_in(line, batch) for line in lines]
+        return results
 
     async def close(self) -> None:
         """Close the connections."""

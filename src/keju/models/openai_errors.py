@@ -178,12 +178,12 @@ def words_of(body: object) -> str:
     They are found in every field where servers put them, in lists of validation errors (FastAPI)
     and in JSON inside a text. Words that repeat others are dropped.
     """
-    found: list[str] = []
+    lines: list[str] = []
     for words in islice(_words_in(body, 0), _MOST_WORDS):
         line = words[:LONGEST_MESSAGE].strip()
-        if line and not any(line in other for other in found):
-            found = [*(other for other in found if other not in line), line]
-    return ": ".join(found)
+        if line and not any(line in other for other in lines):
+            lines = [*(other for other in lines if other not in line), line]
+    return ": ".join(lines)
 
 
 def _words_in(value: object, depth: int) -> Iterator[str]:

@@ -106,18 +106,18 @@ def _no_responses(data: bytes) -> str:
     if not start.startswith((b"{", b"[")):
         return ""
     with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        whole: Any = decode_json(data)
-        if isinstance(whole, list):
-            rows = [each for each in whole if isinstance(each, dict)]
-            return "" if not whole or any(map(_may_answer, rows)) else "a list without responses"
-        return "" if _may_answer(whole) else _AGGREGATE
+        content: Any = decode_json(data)
+        if isinstance(content, list):
+            rows = [each for each in content if isinstance(each, dict)]
+            return "" if not content or any(map(_may_answer, rows)) else "a list without responses"
+        return "" if _may_answer(content) else _AGGREGATE
     return ""
 
 
 def _filtered(data: bytes) -> list[str]:
     """The tasks with a filter in an aggregate of lmms-eval."""
-    whole: Any = decode_json(data)
-    configs = whole.get("configs")
+    content: Any = decode_json(data)
+    configs = content.get("configs")
     tasks = configs.items() if isinstance(configs, dict) else ()
     return [name for name, task in tasks if isinstance(task, dict) and task.get("filter_list")]
 

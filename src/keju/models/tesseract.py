@@ -63,8 +63,8 @@ class Tesseract:
     def name(self) -> str:
         """The model string, with the options that are not the default ones."""
         values = zip(_Settings._fields, self._settings, _DEFAULT, strict=True)
-        given = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
-        return f"tesseract:{given}" if given else "tesseract"
+        options = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
+        return f"tesseract:{options}" if options else "tesseract"
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -187,8 +187,8 @@ def _read_settings(given: str) -> _Settings:
         values[name] = value.strip()
     settings = _Settings(**values)
     if settings.psm not in _SEGMENTATIONS:
-        known = ", ".join(_SEGMENTATIONS)
-        raise UsageError(message("models.tesseract-psm", psm=settings.psm, known=known))
+        numbers = ", ".join(_SEGMENTATIONS)
+        raise UsageError(message("models.tesseract-psm", psm=settings.psm, known=numbers))
     if not _LANGUAGE_NAME.fullmatch(settings.lang):
         raise UsageError(message("models.tesseract-one-language", language=settings.lang))
     return settings
@@ -202,11 +202,11 @@ def _find(settings: _Settings) -> _Installed:
         raise PrerequisiteError(message("models.engine-tesseract"), install)
     listed = _say(program, "--list-langs", install)
     folder = re.search(r'"([^"]+)"', listed)
-    known = listed.split()
+    languages = listed.split()
 
     def data_of(language: str) -> Path:
         data = Path(folder.group(1) if folder else "") / f"{language}.traineddata"
-        if language not in known or not data.is_file():
+        if language not in languages or not data.is_file():
             wanted = _INSTALL.format(language.replace("_", "-").lower())
             raise PrerequisiteError(message("models.tesseract-language", language=language), wanted)
         return data

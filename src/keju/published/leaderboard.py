@@ -80,14 +80,14 @@ def _checks(paper: Leaderboard) -> Iterator[Check]:
         yield from _mean_checks(name, mean, parts)
     for rank in ranks if means else ():
         yield _rank_check(name, rank, means[0])
-    whole = [
+    rows_read = [
         column
         for column in (*parts, *means)
         if not any(column.cells[row].value is None for row in column.cells if row in paper.models)
     ]
-    for row in table.rows if whole else ():
+    for row in table.rows if rows_read else ():
         if _MEAN.fullmatch(row) and _mostly_holds(
-            averages := _row_of_means(name, row, whole), paper
+            averages := _row_of_means(name, row, rows_read), paper
         ):
             yield averages
     for column in parts:
@@ -237,10 +237,10 @@ def _read(path: Path) -> tuple[Leaderboard, tuple[UnreadCells, ...]]:
             )
     rows = dict(_rows(lines))
     names = _distinct(lines[0][1:])
-    kept = [name for name in names if _is_numbers(name, rows)]
-    if not kept:
+    numeric = [name for name in names if _is_numbers(name, rows)]
+    if not numeric:
         raise DataError(message("published.no-column-of-numbers"), file=path)
-    return _leaderboard(path.name, rows, kept), tuple(_unread(path.name, names, rows))
+    return _leaderboard(path.name, rows, numeric), tuple(_unread(path.name, names, rows))
 
 
 def _unread(

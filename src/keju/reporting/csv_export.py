@@ -150,9 +150,9 @@ def _times(report: Report) -> dict[str, pl.DataFrame]:
     for row in table.rows if table else ():
         if (speed := row.speed) is None:
             continue
-        given = table.given if table else None
-        pages = given.pages if given else None
-        low_cost, high_cost = machine_costs(speed, given) if given else (None, None)
+        collection = table.given if table else None
+        pages = collection.pages if collection else None
+        low_cost, high_cost = machine_costs(speed, collection) if collection else (None, None)
         rows.append(
             {"model": row.model, "machine": in_english(row.machine), "runtime": speed.runtime,
              "pages_timed": speed.pages, "first_seconds": speed.first,
@@ -160,7 +160,8 @@ def _times(report: Report) -> dict[str, pl.DataFrame]:
              "processor_seconds_a_page": speed.cpu, "busy": in_english(speed.busy),
              "no_time_because": in_english(speed.why), "collection_pages": pages,
              "days_low": _days(speed.least, pages), "days": _days(speed.wall, pages),
-             "cost_low": low_cost, "cost": high_cost, "currency": given.currency if given else ""}
+             "cost_low": low_cost, "cost": high_cost,
+             "currency": collection.currency if collection else ""}
         )  # fmt: skip
     return {"times": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 

@@ -26,9 +26,9 @@ def describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
     """
     errors = _describe_errors(view, run_set, row)
     for board in view.boards:
-        found = board.results.get((row.model, "strict"))
-        if found is not None and found.overall.value is not None:
-            score = percent(found.overall.value)
+        result = board.results.get((row.model, "strict"))
+        if result is not None and result.overall.value is not None:
+            score = percent(result.overall.value)
             return message("reporting.errors-and-score", errors=errors, score=score)
     return errors
 

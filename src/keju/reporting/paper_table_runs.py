@@ -115,14 +115,14 @@ class RunValues:
 
     def without_single_people(self, several: Collection[str]) -> RunValues:
         """The same, with people only in rows of several."""
-        kept = copy(self)
-        kept.by_model = {
+        values = copy(self)
+        values.by_model = {
             name: model_responses
             for name, model_responses in self.by_model.items()
             if model_responses.role != PEOPLE or name in several
         }
-        kept._people = tuple(name for name in kept.by_model if name in several)
-        return kept
+        values._people = tuple(name for name in values.by_model if name in several)
+        return values
 
     def has(self, column: Column) -> bool:
         """Whether an item is in the column's subset."""

@@ -261,8 +261,8 @@ class _Form:
 
 def is_of_people(benchmark: str, row: str) -> bool:
     """Whether a printed row is of people."""
-    known = published_model(benchmark, row)
-    return known is not None and known.role == "human"
+    model = published_model(benchmark, row)
+    return model is not None and model.role == "human"
 
 
 def _heading(column: Column, subset: str) -> Heading:

@@ -38,13 +38,13 @@ def read_machine_price(text: str) -> MachinePrice | None:
     """
     if not text:
         return None
-    found = _HOURLY.fullmatch(text.strip())
-    if not found or (found[1] and found[3]):
+    price = _HOURLY.fullmatch(text.strip())
+    if not price or (price[1] and price[3]):
         raise UsageError(message("running.machine-price-invalid", price=text))
-    value = float(found[2])
+    value = float(price[2])
     if not isfinite(value):
         raise UsageError(message("running.machine-price-too-large", price=text))
-    return MachinePrice(value, found[1] or found[3])
+    return MachinePrice(value, price[1] or price[3])
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

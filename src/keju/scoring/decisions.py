@@ -232,11 +232,11 @@ def reviewed_results(
             by_task.setdefault((score.task, score.query), []).append(score)
     for result in results:
         if result.protocol == "official" and result.variant in reviewed:
-            found = reviewed[result.variant]
+            result_reviewed = reviewed[result.variant]
             yield ReviewedResult(
-                lowest=_with_reviewed(result, found, "numerator"),
-                highest=_with_reviewed(result, found, HIGHEST),
-                counts=_counts(found),
+                lowest=_with_reviewed(result, result_reviewed, "numerator"),
+                highest=_with_reviewed(result, result_reviewed, HIGHEST),
+                counts=_counts(result_reviewed),
             )
 
 

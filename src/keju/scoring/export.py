@@ -128,13 +128,13 @@ def _reasoned(scores: Sequence[Score]) -> Json:
 def _reviewed(reviewed: ReviewedResult) -> Json:
     """The means after the review; ``highest`` counts undecided answers as the script does."""
     lowest, highest = _summary(reviewed.lowest), _summary(reviewed.highest)
-    kept = ("tasks", "domains", "formats", "overall", "missing", "signatures")
+    fields = ("tasks", "domains", "formats", "overall", "missing", "signatures")
     counts = {official_number(task) if task else "": c for task, c in reviewed.counts.items()}
     return {
         "metric": REVIEWED,
         "counts": counts,
-        **{name: lowest[name] for name in kept},
-        "highest": {name: highest[name] for name in kept[:4]},
+        **{name: lowest[name] for name in fields},
+        "highest": {name: highest[name] for name in fields[:4]},
     }
 
 

@@ -162,12 +162,12 @@ def score_file(
         DataError: it is not in that form; the message names the item.
     """
     samples: Iterable[ScoringSample] = read_responses(path)
-    beside: list[Score] = []
+    reviewed_scores: list[Score] = []
     if variants:
-        samples = collect_variant_scores(samples, beside, encoders)
-        samples = collect_reviewed_scores(samples, NO_DECISIONS, beside)
+        samples = collect_variant_scores(samples, reviewed_scores, encoders)
+        samples = collect_reviewed_scores(samples, NO_DECISIONS, reviewed_scores)
     scores = score_samples(samples, protocols, encoders)
-    return ModelScores(path.stem, scores, beside, {}, [])
+    return ModelScores(path.stem, scores, reviewed_scores, {}, [])
 
 
 class _Task(NamedTuple):

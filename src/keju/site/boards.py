@@ -114,9 +114,9 @@ class Board(NamedTuple):
         Several if their possible ranks overlap; none if ranks are not tested.
         """
         protocol = self.ranking_protocol
-        found = [(row, row.standings[protocol].ranks) for row in self.rows
+        ranked = [(row, row.standings[protocol].ranks) for row in self.rows
                  if protocol in row.standings]  # fmt: skip
-        return [row for row, ranks in found if ranks and ranks[0] == 1]
+        return [row for row, ranks in ranked if ranks and ranks[0] == 1]
 
     @property
     def last_date(self) -> str:

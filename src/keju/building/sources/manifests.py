@@ -213,8 +213,10 @@ def _read_images(shown: object, page: Page, depth: int = 0) -> Iterator[Page]:
         offered = [*_as_list(shown.get("default")), *_as_list(shown.get("item"))]
         offered += _as_list(shown.get("items"))
         images = (image for each in offered for image in _read_images(each, page, depth))
-        found = {image.service or image.image: image for image in images}
-        yield from (image._replace(alternatives=len(found)) for image in list(found.values())[:1])
+        by_address = {image.service or image.image: image for image in images}
+        yield from (
+            image._replace(alternatives=len(by_address)) for image in list(by_address.values())[:1]
+        )
     elif "specificresource" in kind:
         for image in _read_images(shown.get("full") or shown.get("source"), page, depth):
             yield _select_part(image, shown)
@@ -267,11 +269,11 @@ def _read_image(shown: dict[str, Any], page: Page) -> Page:
 def _choose_service(services: list[Any]) -> dict[str, Any]:
     """The first service that is declared as one of images, else the first of no other kind."""
     named = ({"@id": each} if isinstance(each, str) else each for each in services)
-    found = [each for each in named if _is_object(each)]
-    declared = [each for each in found if _read_version(_read_declared(each))]
+    objects = [each for each in named if _is_object(each)]
+    declared = [each for each in objects if _read_version(_read_declared(each))]
     others = [
         each
-        for each in found
+        for each in objects
         if not any(word in _read_declared(each) for word in _NO_IMAGE_SERVICE)
     ]
     return next(iter([*declared, *others]), {})

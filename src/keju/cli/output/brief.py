@@ -27,12 +27,12 @@ def print_briefly(
     if everything or total <= MOST_LINES:
         _print(whole)
         return
-    left = MOST_LINES - 1
+    lines_left = MOST_LINES - 1
     shown: list[RenderableType] = []
     for each in brief:
-        if (lines := _count_lines(each)) <= left:
+        if (lines := _count_lines(each)) <= lines_left:
             shown.append(each)
-            left -= lines
+            lines_left -= lines
     _print(shown)
     say(message("terminal.all-lines-with-option", count=total))
 

@@ -42,12 +42,12 @@ class PlainTable(Table):
         """Fit the columns into the width before they are drawn."""
         for column in self.columns:
             column.width = None
-        whole = self.__rich_measure__(console, options.update(width=_UNLIMITED)).maximum
-        if self.columns and whole > options.max_width:
+        full_width = self.__rich_measure__(console, options.update(width=_UNLIMITED)).maximum
+        if self.columns and full_width > options.max_width:
             widths = [
                 max(map(_width_of, (column.header, *column.cells))) for column in self.columns
             ]
-            self._fit(widths, options.max_width - (whole - sum(widths)))
+            self._fit(widths, options.max_width - (full_width - sum(widths)))
         return super().__rich_console__(console, options)
 
     def _fit(self, widths: list[int], room: int) -> None:

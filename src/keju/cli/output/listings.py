@@ -51,11 +51,11 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
 
 def _directions(listed: Sequence[Task]) -> str:
     """The directions within a domain, each with its tasks."""
-    found: dict[str, list[str]] = {}
+    directions: dict[str, list[str]] = {}
     for each in listed:
         if each.direction:
-            found.setdefault(each.direction, []).append(each.id)
-    return "\n".join(f"{translate(name)}: {', '.join(ids)}" for name, ids in found.items())
+            directions.setdefault(each.direction, []).append(each.id)
+    return "\n".join(f"{translate(name)}: {', '.join(ids)}" for name, ids in directions.items())
 
 
 def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> None:

@@ -36,13 +36,13 @@ def plan_table(plan: Plan) -> Table:
 
 def sums_table(plan: Plan) -> Table:
     """The requests of a run, one row per model: the sums of its tasks."""
-    there = ("stored",) if any(row.stored for row in plan.rows) else ()
-    columns = name_columns("model", "tasks", "calls", *there, "images", "not-asked")
+    stored_column = ("stored",) if any(row.stored for row in plan.rows) else ()
+    columns = name_columns("model", "tasks", "calls", *stored_column, "images", "not-asked")
     table = plain_table(*columns, right=range(1, len(columns)))
     for model in dict.fromkeys(row.model for row in plan.rows):
         rows = [row for row in plan.rows if row.model == model]
         counts = [len(rows), sum(row.calls for row in rows)]
-        counts += [sum(row.stored for row in rows)] if there else []
+        counts += [sum(row.stored for row in rows)] if stored_column else []
         counts += [sum(row.images for row in rows)]
         counts += [sum(sum(row.declined.values()) for row in rows)]
         table.add_row(model, *(f"{count:,}" for count in counts))

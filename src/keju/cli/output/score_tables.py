@@ -77,13 +77,15 @@ def means_table(results: Sequence[Result], models: Sequence[str]) -> Table:
     A mean of only some tasks has their number in brackets. The rows are in the run's order, because
     means over different tasks cannot be ranked.
     """
-    found = {
+    overall_means = {
         (result.model, result.variant, result.protocol, each.benchmark): each
         for result in results
         for each in result.benchmarks
     }
-    benchmarks = list(dict.fromkeys(benchmark for _, _, _, benchmark in found))
-    protocols = [each for each in PROTOCOLS if any(each == protocol for _, _, protocol, _ in found)]
+    benchmarks = list(dict.fromkeys(benchmark for _, _, _, benchmark in overall_means))
+    protocols = [
+        each for each in PROTOCOLS if any(each == protocol for _, _, protocol, _ in overall_means)
+    ]
     means = [(benchmark, protocol) for benchmark in benchmarks for protocol in protocols[::-1]]
     columns, _ = _columns(models, [(each.model, each.variant) for each in results])
     variants = sorted({variant for _, variant in columns}, key=lambda variant: variant.rank)
@@ -95,7 +97,10 @@ def means_table(results: Sequence[Result], models: Sequence[str]) -> Table:
     )
     for model, variant in columns[:_MOST_ROWS]:
         name = " · ".join(filter(None, (shortened(model, 40), variant.label(variants))))
-        cells = [found.get((model, variant, protocol, benchmark)) for benchmark, protocol in means]
+        cells = [
+            overall_means.get((model, variant, protocol, benchmark))
+            for benchmark, protocol in means
+        ]
         table.add_row(name, *map(_mean_cell, cells))
     if (more := len(columns) - _MOST_ROWS) > 0:
         table.caption = format_literal(message("terminal.more-rows", count=more))
@@ -108,9 +113,9 @@ def _mean_cell(found: BenchmarkResult | None) -> str:
         return NOTHING
     domains = found.domains.values()
     total = sum(len(each.parts) for each in domains)
-    there = total - sum(len(each.missing) for each in domains)
+    scored = total - sum(len(each.missing) for each in domains)
     value = percent(found.overall.value)
-    return value if there == total else f"{value} ({there}/{total})"
+    return value if scored == total else f"{value} ({scored}/{total})"
 
 
 def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:
@@ -211,26 +216,26 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
         for each in summary.results
         if each.protocol == "official"
     }
-    found = {
+    rows_by_model = {
         (summary.model, each.lowest.variant): each
         for summary in summaries
         for each in summary.reviewed
     }
     lines = [
         review_counts(model, each.counts[""])
-        for (model, _), each in found.items()
+        for (model, _), each in rows_by_model.items()
         if each.counts[""]["several_letters"] or each.counts[""]["people"]
     ]
     if not lines:
         return None
-    columns, heads = _columns([summary.model for summary in summaries], list(found))
+    columns, heads = _columns([summary.model for summary in summaries], list(rows_by_model))
     table = plain_table(
         *name_columns("task", "mean"), *heads, right=range(2, 2 + len(heads)),
         title=message("terminal.reviewed"),
     )  # fmt: skip
     cells = {
         (row.place, row.mean, who): _reviewed_cell(row)
-        for who, each in found.items()
+        for who, each in rows_by_model.items()
         for row in reviewed_rows(each, script[who])
     }
     for place, mean in dict.fromkeys(key[:2] for key in cells):

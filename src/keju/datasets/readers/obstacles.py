@@ -49,8 +49,8 @@ def unpacking_command(archive: Path) -> str:
     name = archive.name
     if part := _PARTS.search(name):
         base = archive.with_name(name[: part.start()])
-        beside = message("datasets.with-all-parts")
-        return f"7z x {_word(archive)} -o{_word(base)}   {beside}"
+        with_parts = message("datasets.with-all-parts")
+        return f"7z x {_word(archive)} -o{_word(base)}   {with_parts}"
     low = name.casefold()
     if ending := max((each for each in _TAR if low.endswith(each)), key=len, default=""):
         folder = _word(archive.with_name(name[: -len(ending)] or "data"))

@@ -84,8 +84,8 @@ def read_alto(
     if len(pages) != 1:
         raise DataError(message("datasets.several-pages-in-file", count=len(pages)), file=path)
     context = _Context(path, _tags(root), kinds, _scale(root, path, dpi), {})
-    found = list(_lines(context, pages[0], Around()))
-    lines, explicit = in_stated_order(found, first(root, "ReadingOrder"), path)
+    lines_found = list(_lines(context, pages[0], Around()))
+    lines, explicit = in_stated_order(lines_found, first(root, "ReadingOrder"), path)
     report_lost_text(_texts(root), context.taken, path)
     image = first(root, "Description", "sourceImageInformation", "fileName")
     return Page(
@@ -180,8 +180,8 @@ def _outline(
 ) -> tuple[Point, ...]:
     """The outline of a line, else the box around its strings; empty where none has a size."""
     polygon = first(line, "Shape", "Polygon")
-    given = polygon.get("POINTS", "") if polygon is not None else ""
-    if shape := points(given, file=context.path, item=line.get("ID") or "line"):
+    corners = polygon.get("POINTS", "") if polygon is not None else ""
+    if shape := points(corners, file=context.path, item=line.get("ID") or "line"):
         return tuple((x * context.scale, y * context.scale) for x, y in shape)
     own = _box(context, line) if name_of(line) == "TextLine" else ()
     return own or box_around(_box(context, part) for part in parts if name_of(part) == "String")

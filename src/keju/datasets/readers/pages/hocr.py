@@ -242,8 +242,10 @@ def _lines(
         is_line = bool(_LINES & _classes(element)) and is_own
         types.append(_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS))
         line = Around((), tuple(filter(None, types))).line(name, chunk.text, outline, kinds)
-        given = [_properties(word).get("x_wconf") for word in chunk.words] + [own.get("x_wconf")]
-        sure = [number(value, file=path, item=name) for value in given if value]
+        confidences = [_properties(word).get("x_wconf") for word in chunk.words] + [
+            own.get("x_wconf")
+        ]
+        sure = [number(value, file=path, item=name) for value in confidences if value]
         share = min(max(sum(sure) / len(sure) / 100, 0.0), 1.0) if sure else None
         yield replace(line, confidence=share)
 

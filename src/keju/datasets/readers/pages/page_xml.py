@@ -211,10 +211,10 @@ def _forms_of(version: etree._Element) -> str:
 def _confidence(version: etree._Element) -> float:
     """The confidence of a TextEquiv; one without, or with no number, is less than any other."""
     try:
-        found = float(version.get("conf", ""))
+        confidence = float(version.get("conf", ""))
     except ValueError:
         return -math.inf
-    return -math.inf if math.isnan(found) else found
+    return -math.inf if math.isnan(confidence) else confidence
 
 
 def _custom(element: etree._Element, group: str, key: str) -> str:

@@ -131,19 +131,19 @@ def best_versions(scans: Collection[Scan], texts: Texts) -> tuple[list[Scan], li
     An image is a version if its page has a text and the image has none of its own.
     """
     pages = {scan.stem for scan in scans}
-    kept: list[Scan] = []
+    page_scans: list[Scan] = []
     others: list[Path] = []
     for scan in sorted(scans, key=lambda scan: _rank(scan.stem)):
         page = scan.stem.parent / page_of_version(PurePosixPath(scan.stem.name))
         if page == scan.stem or texts.has(scan) or not texts.has(scan._replace(page=page)):
-            kept.append(scan)
+            page_scans.append(scan)
         elif page in pages:
             others.append(scan.file)
         else:
             pages.add(page)
-            kept.append(scan._replace(page=page))
+            page_scans.append(scan._replace(page=page))
     order = {scan.file: place for place, scan in enumerate(scans)}
-    return sorted(kept, key=lambda scan: order[scan.file]), sorted(others)
+    return sorted(page_scans, key=lambda scan: order[scan.file]), sorted(others)
 
 
 def _rank(stem: Path) -> int:
@@ -196,10 +196,10 @@ class Texts:
                 in no known encoding.
         """
         if files := self._files(scan):
-            whole = files[0]
-            self._use(whole, scan)
+            whole_text = files[0]
+            self._use(whole_text, scan)
             self.superseded += [file for file in files[1:] if file not in self._used]
-            text = source_text(whole, MOST_TEXT)
+            text = source_text(whole_text, MOST_TEXT)
             parts = text.split("\f") if scan.pages else [text]
             if len(parts) > 1 and not parts[-1].strip():
                 parts.pop()
@@ -212,9 +212,9 @@ class Texts:
                         pages=scan.pages,
                         stem=scan.stem.name,
                     ),
-                    file=whole,
+                    file=whole_text,
                 )
-            return {number: (whole, part) for number, part in enumerate(parts, start=1)}
+            return {number: (whole_text, part) for number, part in enumerate(parts, start=1)}
         found = {}
         first = self._first(scan)
         for number in range(1, (scan.pages or 0) + 1):
@@ -236,10 +236,12 @@ class Texts:
         named = scan.stem.with_name(f"{scan.stem.name}{scan.file.suffix}")
         truths = [self._truth[each] for each in (scan.stem, named) if each in self._truth]
         plain = [self._whole[each] for each in (scan.stem, named) if each in self._whole]
-        found = truths or plain
-        if len(found) > 1:
+        text_files = truths or plain
+        if len(text_files) > 1:
             raise DataError(
-                message("datasets.two-texts-of-image", name=found[0].name, other=found[1].name),
+                message(
+                    "datasets.two-texts-of-image", name=text_files[0].name, other=text_files[1].name
+                ),
                 file=scan.file,
             )
         return [*truths, *plain]

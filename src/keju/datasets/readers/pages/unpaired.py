@@ -123,13 +123,13 @@ def _near_names(
     ``page`` before the number, or in the folder. Ambiguous names match nothing. A text in a folder
     with images is compared with these alone: 莊子/p01.txt is not the text of 老子/001.jpg.
     """
-    left = list(texts)
-    found: dict[PurePosixPath, _NearNames] = {}
+    unmatched = list(texts)
+    pairs: dict[PurePosixPath, _NearNames] = {}
     for inner in (True, False):
         for image in images:
             near = [
                 text
-                for text in (left if image not in found else ())
+                for text in (unmatched if image not in pairs else ())
                 if (_folder(text.parent) == _folder(image.parent))
                 or not (inner or text.parent in folders)
             ]
@@ -137,9 +137,9 @@ def _near_names(
             parts = [text for text in near if inner and _is_part(_key(text), _key(image))]
             chosen = same if len(same) == 1 else parts if len(parts) > 1 and not same else []
             if chosen:
-                left = [text for text in left if text not in chosen]
-                found[image] = _NearNames(image, tuple(chosen))
-    yield from (found[image] for image in images if image in found)
+                unmatched = [text for text in unmatched if text not in chosen]
+                pairs[image] = _NearNames(image, tuple(chosen))
+    yield from (pairs[image] for image in images if image in pairs)
 
 
 def _is_part(text: str, image: str) -> bool:
