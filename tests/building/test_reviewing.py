@@ -681,8 +681,8 @@ def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
         sheet = tmp_path / name
         export_review("sheet", given, given.items(), sheet)
         if name == "a.csv":
-            told = dict(zip(heads, ("5", "一半以上", "hardly", "略改即可"), strict=True))
-            fill(sheet, {"mcq": {"decision": "accept", **told}, "text": {"decision": "ok"}})
+            cells = dict(zip(heads, ("5", "一半以上", "hardly", "略改即可"), strict=True))
+            fill(sheet, {"mcq": {"decision": "accept", **cells}, "text": {"decision": "ok"}})
         else:
             rows = [json.loads(line) for line in sheet.read_text().splitlines()]
             assert set(heads) < set(rows[0])

@@ -89,11 +89,11 @@ def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
 def test_a_judge_call_that_fails_is_counted_and_leaves_the_papers_mean(
     ancient_run: RunFolder, chat: Chat, tmp_path: Path
 ) -> None:
-    told = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
+    arguments = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
     chat.plan(says="分数：8")
-    judge(*told, "--limit", 2)
+    judge(*arguments, "--limit", 2)
     chat.plan(says="I cannot tell.")
-    judge(*told, "--limit", 3)
+    judge(*arguments, "--limit", 3)
     score_run(ancient_run)
     report = write_report([ancient_run.path], tmp_path / "r.html", published=True)
     tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}
@@ -125,10 +125,10 @@ def test_grades_by_the_present_rubrics_go_before_older_ones(
     text = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
     old = tmp_path / "old.toml"
     old.write_text(text.replace('name = "keju"', 'name = "zzz"'), "utf-8")
-    told = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
+    arguments = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
     for says, rubrics in (("分数：7", []), ("分数：2", ["--rubrics", old])):
         chat.plan(says=says)
-        judge(*told, *rubrics)
+        judge(*arguments, *rubrics)
     score_run(ancient_run)
     report = write_report([ancient_run.path], tmp_path / "r.html", published=True)
     tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}

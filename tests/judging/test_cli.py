@@ -77,11 +77,12 @@ def test_a_judge_is_asked_with_the_fields_that_a_run_has(context, chat, keju):
 
 
 def test_grades_with_the_page_text_are_kept_apart(context, chat, keju):
-    told = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2", "--of", GOOD, "--json"]
+    arguments = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2", "--of", GOOD]
+    arguments.append("--json")
     text = context.folder.run.items()[0].transcription
     for option, says in (([], "分数：8"), (["--page-text"], "**分数：6/10**")):
         chat.plan(images=True, says=says)
-        graded = json.loads(keju(*told, *option))
+        graded = json.loads(keju(*arguments, *option))
         assert [row["mean"] for row in graded["tasks"]] == [float(says.strip("*分数：/10"))]
         assert ("-page-text-" in graded["tasks"][0]["signature"]) == bool(option)
         shown = [json.loads(body)["messages"][0]["content"] for body in chat.stats()["bodies"]]

@@ -110,7 +110,7 @@ def test_the_pages_verdict_is_that_of_the_terminal(scored, tmp_path, language):
     tree = html.fromstring(report.page.read_text("utf-8"))
     lines = [each.text_content() for each in tree.xpath("//*[@id='verdicts']//li")]
     (pair,) = verdict.pairs
-    (told,) = [line for line in lines if pair.better in line and pair.points in line]
+    (sentence,) = [line for line in lines if pair.better in line and pair.points in line]
     words = "better than" if pair.reliable else "differ by"
     chinese = "优于" if pair.reliable else "相差"
-    assert (words in told, chinese in told) == (language == "en", language == "zh")
+    assert (words in sentence, chinese in sentence) == (language == "en", language == "zh")

@@ -164,10 +164,16 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
             reason = english_problem(error)
     if value is not None and response.status in {"failed", "filtered"}:
         value = 0.0
+    return _official_score(sample, variant.name, value, reason, signed)
+
+
+def _official_score(
+    sample: ScoringSample, name: str, value: float | None, reason: str, signed: str
+) -> Score:
     return Score(
         **sample.score_fields,
         protocol="official",
-        metric=variant.name,
+        metric=name,
         value=value,
         reason=reason,
         stats={} if value is None else mean(value).stats,
@@ -187,12 +193,4 @@ def _waiting_score(sample: ScoringSample, metric: EncoderMetric, batch: Batch, p
         signed = batch.signature(metric).replace("|official|", f"|{_AS_PRINTED}|")
     except UndefinedMetricError as error:
         reason = english_problem(error)
-    return Score(
-        **sample.score_fields,
-        protocol="official",
-        metric=metric.name,
-        value=value,
-        reason=reason,
-        stats={} if value is None else mean(value).stats,
-        signature=signed,
-    )
+    return _official_score(sample, metric.name, value, reason, signed)

@@ -65,8 +65,8 @@ class DedupTextsSettings(Settings, frozen=True):
         bool,
         Meta(
             description="Let the similarity alone decide, as the published rule does: answers and "
-            "images may differ. Answers that are letters, numbers or boxes are still compared "
-            "exactly, with their images."
+            "images may differ. Where the answer is a letter, a number or a box, answer and "
+            "image must still be the same (our reading)."
         ),
     ] = False
 
