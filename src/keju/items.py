@@ -374,6 +374,11 @@ class Score(Record, frozen=True, kw_only=True):
     stats: dict[str, float] = field(default_factory=dict)
     signature: str = ""
 
+    @property
+    def unit(self) -> str:
+        """The unit of independence of its item (`get_group`), stored as its group."""
+        return self.group or self.item
+
 
 def variant_of(record: Request | Response | Score) -> PromptVariant:
     """The prompt variant of a request, a response or a score."""
