@@ -251,9 +251,8 @@ def interval_of_values(
     groups = shares.groups
     if groups < FEWEST_GROUPS or 2 * finite.size < max(1, values.size) or not np.isfinite(value):
         return None
-    ends = _ends_of_share if is_share else _ends_of_quantiles
-    found = ends(finite, value, shares)
-    return Interval(*found, groups, shares.largest) if found else None
+    ends = _ends_of_share(finite, value, shares) if is_share else _ends_of_quantiles(finite, shares)
+    return Interval(*ends, groups, shares.largest) if ends else None
 
 
 def _ends_of_share(values: Floats, value: float, shares: GroupShares) -> tuple[float, float] | None:
@@ -276,11 +275,7 @@ def _ends_of_share(values: Floats, value: float, shares: GroupShares) -> tuple[f
     return low, high
 
 
-def _ends_of_quantiles(
-    values: Floats,
-    value: float,
-    shares: GroupShares,  # noqa: ARG001  as `_ends_of_share`
-) -> tuple[float, float] | None:
+def _ends_of_quantiles(values: Floats, shares: GroupShares) -> tuple[float, float] | None:
     """Quantiles, further out by the factor by which Student's t exceeds the normal ones."""
     from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
