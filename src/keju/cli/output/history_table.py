@@ -8,10 +8,9 @@ from rich.table import Table
 
 from keju.analysis.history import Change, History, HistoryRow, LabelValue
 from keju.analysis.labels import metric_label, task_name
-from keju.cli.output.comparison_table import format_p
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.definitions import benchmark_title
-from keju.formatting import NOTHING, percent
+from keju.formatting import NOTHING, format_p, percent
 from keju.messages import listed, message
 from keju.scoring import TaskComparison
 
