@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from keju.analysis.comparison_sides import LabelledSide, SideChoice, only_side
 from keju.analysis.history_checks import check_alike
-from keju.analysis.intervals import has_interval, interval_of_scores
-from keju.analysis.resampling import Bounds, resample_benchmark
+from keju.analysis.intervals import task_intervals
+from keju.analysis.resampling import Bounds, overall_intervals
 from keju.analysis.score_sources import ScoredRun, is_bundled, source_of
 from keju.definitions import task, tasks
 from keju.errors import UsageError
@@ -247,7 +247,7 @@ def _overall(
         (name, query): [score for found in by_label.values() for score in found]
         for (name, query, _), by_label in main_scores.items()
     }
-    bounds = resample_benchmark(scores, of_label, ranked=()).overall
+    bounds = overall_intervals(scores, of_label)
     return HistoryRow(
         benchmark=benchmark, task="", query="", metric="",
         values=[_mean(of_label.get(label), bounds.get(label)) for label in labels],
@@ -265,7 +265,7 @@ def _value(scores: Sequence[Score]) -> LabelValue:
     if not scores:
         return LabelValue(value=None)
     value = task_value(list(scores))
-    interval = interval_of_scores(list(scores)) if has_interval(scores[0]) else None
+    interval = task_intervals(scores).get(scores[0].model)
     if interval is None:
         return LabelValue(value=value)
     return LabelValue(value=value, low=interval[0], high=interval[1])

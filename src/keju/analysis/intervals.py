@@ -1,96 +1,176 @@
-"""Confidence intervals of task values, from the sufficient statistics of their scores."""
+"""`ScoredTask`: the items of a task that models answered, and the intervals of their values."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from keju.items import Protocol, Score
-from keju.scoring import is_ratio_of_sums
-from keju.statistics import (
-    Interval,
-    TaskSums,
-    group_bootstrap,
-    interval_of_values,
-    resample_suite,
-)
+from keju.items import Score
+from keju.scoring.value_parts import number_units, task_parts
+from keju.statistics import Interval, Ratio, intervals
 
-MetricValue = tuple[str, str, str, Protocol, str]
-"""Model, task, query, protocol and metric."""
+Flags = npt.NDArray[np.bool_]
 
 
-def intervals(scores: Iterable[Score], *, metrics: set[MetricValue]) -> dict[MetricValue, Interval]:
-    """The 95 % interval by group of each requested value.
+class ItemsOfModel(NamedTuple):
+    """The items of a task that a model answered, failures included, and those with a value.
 
-    A value that is not a ratio of sums or a mean of such ratios (a median, a harmonic mean) and one
-    from a single group have none.
+    Two models have the same items if their digests are equal. `rounds` is the number of answers to
+    each item; a model with more answers to some items than to others has 1, and other items than a
+    model with equally many.
     """
-    grouped: dict[MetricValue, list[Score]] = defaultdict(list)
+
+    digest: bytes
+    rounds: int
+    answered: Flags
+    valued: Flags
+
+    @property
+    def answers(self) -> int:
+        """The number of answered items."""
+        return int(self.answered.sum())
+
+    @property
+    def values(self) -> int:
+        """The number of items with a value."""
+        return int(self.valued.sum())
+
+    def count_lacking(self, items: ItemsOfModel | None) -> int:
+        """How many of these items another model of the task lacks (None: it answered none).
+
+        Items with a value or, if it has all of them, items that were answered.
+        """
+        if items is None:
+            return self.values
+        without_value = int((self.valued & ~items.valued).sum())
+        return without_value or int((self.answered & ~items.answered).sum())
+
+
+class TaskColumns(NamedTuple):
+    """The parts of a task's value for models with the same items, a column for each model.
+
+    Without parts the value has no interval and no test.
+    """
+
+    models: list[str]
+    parts: list[Ratio]
+
+
+class ScoredTask(NamedTuple):
+    """The scores of one metric of a task, as sums by unit.
+
+    `items` are those of each model with scores, `units` the names of the units of independence in
+    the order of the numbers in `columns`.
+    """
+
+    metric: str
+    items: Mapping[str, ItemsOfModel]
+    columns: Sequence[TaskColumns]
+    units: Sequence[str]
+
+    def parts_of(self, models: Sequence[str]) -> list[Ratio]:
+        """The parts of the value of models with the same items, in the order of the models."""
+        for columns in self.columns:
+            if models[0] in columns.models:
+                places = [columns.models.index(model) for model in models]
+                return [
+                    part._replace(top=part.top[:, places], bottom=part.bottom[:, places])
+                    for part in columns.parts
+                ]
+        return []
+
+    def renumbered(self, numbers: Mapping[str, int]) -> ScoredTask:
+        """The same with another numbering of the units, of all tasks of a mean."""
+        of_unit = np.array([numbers[name] for name in self.units], dtype=np.intp)
+        columns = [
+            TaskColumns(
+                columns.models,
+                [part._replace(groups=of_unit[part.groups]) for part in columns.parts],
+            )
+            for columns in self.columns
+        ]
+        return self._replace(columns=columns)
+
+    def intervals(self) -> dict[str, Interval]:
+        """The 95 % interval of the value of each model that has one."""
+        return {
+            model: interval
+            for columns in self.columns
+            if columns.parts
+            for model, interval in zip(columns.models, intervals(columns.parts), strict=True)
+            if interval
+        }
+
+    def most_items(self, models: Iterable[str]) -> set[str]:
+        """Those of some models that have the same items as the one with the most of them."""
+        items = {model: self.items[model] for model in models if model in self.items}
+        if not items:
+            return set()
+        most = max(items.values(), key=lambda of_model: of_model.values)
+        return {model for model, of_model in items.items() if of_model.digest == most.digest}
+
+
+def read_task(scores: Iterable[Score], models: Collection[str] | None = None) -> ScoredTask:
+    """Sum the scores of one metric of a task by unit.
+
+    All intervals, tests and ranks use this function, so that a value has the same interval
+    everywhere and in whatever order its scores are.
+
+    Args:
+        scores: the scores, those without a value included.
+        models: the models that count; by default all.
+    """
+    chosen = [score for score in scores if models is None or score.model in models]
+    items = _items_by_model(chosen)
+    valued: dict[str, list[Score]] = {model: [] for model in items}
+    for score in chosen:
+        if score.value is not None:
+            valued[score.model].append(score)
+    numbers = number_units(score for of_model in valued.values() for score in of_model)
+    alike: dict[bytes, list[str]] = {}
+    for model, of_model in items.items():
+        alike.setdefault(of_model.digest, []).append(model)
+    columns = []
+    for names in alike.values():
+        of_names = [score for model in names for score in valued[model]]
+        # Rounds count as one: the models of a test must have equal sums of weights.
+        rounds = np.array([items[model].rounds for model in names])
+        parts = [
+            part._replace(top=part.top / rounds, bottom=part.bottom / rounds)
+            for part in task_parts(of_names, names, numbers)
+        ]
+        columns.append(TaskColumns(names, parts))
+    return ScoredTask(chosen[0].metric if chosen else "", items, columns, list(numbers))
+
+
+def task_intervals(scores: Iterable[Score]) -> dict[str, Interval]:
+    """The 95 % interval of a task's value by model, from the scores of one metric.
+
+    A value that is not a ratio of sums or a mean of such ratios (a median, a harmonic mean) has
+    none, and one from fewer than six units neither.
+    """
+    return read_task(scores).intervals()
+
+
+def _items_by_model(scores: Sequence[Score]) -> dict[str, ItemsOfModel]:
+    rows: dict[str, int] = {}
+    columns: dict[str, int] = {}
+    row_of, column_of, has_value = array("q"), array("q"), array("b")
     for score in scores:
-        key = (score.model, score.task, score.query, score.protocol, score.metric)
-        if key in metrics and score.value is not None and has_interval(score):
-            grouped[key].append(score)
-    found = {key: interval_of_scores(of_metric) for key, of_metric in grouped.items()}
-    return {key: interval for key, interval in found.items() if interval is not None}
-
-
-def intervals_of_mains(
-    mains: Iterable[Mapping[tuple[str, str], Iterable[Score]]], *, metrics: set[MetricValue]
-) -> dict[MetricValue, Interval]:
-    """`intervals` of scores by task and query; the scores of one task at a time are in memory."""
-    found: dict[MetricValue, Interval] = {}
-    for by_query in mains:
-        for scores in by_query.values():
-            found |= intervals(scores, metrics=metrics)
+        row_of.append(rows.setdefault(score.model, len(rows)))
+        column_of.append(columns.setdefault(score.item, len(columns)))
+        has_value.append(score.value is not None)
+    answered, valued = np.zeros((2, len(rows), len(columns)), dtype=np.int32)
+    np.add.at(answered, (row_of, column_of), 1)
+    np.add.at(valued, (row_of, column_of), np.asarray(has_value, dtype=np.int32))
+    found = {}
+    for model, row in rows.items():
+        rounds = int(np.gcd.reduce(np.concatenate([answered[row], valued[row]])))
+        digest = sha256((answered[row] // rounds).tobytes() + (valued[row] // rounds).tobytes())
+        found[model] = ItemsOfModel(digest.digest(), rounds, answered[row] > 0, valued[row] > 0)
     return found
-
-
-def has_interval(score: Score) -> bool:
-    """Whether a value over scores like this one is a ratio of sums or a mean of such ratios."""
-    return is_ratio_of_sums(score) or "positive" in score.stats
-
-
-def ratios_of(scores: Sequence[Score]) -> Iterator[list[Score]]:
-    """Parts whose plain mean is the value, each a ratio of sums: for most metrics one.
-
-    Balanced accuracy has one for each class.
-    """
-    if is_ratio_of_sums(scores[0]):
-        yield list(scores)
-    elif "positive" in scores[0].stats:
-        for side in sorted({score.stats["positive"] for score in scores}):
-            yield [score for score in scores if score.stats["positive"] == side]
-
-
-def interval_of_scores(scores: Sequence[Score]) -> Interval | None:
-    """The interval of the value of one model's scores of one metric (see `has_interval`).
-
-    All tables use this function, so that a value has the same interval everywhere.
-    """
-    if not is_ratio_of_sums(scores[0]):
-        return _interval_of_mean(list(ratios_of(scores)))
-    return group_bootstrap(
-        [score.stats["numerator"] for score in scores],
-        [score.stats["denominator"] for score in scores],
-        [score.group or score.item for score in scores],
-    )
-
-
-def _interval_of_mean(parts: Sequence[Sequence[Score]]) -> Interval | None:
-    """The interval of the plain mean of ratios whose groups are drawn together."""
-    names = sorted({score.group or score.item for part in parts for score in part})
-    rows = {name: row for row, name in enumerate(names)}
-    sums = []
-    for part in parts:
-        top, bottom = np.zeros((2, len(rows), 1))
-        where = [rows[score.group or score.item] for score in part]
-        np.add.at(top[:, 0], where, [score.stats["numerator"] for score in part])
-        np.add.at(bottom[:, 0], where, [score.stats["denominator"] for score in part])
-        sums.append(TaskSums(np.arange(len(rows)), top, bottom))
-    values = resample_suite(sums, groups=len(rows))[:, :, 0]
-    # A draw without a class keeps the value of all its answers.
-    whole = np.array([each.top.sum() / each.bottom.sum() for each in sums])
-    values = np.where(np.isnan(values), whole, values)
-    return interval_of_values(np.asarray(values.mean(axis=1)), len(rows))

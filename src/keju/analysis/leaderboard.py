@@ -1,7 +1,7 @@
 """Leaderboards: overall and domain means with intervals and ranks, grouped by role.
 
-Groups (books, plates) are drawn once for all tasks and models together, so that a mean over tasks
-and a rank among models keep their correlation. Only means over the same items of the same tasks can
+Groups (books, plates) are drawn for all tasks and models together, so that a mean over tasks keeps
+the correlation of its tasks. Only means over the same items of the same tasks can
 be compared, so models that answered other ones are in a group of their own.
 """
 
@@ -18,7 +18,14 @@ from keju.analysis.labels import task_name
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
-from keju.analysis.resampling import NO_BASIS, Basis, Bounds, ResampledMeans, resample_benchmark
+from keju.analysis.resampling import (
+    NO_BASIS,
+    Basis,
+    Bounds,
+    ResampledMeans,
+    group_notes,
+    resample_benchmark,
+)
 from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, main_metric
 from keju.definitions import (
     OWN_BENCHMARK,
@@ -29,6 +36,7 @@ from keju.definitions import (
     task,
     tasks,
 )
+from keju.formatting import printed
 from keju.items import Item, Protocol
 from keju.messages import message
 from keju.running.prices import Prices
@@ -65,7 +73,7 @@ class Mean(NamedTuple):
 
 
 class Rank(NamedTuple):
-    """A rank and the ranks that remain possible, or the reason why there is none."""
+    """A rank and the ranks that remain possible, or why there is none (empty: of its role)."""
 
     place: int | None = None
     possible: tuple[int, int] | None = None
@@ -116,6 +124,8 @@ class LeaderboardRow(NamedTuple):
 
 class Group(NamedTuple):
     """Models of one role whose means rest on the same items of the same tasks, best first.
+
+    Models with equal values, as they are printed, are in the order of their names.
 
     `extent` is how many tasks and items they answered, those without a value included; None where
     all rows of the leaderboard rest on the same ones.
@@ -313,7 +323,7 @@ def _groups(
             answer_seconds=median(own.times) if untimed else None,  # People pause.
             money=money(own, prices),
         )
-    order = sorted(rows, key=lambda model: -_sort_value(rows[model].overall))
+    order = sorted(rows, key=lambda model: (-_sort_value(rows[model].overall), model))
     grouped = group_by_basis(
         {
             model: (
@@ -362,7 +372,8 @@ def _notes(
     resampled: Mapping[Protocol, ResampledMeans],
     prices: Prices | None,
 ) -> list[str]:
-    notes = [note for each in resampled.values() for note in each.notes]
+    notes: list[str] = list(group_notes(resampled))
+    notes += [note for means in resampled.values() for note in means.notes]
     if sum(responses.role == PEOPLE for responses in run_set.by_model.values()) > 1:
         notes.append(message("analysis.row-all-people-takes"))
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
@@ -441,14 +452,14 @@ def _direction(result: BenchmarkResult | None, domain: str, direction: str) -> M
 
 def _rank(known: ResampledMeans, model: str) -> Rank:
     if model not in known.ranks:
-        return Rank(why=known.unranked.get(model) or message("analysis.not-ranked"))
+        return Rank(why=known.unranked.get(model, ""))
     return Rank(*known.ranks[model])
 
 
 def _sort_value(overall: Sequence[Mean | None]) -> float:
-    """The strict overall value, else the official one, rounded: equal ones keep their order."""
-    known = [each.value for each in overall if each is not None and each.value is not None]
-    return round(100 * known[-1], 1) if known else -1.0
+    """The strict overall value as it is printed, else the official one."""
+    known = [mean.value for mean in overall if mean is not None and mean.value is not None]
+    return printed(known[-1]) if known else -1.0
 
 
 def _seconds(model_responses: ModelResponses, speed: Speed | None) -> float | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from keju.analysis.intervals import MetricValue, intervals_of_mains
+from keju.analysis.intervals import ScoredTask, read_task
 from keju.analysis.labels import higher_is_better, label_of, metric_label, metric_of_task
 from keju.analysis.leaderboard import Results
 from keju.analysis.marks import marks
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.definitions import benchmark_title, tasks
+from keju.formatting import printed
 from keju.items import Protocol
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval
@@ -19,7 +20,8 @@ from keju.statistics import Interval
 class TaskValue(NamedTuple):
     """A model's main metric of a task.
 
-    `mark` ranks it among models that are not baselines and answered the most items of the task.
+    `mark` ranks it among models that are not baselines and have the same items as the one with the
+    most of them.
     """
 
     main: MetricResult | None
@@ -70,7 +72,6 @@ class MetricRow(NamedTuple):
 
 def task_tables(run_set: RunSet, results: Results) -> list[TaskTable]:
     """One table per benchmark; a task has a row for each protocol that scores it."""
-    sure = intervals_of_mains(run_set.mains.values(), metrics=_main_metrics(results))
     tables: dict[str, list[TaskRow]] = {}
     asked = [(each, query) for each in tasks() for query in each.queries]
     models = run_set.models
@@ -86,7 +87,8 @@ def task_tables(run_set: RunSet, results: Results) -> list[TaskTable]:
             if of_models:
                 metric = next(iter(of_models.values())).metric
                 where = (each.id, query.name, protocol, metric)
-                values = _values(run_set.by_model, of_models, where, sure)
+                scores = run_set.mains[protocol].get((each.id, query.name), ())
+                values = _values(run_set.by_model, of_models, where, read_task(scores))
                 metric = metric_label(*where)
                 rows.append((protocol, metric, values))
         for place, (protocol, metric, values) in enumerate(rows):
@@ -127,37 +129,22 @@ def _find(result: Result | None, name: str, query: str) -> TaskResult | None:
     return next((each for each in result.tasks if (each.task, each.query) == (name, query)), None)
 
 
-def _main_metrics(results: Results) -> set[MetricValue]:
-    return {
-        (model, each.task, each.query, protocol, each.main.metric)
-        for (model, protocol), result in results.items()
-        for each in result.tasks
-        if each.main is not None
-    }
-
-
 def _values(
     by_model: Mapping[str, ModelResponses],
     mains: Mapping[str, MetricResult],
     place: tuple[str, str, Protocol, str],
-    sure: Mapping[MetricValue, Interval],
+    scored: ScoredTask,
 ) -> list[TaskValue]:
-    items = {
-        model: main.items // by_model[model].rounds
-        for model, main in mains.items()
-        if main.value is not None and by_model[model].role != "baseline"
+    real = [model for model in mains if by_model[model].role != "baseline"]
+    comparable = {
+        model: printed(value)
+        for model in scored.most_items(real)
+        if (value := mains[model].value) is not None
     }
-    most = max(items.values(), default=0)
-    real = {
-        model: round(100 * value, 1)
-        for model, main in mains.items()
-        if (value := main.value) is not None and items.get(model) == most
-    }
-    places = marks(real, higher_is_better=higher_is_better(*place))
+    found = scored.intervals()
+    places = marks(comparable, higher_is_better=higher_is_better(*place))
     return [
-        TaskValue(
-            mains.get(model), sure.get((model, *place)), model_responses.rounds, places.get(model)
-        )
+        TaskValue(mains.get(model), found.get(model), model_responses.rounds, places.get(model))
         for model, model_responses in by_model.items()
     ]
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from keju.analysis import leaderboard as boards
-from keju.analysis.intervals import intervals_of_mains
+from keju.analysis.intervals import task_intervals
 from keju.analysis.run_set import PEOPLE, RunSet, load_runs
 from keju.definitions import task
 from keju.errors import PrerequisiteError, number_of
+from keju.formatting import printed
 from keju.items import Score
 from keju.notebook import block, table
 from keju.runs import RunFolder
@@ -27,15 +28,17 @@ class Leaderboard:
     """The models of a run, best first within each benchmark, protocol and role.
 
     The numbers are those of the report. All values are fractions. `low` and `high` are the 95 %
-    bootstrap interval by group (book, plate, bone); they are null where there are too few groups,
-    and `notes` then states how many are needed.
+    interval by group (book, plate, bone); they are null where there are too few groups, and `notes`
+    then states how many are needed. Models with equal values in percent with one decimal share a
+    rank.
 
     `overall` has a row for each model, benchmark and protocol: its mean over the domains, its rank
     and the ranks that are possible after all pairwise tests (`rank_low`, `rank_high`); `role` is
     ``model``, ``engine``, ``answers`` (of other programs), ``human`` or ``baseline``, and only the
     first three are ranked. `missing` names the tasks without a value; the mean rests on `tasks`
-    tasks and `items` items. Rows of one role with other tasks or items follow each other in groups,
-    since only means over the same items can be compared. `domains` has a row for each
+    tasks and `items` items, and lacks `missing_items` of the items of the ranked models. A model
+    that lacks any has no rank. Rows of one role with other tasks or items follow each other in
+    groups, since only means over the same items can be compared. `domains` has a row for each
     domain with a value, `tasks` one for each task with the value of its main metric.
     """
 
@@ -105,7 +108,7 @@ _Types = dict[str, type[pl.DataType] | pl.DataType]
 _VALUE: _Types = dict.fromkeys(("value", "low", "high"), pl.Float64)
 _WHO: _Types = dict.fromkeys(("protocol", "role", "model"), pl.String)
 _RANKS: _Types = dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64)
-_BASIS: _Types = {"tasks": pl.Int64, "items": pl.Int64}
+_BASIS: _Types = dict.fromkeys(("tasks", "items", "missing_items"), pl.Int64)
 _OVERALL = pl.Schema(
     {"benchmark": pl.String, **_WHO, **_VALUE, **_RANKS, **_BASIS, "missing": pl.List(pl.String)}
 )
@@ -123,7 +126,7 @@ def _overall_rows(
         for protocol, resampled in board.resampled.items():
             for group in board.groups:
                 models = [row.model for row in group.rows if (row.model, protocol) in board.results]
-                models.sort(key=lambda model: -_value(board.results[model, protocol]))
+                models.sort(key=lambda model: (-_value(board.results[model, protocol]), model))
                 for model in models:
                     result = board.results[model, protocol]
                     rank, span = resampled.ranks.get(model, (None, None))
@@ -137,14 +140,15 @@ def _overall_rows(
                         "rank_high": span and span[1],
                         "tasks": len(resampled.bases[model].digests),
                         "items": resampled.bases[model].items,
+                        "missing_items": resampled.missing[model],
                         **_who(run_set, model, protocol),
                         **_bounds(resampled.overall.get(model)),
                     }
 
 
 def _value(result: BenchmarkResult) -> float:
-    """The overall value; below all others where there is none."""
-    return -1.0 if result.overall.value is None else result.overall.value
+    """The overall value as it is printed; below all others where there is none."""
+    return -1.0 if result.overall.value is None else printed(result.overall.value)
 
 
 def _domain_rows(
@@ -167,10 +171,14 @@ def _task_rows(run_set: RunSet) -> Iterator[dict[str, object]]:
         for each in result.tasks
         if each.main is not None
     }
-    sure = intervals_of_mains(run_set.mains.values(), metrics=set(places))
+    found = {
+        (protocol, *place): task_intervals(scores)
+        for protocol, mains in run_set.mains.items()
+        for place, scores in mains.items()
+    }
     for place, (each, main) in places.items():
         model, _, _, protocol, _ = place
-        interval = sure.get(place)
+        interval = found.get((protocol, each.task, each.query), {}).get(model)
         yield {
             "benchmark": task(each.task).benchmark,
             **{name: getattr(each, name) for name in ("task", "query")},

@@ -16,7 +16,6 @@ from keju.figures.parts import (
     OfRun,
     data,
     distinct,
-    format_number,
     named,
     of_source,
     points,
@@ -34,6 +33,7 @@ from keju.figures.theme import (
     SOFT,
 )
 from keju.files import slug
+from keju.formatting import percent
 from keju.items import Protocol
 from keju.messages import both, in_english, join_lines, message, recognised
 from keju.published import PrintedFigure, paper, papers, published_model, published_tables
@@ -73,14 +73,13 @@ def _build_caption(board: Leaderboard, rows: Sequence[Row]) -> str:
 
 
 def standing_rows(board: Leaderboard) -> list[Row]:
-    """A row for each model and protocol, by the strict value; all in percent."""
+    """A row for each model and protocol, in the order of the leaderboard; all in percent."""
     rows: list[Row] = []
     for group in board.groups:
         for standing in group.rows:
             for protocol in board.protocols[::-1]:
                 found = board.results.get((standing.model, protocol))
-                value = points(found.overall.value) if found else None
-                if found is None or value is None:
+                if found is None or found.overall.value is None:
                     continue
                 parts = [name for mean in found.domains.values() for name in mean.parts]
                 missing = [name for mean in found.domains.values() for name in mean.missing]
@@ -90,21 +89,16 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                         "model": named(standing.model, OWN_SOURCE),
                         "role": in_english(group.title),
                         "protocol": protocol,
-                        "value": value,
+                        "value": points(found.overall.value),
                         "low": points(low),
                         "high": points(high),
                         "tasks": len(parts) - len(missing),
                         "of": len(parts),
-                        "label": format_number(value)
+                        "label": percent(found.overall.value)
                         + (f" ({len(parts) - len(missing)}/{len(parts)})" if missing else ""),
                     }
                 )
-    return sorted(rows, key=lambda row: _best(rows, row), reverse=True)
-
-
-def _best(rows: Sequence[Row], wanted: Row) -> tuple[float, str]:
-    values = [float(row["value"] or 0) for row in rows if row["model"] == wanted["model"]]
-    return values[0], str(wanted["model"])
+    return rows
 
 
 _LOOKS = {"strict": ("circle", OWN, OWN), "official": ("diamond", PAPERS, PAPER)}
@@ -170,10 +164,20 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
                     title=recognised(board.title),
                     protocol=protocol,
                 ),
-                caption=message("figures.rank-value-ranks-remain"),
+                caption=_describe_ranks(board, protocol),
                 rows=rank_rows(board, protocol),
                 draw=_ranks_chart,
             ).or_undrawn(message("figures.too-few-ranked"), fewest=2)
+
+
+def _describe_ranks(board: Leaderboard, protocol: Protocol) -> str:
+    """The caption, with the models that have no rank because of their items."""
+    unranked = board.resampled[protocol].unranked
+    reasons = [
+        message("figures.model-and-reason", model=model, reason=recognised(why))
+        for model, why in unranked.items()
+    ]
+    return join_lines([message("figures.rank-value-ranks-remain"), *reasons])
 
 
 def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
@@ -188,7 +192,9 @@ def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
             "last": span[1] if span else None,
             "label": str(rank),
         }
-        for model, (rank, span) in sorted(found.items(), key=lambda each: each[1][0])
+        for model, (rank, span) in sorted(
+            found.items(), key=lambda ranked: (ranked[1][0], ranked[0])
+        )
     ]
 
 
@@ -243,14 +249,14 @@ def differences(source: OfRun) -> Iterator[Drawn]:
 def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
     """A row for each pair of ranked models, in both orders; `difference` in points."""
     known = board.resampled[protocol]
-    order = sorted(known.ranks, key=lambda model: known.ranks[model][0])
+    order = sorted(known.ranks, key=lambda model: (known.ranks[model][0], model))
     return [
         {
             "above": one,
             "below": other,
             "protocol": protocol,
             "difference": round(100 * gap.difference, 2),
-            "p": round(gap.p_holm, 4),
+            "p": gap.p_holm,
             "significant": gap.significant,
             "label": f"{100 * gap.difference:+.1f}",
         }

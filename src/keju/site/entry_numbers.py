@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from keju.analysis.intervals import has_interval, interval_of_scores
-from keju.analysis.resampling import resample_benchmark
+from keju.analysis.intervals import task_intervals
+from keju.analysis.resampling import overall_intervals
 from keju.bundles import BundledItem
 from keju.datasets.values import value_label
 from keju.definitions import task
@@ -18,7 +18,8 @@ from keju.site.records import Bounds, Stratum, TaskValue
 FILTERS = {"dynasty": "dynasty", "period": "dynasty", "script": "script", "category": "category"}
 """The fields of metadata by which readers can filter, with the filter of each."""
 
-DIGITS = 5
+DIGITS = 8
+"""Digits of the site's data: with fewer, some values would be printed otherwise than in reports."""
 
 Mains = dict[Protocol, dict[Place, list[Score]]]
 """The scores of main metrics, by protocol, then task and query; `model` is the entry's name."""
@@ -66,14 +67,9 @@ def task_bounds(mains: Mains) -> dict[str, dict[tuple[str, str, str], Bounds]]:
     found: dict[str, dict[tuple[str, str, str], Bounds]] = {}
     for protocol, by_place in mains.items():
         for (name, query), scores in by_place.items():
-            by_model: dict[str, list[Score]] = {}
-            for score in scores:
-                if score.value is not None and has_interval(score):
-                    by_model.setdefault(score.model, []).append(score)
-            for model, its in by_model.items():
-                if interval := interval_of_scores(its):
-                    known = found.setdefault(model, {})
-                    known[protocol, name, query] = bounds_of((interval.low, interval.high))
+            for model, interval in task_intervals(scores).items():
+                of_model = found.setdefault(model, {})
+                of_model[protocol, name, query] = bounds_of((interval.low, interval.high))
     return found
 
 
@@ -135,11 +131,11 @@ def _stratum(chosen: Chosen, protocol: Protocol, benchmark: str) -> Iterator[tup
         for found in result.benchmarks
         if found.benchmark == benchmark
     }
-    drawn = resample_benchmark(chosen.mains, results, ranked=())
+    intervals = overall_intervals(chosen.mains, results)
     for model, result in results.items():
         if result.overall.value is None:
             continue
-        bounds = drawn.overall.get(model)
+        bounds = intervals.get(model)
         parts = (name for mean in result.domains.values() for name in mean.parts)
         missing = sum(len(mean.missing) for mean in result.domains.values())
         yield (

@@ -53,6 +53,7 @@ from keju.statistics.resampling import (
     ratio_interval,
     ratio_of,
     value_of,
+    weigh_groups,
 )
 from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
@@ -118,4 +119,5 @@ __all__ = [
     "spread_of_differences",
     "value_of",
     "variant_spread",
+    "weigh_groups",
 ]

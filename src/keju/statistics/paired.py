@@ -75,7 +75,8 @@ def _swaps(cells: int, *, wide: int) -> Iterator[Floats]:
         yield (np.arange(2**cells)[:, None] >> np.arange(cells) & 1).astype(np.float64)
         return
     generator = np.random.default_rng(SEED)
-    block = max(1, _BLOCK // max(cells, wide))
+    # Random bytes are drawn in fours: other blocks must not change the swaps of two models.
+    block = max(4, _BLOCK // max(cells, wide) // 4 * 4)
     for start in range(0, RESAMPLES, block):
         size = min(block, RESAMPLES - start)
         yield generator.integers(0, 2, size=(size, cells), dtype=np.int8).astype(np.float64)

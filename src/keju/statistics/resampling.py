@@ -131,19 +131,23 @@ def value_of(parts: Sequence[Ratio]) -> Floats:
     return np.asarray(sum(part.weight * part.values for part in parts), dtype=np.float64)
 
 
-def group_shares(parts: Sequence[Ratio]) -> GroupShares:
-    """The groups of a value, by their shares of the denominators of all its parts."""
+def weigh_groups(parts: Sequence[Ratio]) -> tuple[Numbers, Floats]:
+    """The numbers of the groups of a value, and their shares of the denominators of its parts."""
     union = _union(parts)
     shares = np.zeros(len(union))
     for part in parts:
         weights = part.bottom.mean(axis=1)
         if total := float(weights.sum()):
             shares[np.searchsorted(union, part.groups)] += abs(part.weight) * weights / total
-    total = float(shares.sum())
-    if not total:
-        return GroupShares(len(union), 0.0, float(len(union)))
-    shares /= total
-    return GroupShares(len(union), float(shares.max()), 1 / float((shares**2).sum()))
+    return union, shares / (float(shares.sum()) or 1.0)
+
+
+def group_shares(parts: Sequence[Ratio]) -> GroupShares:
+    """The groups of a value, by their shares of the denominators of all its parts."""
+    _, shares = weigh_groups(parts)
+    if not shares.any():
+        return GroupShares(len(shares), 0.0, float(len(shares)))
+    return GroupShares(len(shares), float(shares.max()), 1 / float((shares**2).sum()))
 
 
 def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
@@ -163,12 +167,15 @@ def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
     columns = parts[0].top.shape[1] if parts else 0
     if not parts or min(len(part.groups) for part in parts) < FEWEST_GROUPS:
         return [None] * columns
-    shares = group_shares(parts)
     values, resampled = value_of(parts), resample(parts)
     are_shares = _are_shares(parts)
+    # A column has shares of its own: its interval is the same beside any other columns.
     return [
         interval_of_values(
-            resampled[:, place], float(values[place]), shares, is_share=bool(are_shares[place])
+            resampled[:, place],
+            float(values[place]),
+            group_shares([part.column(place) for part in parts]),
+            is_share=bool(are_shares[place]),
         )
         for place in range(columns)
     ]
