@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from keju.analysis.intervals import interval_of_scores, intervals
-from keju.analysis.leaderboard import chance, money
+from keju.analysis.intervals import read_task, task_intervals
+from keju.analysis.leaderboard import Mean, chance, money
 from keju.analysis.marks import marks
-from keju.analysis.resampling import resample_benchmark
+from keju.analysis.resampling import group_notes, resample_benchmark
 from keju.analysis.run_set import ModelResponses, load_runs
+from keju.definitions import task
 from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.leaderboard_cells import chance_lines, overall_cell
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
-from keju.scoring import aggregate, compare_models
+from keju.scoring import aggregate
+from keju.statistics import paired_p
 
 
 def score(model: str, task: str, group: int, value: float, **fields) -> Score:
@@ -34,23 +37,87 @@ def resampled(scores: list[Score], ranked: tuple[str, ...] = ("one", "two")):
     return resample_benchmark(mains, results, ranked=ranked)
 
 
+A = [(6, 8), (8, 13), (10, 13), (8, 13), (10, 12), (10, 11)]
+B = [(2, 2), (2, 2), (4, 4), (2, 2), (2, 2), (2, 17)]
+C = [(0, 123), (2, 125), (2, 163), (2, 194), (4, 107), (2, 111)]
+"""F1 of three models by book: true positives twice, and predicted and true ones."""
+
+
+def sums(model: str, pairs, task: str = "T5") -> list[Score]:
+    return [
+        score(model, task, n, top / bottom, stats={"numerator": top, "denominator": bottom})
+        for n, (top, bottom) in enumerate(pairs)
+    ]
+
+
+def shares(model: str, values, task: str = "T5") -> list[Score]:
+    return [score(model, task, n, value) for n, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("ranked", [("a", "b"), ("a", "b", "c")])
+def test_the_test_of_two_models_never_sees_a_third(ranked):
+    two = resampled(sums("a", A) + sums("b", B), ("a", "b"))
+    three = resampled(sums("a", A) + sums("b", B) + sums("c", C), ranked)
+    (exact,) = paired_p(read_task(sums("a", A) + sums("b", B)).columns[0].parts).values()
+    assert exact == 34 / 64
+    assert two.gaps["a", "b"].p_holm == exact
+    assert three.overall["a"] == pytest.approx(two.overall["a"], abs=1e-12)
+    if "c" not in ranked:
+        assert three.gaps == two.gaps
+    else:
+        assert three.gaps["a", "b"].p_holm == exact  # The largest of three: not adjusted.
+
+
+def test_drawn_swaps_do_not_depend_on_the_number_of_models():
+    generator = np.random.default_rng(3)
+    values = generator.random((60, 21))
+    scores = [shares(f"m{n:02}", of_model) for n, of_model in enumerate(values)]
+    few, many = (
+        paired_p(read_task(sum(some, [])).columns[0].parts) for some in (scores[:2], scores)
+    )
+    assert many[0, 1] == few[0, 1]
+
+
 def test_a_book_is_drawn_for_all_its_tasks_at_once():
-    groups = range(12)
-    against = [score("one", "T5", n, n % 2) for n in groups]
-    against += [score("one", "T7", n, 1 - n % 2) for n in groups]
-    low, high = resampled(against).overall["one"]
-    assert low == pytest.approx(0.5)
-    assert high == pytest.approx(0.5)
-    alike = [score("one", task, n, n % 2) for task in ("T5", "T7") for n in groups]
-    low, high = resampled(alike).overall["one"]
-    assert high - low > 0.3
+    even, odd = [n % 2 for n in range(12)], [1 - n % 2 for n in range(12)]
+    against = resampled(shares("one", [*even[:11], 0]) + shares("one", odd, "T7"))
+    alike = resampled(shares("one", even) + shares("one", even, "T7"))
+    widths = [high - low for found in (against, alike) for low, high in [found.overall["one"]]]
+    assert widths[0] < 0.2
+    assert widths[1] > 0.4
+
+
+def test_a_mean_over_one_task_has_the_interval_of_the_task():
+    scores = sums("a", A) + sums("b", B) + sums("c", C)
+    found = resampled(scores)
+    for model, interval in task_intervals(scores).items():
+        bounds = found.overall[model]
+        assert (
+            bounds == (interval.low, interval.high) == found.domains[model, "Ancient Chinese Text"]
+        )
+        (alone,) = task_intervals(each for each in scores if each.model == model).values()
+        assert alone == pytest.approx(interval, abs=1e-12)
+
+
+def test_no_order_changes_a_number():
+    scores = [
+        each
+        for task in ("T5", "T7")
+        for model, pairs in (("a", A), ("b", B), ("c", C))
+        for each in sums(model, pairs, task)
+    ]
+    models = ("a", "b", "c")
+    found, again = resampled(scores, models), resampled(scores[::-1], models[::-1])
+    assert again.ranks == found.ranks
+    for model in models:
+        assert again.overall[model] == pytest.approx(found.overall[model], abs=1e-12)
+        for other in set(models) - {model}:
+            assert again.gaps[model, other].p_holm == found.gaps[model, other].p_holm
 
 
 def test_ranks_part_only_models_that_can_be_told_apart():
     values = {"one": [1] * 8, "two": [0] * 8, "three": [0, 0, 0, 0, 0, 0, 0, 1]}
-    scores = [
-        score(model, "T5", n, v) for model, each in values.items() for n, v in enumerate(each)
-    ]
+    scores = [each for model, of_model in values.items() for each in shares(model, of_model)]
     ranks = resampled(scores, ("one", "two", "three")).ranks
     assert ranks == {"one": (1, (1, 1)), "two": (3, (2, 3)), "three": (2, (2, 3))}
 
@@ -58,55 +125,141 @@ def test_ranks_part_only_models_that_can_be_told_apart():
 def test_a_model_that_lacks_a_task_is_not_ranked_and_it_is_said_why():
     scores = [score("one", task, n, 1) for task in ("T5", "T7") for n in range(6)]
     scores += [score("two", "T5", n, 1) for n in range(6)]
+    lacks = "not ranked: lacks 6 of 12 items, among them all of T7"
     assert resampled(scores).unranked == {
-        "one": "no other model exists to rank it against", "two": "not ranked: lacks T7",
+        "one": "no other model exists to rank it against", "two": lacks,
     }  # fmt: skip
     scores += [score("three", task, n, 0) for task in ("T5", "T7") for n in range(6)]
     found = resampled(scores, ("one", "two", "three"))
-    assert found.unranked == {"two": "not ranked: lacks T7"}
+    assert found.unranked == {"two": lacks}
     assert found.ranks == {"one": (1, (1, 1)), "three": (2, (2, 2))}
 
 
-def test_balanced_accuracy_is_resampled_side_by_side():
-    scores = [
-        score(
-            "one", "recognition", n, right, benchmark="OBI-Bench", query="Yes-or-No",
-            metric="BalancedAcc", stats={"positive": float(n % 4 == 0)},
-        )
-        for n, right in enumerate([1.0, 0.0, 0.0, 0.0] * 6)
-    ]  # fmt: skip
-    (bounds,) = resampled(scores).domains.values()
-    assert bounds == pytest.approx((0.5, 0.5))
+def without_value(each: Score) -> Score:
+    return replace(each, value=None, reason="undefined")
 
 
-def test_balanced_accuracy_has_its_interval_in_the_table_of_tasks_too():
-    right = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0] * 6
+@pytest.mark.parametrize(
+    ("of_second", "why"),
+    [
+        (lambda each: each[:8], "not ranked: lacks 4 of 12 items"),
+        (
+            lambda each: [*each[:8], *map(without_value, each[8:])],
+            "not ranked: lacks 4 of 12 items",
+        ),
+        (
+            lambda each: [*each, replace(each[0], round=2)],
+            "not ranked: answered other items, or some more often than others",
+        ),
+    ],
+)
+def test_no_rank_without_the_same_items(of_second, why):
+    """Not asked, without a value, and answered unequally often."""
+    scores = shares("one", [1] * 6 + [0] * 6) + of_second(shares("two", [1] * 8 + [0] * 4))
+    found = resampled(scores)
+    assert (found.ranks, found.gaps) == ({}, {})
+    assert found.unranked["two"] == why
+    assert found.missing == {"one": 0, "two": 4 if "lacks" in why else 0}
+
+
+def test_more_rounds_of_every_item_are_the_same_items():
+    one = shares("one", [1] * 12)
+    two = [replace(each, round=n) for n in (1, 2) for each in shares("two", [0] * 6 + [1] * 6)]
+    found = resampled(one + two)
+    assert found.ranks == {"one": (1, (1, 1)), "two": (2, (2, 2))}
+    assert found.gaps["one", "two"].p_holm == 2 / 2**6
+
+
+def test_models_with_equal_printed_values_share_a_rank():
+    orders = ((0.1, 0.2, 0.3), (0.2, 0.3, 0.1), (0.3, 0.1, 0.2), (0.3, 0.2, 0.1))
     scores = [
+        score(f"m{place}", task, n, value)
+        for place, order in enumerate(orders)
+        for task, value in zip(("T10", "T11", "T12"), order, strict=True)
+        for n in range(6)
+    ]
+    models = [f"m{place}" for place in range(4)]
+    assert resampled(scores, tuple(models)).ranks == dict.fromkeys(models, (1, (1, 4)))
+    # 74.66 and 74.74 are both printed as 74.7, although each book differs.
+    close = shares("low", [0.7466] * 12) + shares("high", [0.7474] * 12)
+    found = resampled(close, ("low", "high"))
+    assert found.gaps["high", "low"].significant
+    assert found.ranks == dict.fromkeys(("low", "high"), (1, (1, 2)))
+
+
+BOTH_CLASSES = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0] * 6
+
+
+def yes_or_no(model: str, right) -> list[Score]:
+    return [
         score(
-            "one", "recognition", n, each, benchmark="OBI-Bench", query="Yes-or-No",
+            model, "recognition", n, value, benchmark="OBI-Bench", query="Yes-or-No",
             metric="BalancedAcc", stats={"positive": float(n % 3 == 0)},
         )
-        for n, each in enumerate(right)
+        for n, value in enumerate(right)
     ]  # fmt: skip
-    place = ("one", "recognition", "Yes-or-No", scores[0].protocol, "BalancedAcc")
-    (found,) = intervals(scores, metrics={place}).values()
-    sides = [[r for n, r in enumerate(right) if (n % 3 == 0) is side] for side in (True, False)]
-    value = sum(sum(side) / len(side) for side in sides) / 2
+
+
+def test_balanced_accuracy_has_an_interval_and_a_test():
+    scores = yes_or_no("one", BOTH_CLASSES)
+    (found,) = task_intervals(scores).values()
+    value = sum(
+        float(np.mean([r for n, r in enumerate(BOTH_CLASSES) if (n % 3 == 0) is side]))
+        for side in (True, False)
+    ) / 2  # fmt: skip
     assert 0.4 < found.low < value < found.high < 1
-    (bounds,) = resampled(scores).domains.values()
-    assert bounds == (found.low, found.high)
-    assert interval_of_scores(scores[::-1]) == pytest.approx(found)
+    wrong = yes_or_no("two", [1.0 - right for right in BOTH_CLASSES])
+    both = resampled(scores + wrong)
+    assert both.overall["one"] == (found.low, found.high)
+    assert both.ranks == {"one": (1, (1, 1)), "two": (2, (2, 2))}
+    assert both.gaps["one", "two"].significant
 
 
-def test_few_groups_have_no_interval_and_the_notes_give_the_reason():
-    found = resampled([score("one", "T5", 0, 1)])
-    assert not found.overall
+def test_a_metric_without_parts_is_ranked_without_a_test_and_it_is_said():
+    scores = [
+        score(
+            model, "page_level_ocr", n, value, benchmark="AncientDoc", metric="CharF1",
+            protocol="official", stats={"precision": value, "recall": value},
+        )
+        for model, value in (("one", 0.5), ("two", 0.25))
+        for n in range(8)
+    ]  # fmt: skip
+    found = resampled(scores)
+    assert found.ranks == {"one": (1, None), "two": (2, None)}
+    assert (found.overall, found.gaps) == ({}, {})
     assert found.notes == [
-        "1 of 1 tasks have one group each: the intervals do not contain their sampling error",
-        "No intervals: 1 groups exist, at least 6 are needed",
+        "No interval for values that include one of these tasks, and no test of ranks: "
+        "page_level_ocr (CharF1)"
     ]
-    of = {count: [score("one", "T5", n, n % 2) for n in range(count)] for count in (5, 6)}
-    assert {count: len(resampled(scores).overall) for count, scores in of.items()} == {5: 0, 6: 1}
+
+
+def test_values_at_both_ends_have_exact_binomial_intervals():
+    found = resampled(shares("one", [1] * 6) + shares("two", [0] * 6))
+    printed = {
+        model: overall_cell(Mean(value, found.overall[model], 1, {})).note
+        for model, value in (("one", 1.0), ("two", 0.0))
+    }
+    assert printed == {"one": "54.1 to 100.0", "two": "0.0 to 45.9"}
+
+
+@pytest.mark.parametrize("groups", [(3, 3), (3, 60), (1, 30), (5, 6)])
+def test_a_mean_has_an_interval_only_if_each_of_its_tasks_has_six_groups(groups):
+    generator = np.random.default_rng(1)
+    scores = [
+        each
+        for task, count in zip(("T5", "T7"), groups, strict=True)
+        for each in shares("one", generator.random(count), task)
+    ]
+    found = resampled(scores)
+    assert not found.overall
+    few = [f"{t} ({n})" for t, n in zip(("T5", "T7"), groups, strict=True) if n < 6]
+    assert found.notes == [
+        "No interval for values that include a task with fewer than 6 groups: " + ", ".join(few)
+    ]
+    assert set(resampled(scores + shares("one", [0.5], "T5")[:0]).domains) == {
+        ("one", task(name).domain) for name, n in zip(("T5", "T7"), groups, strict=True)
+        if n >= 6 and task("T5").domain != task("T7").domain
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("models", "needed"), [(2, 6), (3, 7), (4, 8)])
@@ -129,21 +282,27 @@ def test_ranks_are_open_with_fewer_groups_than_the_paired_tests_need(models, nee
         assert {gap.significant for gap in found.gaps.values()} == {told}
 
 
-def test_ranks_agree_with_the_comparison_of_two_models_on_one_task():
-    generator = np.random.default_rng(8)
-    for groups in (4, 6, 9, 30):
-        for gap in (0, 0.1, 0.3):
-            scores = [
-                score(name, "T5", n, float(value))
-                for name, more in (("one", gap), ("two", 0))
-                for n, value in enumerate(generator.normal(more, 0.2, groups))
-            ]
-            ranks = resampled(scores).ranks
-            (task,) = compare_models(scores[:groups], scores[groups:], "strict")
-            assert (ranks["one"][1] == ranks["two"][1]) is (task.better == "")
-            assert resampled(scores).gaps["one", "two"].p_holm == pytest.approx(
-                task.p_holm, abs=0.01
-            )
+def test_the_ranks_are_tested_again_without_the_largest_group():
+    # The first of eight books has ten pages. The models differ in books 0 to 5.
+    scores = [
+        replace(score(model, "T5", n, value if book < 6 else 1), group=f"book {book}")
+        for model, value in (("one", 1), ("two", 0))
+        for n, book in enumerate([0] * 10 + list(range(1, 8)))
+    ]
+    found = resampled(scores)
+    assert found.gaps["one", "two"].p_holm == 8 / 256
+    assert found.largest == ("book 0", 10 / 17, {"one": ((1, 1), (1, 2)), "two": ((2, 2), (1, 2))})
+    assert list(group_notes({"strict": found})) == [
+        "8 groups (book, plate, bone; else the image), the largest with 58.8 % of the weight of "
+        "the mean",
+        "strict: without book 0, the largest group (58.8 % of the weight), these possible ranks "
+        "change: one 1 to 2 instead of 1 to 1, two 1 to 2 instead of 2 to 2",
+    ]
+    even = resampled(shares("one", [1] * 9) + shares("two", [0] * 9))
+    assert list(group_notes({"strict": even}))[1] == (
+        "strict: without book 0, the largest group (11.1 % of the weight), the same ranks remain "
+        "possible"
+    )
 
 
 def test_chance_is_what_a_guess_earns():

@@ -119,7 +119,7 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
         return
     # A wrong order is reported in the engine's own line already.
     for each in (
-        *_compare_engines(view, run_set, errors),
+        *_compare_engines(view, errors),
         *_find_faults(view, errors, misread),
         *_suggest_next_steps(view, errors),
     ):
@@ -160,7 +160,7 @@ def verdicts(
         if loses_order(row) and (row.model, row.task) not in on_few_pages
     )
     faults = _find_faults(view, errors, misread)
-    compared = _compare_engines(view, run_set, errors)
+    compared = _compare_engines(view, errors)
     rates = [_describe_engine(view, run_set, row) for row in errors]
     return [*lacking, *rates, *compared, *turned, *faults, *_suggest_next_steps(view, errors)]
 
@@ -202,10 +202,10 @@ def _explain_counting(missing: NoResults) -> Message:
     return message("reporting.missing-pages-without-text")
 
 
-def _compare_engines(view: View, run_set: RunSet, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+def _compare_engines(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
-            for each in _describe_differences(board.resampled["strict"], run_set):
+            for each in _describe_differences(board.resampled["strict"]):
                 yield each._replace(next=[*_note_missing(view, each.pairs), *each.next])
 
 
@@ -329,7 +329,7 @@ def _describe_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     return Verdict(wrong, next=steps, patterns=patterns)
 
 
-def _describe_differences(resampled: ResampledMeans, run_set: RunSet) -> Iterator[Verdict]:
+def _describe_differences(resampled: ResampledMeans) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in resampled.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(
@@ -338,14 +338,7 @@ def _describe_differences(resampled: ResampledMeans, run_set: RunSet) -> Iterato
             else message("reporting.no-two-engines-can")
         )
         return
-    groups = len(
-        {
-            score.group or score.item
-            for scores in run_set.mains["strict"].values()
-            for score in scores
-            if score.value is not None
-        }
-    )
+    groups = resampled.shares.groups if resampled.shares else 0
     needed = groups_needed(len(resampled.gaps) // 2)
     if groups < needed:
         yield Verdict(

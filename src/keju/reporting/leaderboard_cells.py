@@ -50,7 +50,7 @@ def _note(mean: Mean) -> str:
 def rank_cell(rank: Rank) -> Cell:
     """A rank with the possible ones, or the reason why there is none."""
     if rank.place is None:
-        return Cell(title=rank.why)
+        return Cell(note=rank.why)
     note = bounds_text(*map(str, rank.possible)) if rank.possible else ""
     return Cell(str(rank.place), note=note, best=rank.possible == (1, 1))
 

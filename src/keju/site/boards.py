@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.analysis.leaderboard import RANKED, ROLES, Extent, group_by_basis, group_title
-from keju.analysis.resampling import NO_BASIS, Basis, ResampledMeans, resample_benchmark
+from keju.analysis.resampling import (
+    NO_BASIS,
+    Basis,
+    ResampledMeans,
+    group_notes,
+    resample_benchmark,
+)
+from keju.formatting import printed
 from keju.items import Protocol, Record
-from keju.messages import in_english, message
+from keju.messages import in_english
 from keju.scoring import PROTOCOLS, BenchmarkResult
 from keju.site.addresses import address
 from keju.site.bundle_files import scores_file
@@ -32,13 +39,15 @@ class Position(Record, frozen=True, kw_only=True):
     """A row of a board under one protocol: the overall mean, the rank and the domains' means.
 
     `ranks` are the best and the worst rank that remain possible; None if ranks are not tested.
-    `unranked` is the reason why there is no rank.
+    `unranked` is the reason why a model has none, and `missing_items` the number of items that it
+    lacks.
     """
 
     overall: Mean
     rank: int | None = None
     ranks: tuple[int, int] | None = None
     unranked: str = ""
+    missing_items: int = 0
     domains: dict[str, Mean]
 
 
@@ -68,7 +77,7 @@ class BoardRow(NamedTuple):
         known = [self.standings[each].overall.value for each in PROTOCOLS if each in self.standings]
         values = [each for each in known if each is not None]
         role = [*ROLES].index(self.entry.role) if self.entry.role in ROLES else len(ROLES)
-        return role, -(values[-1] if values else -1.0), self.entry.name, self.entry.id
+        return role, -(printed(values[-1]) if values else -1.0), self.entry.name, self.entry.id
 
 
 class RowGroup(NamedTuple):
@@ -197,7 +206,7 @@ def board_numbers(
     files = [out / scores_file(each.source) for each in summaries]
     bases: dict[str, list[Basis]] = {each.id: [] for each in entries}
     standings: dict[str, dict[Protocol, Position]] = {each.id: {} for each in entries}
-    notes: list[str] = []
+    means: dict[Protocol, ResampledMeans] = {}
     for protocol in PROTOCOLS:
         results = {each.id: found for each in entries if (found := _result(each, protocol))}
         if not results:
@@ -205,11 +214,12 @@ def board_numbers(
         ranked = [e.id for e in entries if e.role in RANKED]
         scores = MainScores(files, board.id, protocol, places)
         drawn = resample_benchmark(scores, results, ranked=ranked)
-        notes += map(in_english, drawn.notes)
+        means[protocol] = drawn
         for entry, result in results.items():
             standings[entry][protocol] = _position(entry, result, drawn)
         for entry, of_entry in bases.items():
             of_entry.append(drawn.bases.get(entry, NO_BASIS))
+    notes = [*group_notes(means), *(note for drawn in means.values() for note in drawn.notes)]
     return BoardNumbers(
         bundles=tuple(each.source.sha256 for each in summaries),
         standings=standings,
@@ -217,7 +227,7 @@ def board_numbers(
             EntryGroup(role=group.role, extent=group.extent, entries=tuple(group.rows))
             for group in group_by_basis({e.id: (e.role, bases[e.id]) for e in entries})
         ),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(dict.fromkeys(map(in_english, notes))),
     )
 
 
@@ -254,9 +264,8 @@ def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Pos
         overall=overall,
         rank=rank,
         ranks=ranks,
-        unranked=""
-        if rank
-        else in_english(drawn.unranked.get(entry, message("analysis.not-ranked"))),
+        unranked=in_english(drawn.unranked.get(entry, "")),
+        missing_items=drawn.missing[entry],
         domains=domains,
     )
 

@@ -25,7 +25,7 @@ _ROWS = pl.Schema(
     | {
         "protocol": pl.String, "part": pl.String, "value": pl.Float64, "low": pl.Float64,
         "high": pl.Float64, "tasks": pl.Int64, "of_tasks": pl.Int64, "rank": pl.Int64,
-        "rank_first": pl.Int64, "rank_last": pl.Int64,
+        "rank_first": pl.Int64, "rank_last": pl.Int64, "missing_items": pl.Int64,
     }
 )  # fmt: skip
 _TASKS = pl.Schema(
@@ -74,9 +74,9 @@ def _rows(row: BoardRow) -> Iterator[tuple[Any, ...]]:
     for protocol, standing in row.standings.items():
         ranks = standing.ranks or (None, None)
         overall = _mean(standing.overall)
-        yield (*about, protocol, OVERALL, *overall, standing.rank, *ranks)
+        yield (*about, protocol, OVERALL, *overall, standing.rank, *ranks, standing.missing_items)
         for domain, mean in standing.domains.items():
-            yield (*about, protocol, domain, *_mean(mean), None, None, None)
+            yield (*about, protocol, domain, *_mean(mean), None, None, None, None)
 
 
 def _mean(mean: Mean) -> tuple[Any, ...]:
