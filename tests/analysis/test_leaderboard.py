@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -73,7 +75,8 @@ def test_drawn_swaps_do_not_depend_on_the_number_of_models():
     values = generator.random((60, 21))
     scores = [shares(f"m{n:02}", of_model) for n, of_model in enumerate(values)]
     few, many = (
-        paired_p(read_task(sum(some, [])).columns[0].parts) for some in (scores[:2], scores)
+        paired_p(read_task(chain.from_iterable(some)).columns[0].parts)
+        for some in (scores[:2], scores)
     )
     assert many[0, 1] == few[0, 1]
 

@@ -25,7 +25,7 @@ from keju.figures.boxes import task_box_rows
 from keju.figures.costs import cost_rows
 from keju.figures.datasets import OfDataset
 from keju.figures.heatmap import heatmap_rows
-from keju.figures.parts import OWN_SOURCE, PAPER_SOURCE, apart
+from keju.figures.parts import OWN_SOURCE, PAPER_SOURCE, apart, points
 from keju.figures.settings import mean_rows, setting_rows
 from keju.figures.specimens import specimen_rows
 from keju.figures.standings import difference_rows, rank_rows, standing_rows
@@ -50,7 +50,8 @@ def test_standings_are_the_leaderboards_numbers(source):
         for place, protocol in enumerate(board.protocols):
             row, cell = rows[standing.model, protocol], overall_cell(standing.overall[place])
             assert f"{row['value']:.1f}" == cell.value
-            assert cell.note.splitlines()[0] == f"{row['low']:.1f} to {row['high']:.1f}"
+            bounds = standing.overall[place].bounds
+            assert (row["low"], row["high"]) == tuple(map(points, bounds or (None, None)))
             assert row["label"] == f"{cell.value} ({row['tasks']}/{row['of']})" or not row["of"]
 
 
@@ -353,8 +354,6 @@ def test_one_model_on_one_item_is_drawn_or_says_why(made, kind):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_what_is_no_number_is_not_drawn(number):
-    from keju.figures.parts import points
-
     assert points(number) is None
 
 

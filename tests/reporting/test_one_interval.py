@@ -11,7 +11,7 @@ from lxml import html
 
 from keju.analysis.comparison import comparison_of
 from keju.analysis.comparison_sides import SideChoice
-from keju.analysis.intervals import interval_of_scores
+from keju.analysis.intervals import task_intervals
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.formatting import percent
@@ -24,7 +24,6 @@ from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from keju.statistics import group_bootstrap, spread
 from tests.support.making import picture
 
 TEXT = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏"
@@ -81,15 +80,11 @@ def test_leaderboard_tasks_and_figures_have_one_interval(view):
 def test_the_order_of_the_items_changes_no_interval(scored):
     run_set = load_runs([scored])
     (scores,) = run_set.mains["strict"].values()
-    mine = [each for each in scores if each.model == run_set.models[0]]
-    found = interval_of_scores(mine)
-    assert found is not None
-    assert interval_of_scores(sorted(mine, key=lambda each: each.item)) == pytest.approx(found)
-    groups = [each.group for each in mine]
-    values = [each.value for each in mine]
-    (mean, *_) = spread(values, groups)
-    whole = group_bootstrap(values, [1.0] * len(values), groups)
-    assert mean.interval == pytest.approx(whole)
+    found = task_intervals(scores)
+    assert set(found) == set(run_set.models)
+    for order in (sorted(scores, key=lambda score: score.item), list(scores)[::-1]):
+        again = task_intervals(order)
+        assert {model: pytest.approx(interval) for model, interval in again.items()} == found
 
 
 def test_a_difference_is_the_negative_of_its_reverse(scored):

@@ -16,6 +16,8 @@ from keju.analysis.run_set import load_runs
 from keju.api import open_run
 from keju.bundles import write_bundle
 from keju.cli import app
+from keju.figures import OfRun
+from keju.figures.standings import ranks
 from keju.items import Item, Response
 from keju.messages import using
 from keju.reporting.conclusions import verdicts
@@ -29,6 +31,8 @@ BOOKS, OF_BOOK = 12, 2
 TASKS = ("T5", "T7")
 FIRST, SECOND, PART, ONE_TASK = "openai:first", "openai:second", "openai:part", "openai:one-task"
 PERSON = "human:王老師"
+LACKS = "not ranked: lacks 24 of 48 items"
+LACKS_TASK = f"{LACKS}, among them all of T7"
 FULL = BOOKS * OF_BOOK * len(TASKS)
 
 
@@ -129,9 +133,9 @@ def test_only_models_with_the_same_items_are_ranked_and_the_others_state_why(boa
     assert (ranks[FIRST].place, ranks[FIRST].possible) == (1, (1, 1))
     assert (ranks[SECOND].place, ranks[SECOND].possible) == (2, (2, 2))
     assert {model: rank.why for model, rank in ranks.items() if rank.place is None} == {
-        PART: "not ranked: answered 24 of 48 items",
-        ONE_TASK: "not ranked: lacks T7",
-        PERSON: "not ranked",
+        PART: LACKS,
+        ONE_TASK: LACKS_TASK,
+        PERSON: "",
     }
 
 
@@ -195,12 +199,35 @@ def test_site_report_python_and_latex_have_the_same_groups_and_ranks(run, board,
     table = open_run(run).score().leaderboard().overall
     strict = [row for row in table.iter_rows(named=True) if row["protocol"] == "strict"]
     assert [row["model"] for row in strict] == order
-    assert [(row["tasks"], row["items"]) for row in strict] == [
-        (2, 48), (2, 48), (2, 24), (1, 24), (1, 6)
-    ]  # fmt: skip
+    counts = [(row["tasks"], row["items"], row["missing_items"]) for row in strict]
+    assert counts == [(2, 48, 0), (2, 48, 0), (2, 24, 24), (1, 24, 24), (1, 6, 42)]
+    assert [row["missing_items"] for row in rows if row["protocol"] == "strict"] == [
+        missing for _, _, missing in counts
+    ]
     (latex, *_) = write_latex(report, run.parent / "latex")
     places = [latex.read_text("utf-8").index(title) for title in ("48 items of 2", "24 items of 1")]
     assert places == sorted(places)
+
+
+def test_every_place_states_how_many_items_a_model_without_a_rank_lacks(report, site, run):
+    page = html.fromstring(report.page.read_text("utf-8"))
+    (of_site,) = site.glob("en/boards/*.html")
+    for tree in (page, html.fromstring(of_site.read_bytes())):
+        for model, why in ((PART, LACKS), (ONE_TASK, LACKS_TASK)):
+            (row,) = tree.xpath(
+                f"//table[contains(@class, 'board')]//tr[*[contains(., '{model}')]]"
+            )
+            assert why in row.text_content()
+    (latex, *_) = write_latex(report, run.parent / "latex-missing")
+    assert latex.read_text("utf-8").count(LACKS) == 4
+    run_set = load_runs([run])
+    source = OfRun(run_set, leaderboards(run_set, run_set.results))
+    captions = [str(figure.caption) for figure in ranks(source)]
+    assert captions
+    assert all(f"\n{PART}: {LACKS}\n{ONE_TASK}: {LACKS_TASK}" in text for text in captions)
+    shown = " ".join(page.text_content().split())
+    assert "12 groups (book, plate, bone; else the image), the largest with 8.3 % of" in shown
+    assert "Their null hypothesis is that the answers of two models are exchangeable" in shown
 
 
 def test_the_best_of_a_task_is_one_of_those_with_all_its_items(report):
