@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keju.formatting import format_p
+from keju.analysis.marks import printed
+from keju.formatting import format_p, percent
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,8 @@ def test_a_p_above_the_level_is_not_printed_as_the_level(value, printed):
     assert format_p(value) == printed
     if value is not None and printed != "<.001":
         assert (value <= 0.05) is (float(printed) <= 0.05)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.7466, 0.7474, 0.7465, 0.12345, 2 / 3, 1.0])
+def test_orders_are_by_the_printed_value(value):
+    assert f"{printed(value)}" == percent(value)

@@ -12,11 +12,6 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.1f}"
 
 
-def printed(value: float) -> float:
-    """The number that `percent` prints of a fraction: ranks, ties and orders are by it."""
-    return float(percent(value))
-
-
 def format_p(value: float | None) -> str:
     """A p value with three digits and without the leading 0, or a dash.
 

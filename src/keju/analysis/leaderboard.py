@@ -15,6 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 from keju.analysis.engine_times import Speed, speeds
 from keju.analysis.human_rows import with_people
 from keju.analysis.labels import task_name
+from keju.analysis.marks import printed
 from keju.analysis.no_results import unranked
 from keju.analysis.own_drafts import own_draft_notes
 from keju.analysis.own_prompts import prompt_notes
@@ -36,7 +37,6 @@ from keju.definitions import (
     task,
     tasks,
 )
-from keju.formatting import printed
 from keju.items import Item, Protocol
 from keju.messages import message
 from keju.running.prices import Prices

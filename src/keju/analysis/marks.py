@@ -1,4 +1,4 @@
-"""The best and the second-best of several values."""
+"""Values as they are printed, and the best and the second-best of several."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from typing import Literal, TypeVar
 
 Who = TypeVar("Who")
+
+
+def printed(value: float) -> float:
+    """A fraction in percent with one decimal, as tables print it: ranks and orders are by it."""
+    return round(100 * value, 1)
 
 
 def marks(

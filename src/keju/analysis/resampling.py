@@ -11,9 +11,9 @@ import numpy as np
 
 from keju.analysis.intervals import ItemsOfModel, ScoredTask, read_task
 from keju.analysis.labels import task_name
+from keju.analysis.marks import printed
 from keju.analysis.run_set import Mains
 from keju.errors import shortened
-from keju.formatting import percent, printed
 from keju.items import Protocol
 from keju.messages import Message, join_parts, listed, message
 from keju.scoring import BenchmarkResult
@@ -212,14 +212,14 @@ def group_notes(means: Mapping[Protocol, ResampledMeans]) -> Iterator[Message]:
         yield message(
             "analysis.groups-and-largest",
             groups=shares[-1].groups,
-            share=percent(shares[-1].largest),
+            share=100 * shares[-1].largest,
         )
     for protocol, of_protocol in means.items():
         if largest := of_protocol.largest:
             fields = {
                 "protocol": protocol,
                 "group": shortened(largest.name, 40),
-                "share": percent(largest.share),
+                "share": 100 * largest.share,
             }
             if largest.changes:
                 changes = [
@@ -385,10 +385,16 @@ def _notes(benchmark: _Benchmark) -> Iterator[Message]:
             for columns in task.columns
             if any(task.items[model].values for model in columns.models)
         ]
-        groups = [len(part.groups) for columns in valued for part in columns.parts]
-        if groups and min(groups) < FEWEST_GROUPS:
-            few.append(f"{name} ({min(groups)})")
-        elif valued and not groups:
+        groups = [
+            (min(len(part.groups) for part in columns.parts), columns.models)
+            for columns in valued
+            if columns.parts
+        ]
+        for count, models in groups:
+            if count < FEWEST_GROUPS:
+                whose = f", {', '.join(models)}" if len(groups) > 1 else ""
+                few.append(f"{name} ({count}{whose})")
+        if valued and not groups:
             untested.append(f"{name} ({task.metric})")
     if few:
         yield message("analysis.no-interval-few-groups", fewest=FEWEST_GROUPS, tasks=_names(few))

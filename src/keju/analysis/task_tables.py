@@ -8,10 +8,9 @@ from typing import Literal, NamedTuple
 from keju.analysis.intervals import ScoredTask, read_task
 from keju.analysis.labels import higher_is_better, label_of, metric_label, metric_of_task
 from keju.analysis.leaderboard import Results
-from keju.analysis.marks import marks
+from keju.analysis.marks import marks, printed
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.definitions import benchmark_title, tasks
-from keju.formatting import printed
 from keju.items import Protocol
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval

@@ -10,10 +10,10 @@ import polars as pl
 
 from keju.analysis import leaderboard as boards
 from keju.analysis.intervals import task_intervals
+from keju.analysis.marks import printed
 from keju.analysis.run_set import PEOPLE, RunSet, load_runs
 from keju.definitions import task
 from keju.errors import PrerequisiteError, number_of
-from keju.formatting import printed
 from keju.items import Score
 from keju.notebook import block, table
 from keju.runs import RunFolder

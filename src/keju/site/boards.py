@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.analysis.leaderboard import RANKED, ROLES, Extent, group_by_basis, group_title
+from keju.analysis.marks import printed
 from keju.analysis.resampling import (
     NO_BASIS,
     Basis,
@@ -14,7 +15,6 @@ from keju.analysis.resampling import (
     group_notes,
     resample_benchmark,
 )
-from keju.formatting import printed
 from keju.items import Protocol, Record
 from keju.messages import in_english
 from keju.scoring import PROTOCOLS, BenchmarkResult
