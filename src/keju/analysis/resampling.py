@@ -216,24 +216,26 @@ def group_notes(means: Mapping[Protocol, ResampledMeans]) -> Iterator[Message]:
         )
     for protocol, of_protocol in means.items():
         if largest := of_protocol.largest:
-            fields = {
-                "protocol": protocol,
-                "group": shortened(largest.name, 40),
-                "share": 100 * largest.share,
-            }
-            if largest.changes:
-                changes = [
-                    message(
-                        "analysis.changed-ranks",
-                        model=model, first=now[0], last=now[1], was_first=was[0], was_last=was[1],
-                    )
-                    for model, (was, now) in largest.changes.items()
-                ]  # fmt: skip
-                yield message(
-                    "analysis.ranks-without-largest", **fields, changes=join_parts(changes)
-                )
-            else:
-                yield message("analysis.same-ranks-without-largest", **fields)
+            yield _describe_largest(protocol, largest)
+
+
+def _describe_largest(protocol: Protocol, largest: LargestGroup) -> Message:
+    group, share = shortened(largest.name, 40), 100 * largest.share
+    if not largest.changes:
+        return message(
+            "analysis.same-ranks-without-largest", protocol=protocol, group=group, share=share
+        )
+    changes = [
+        message(
+            "analysis.changed-ranks",
+            model=model, first=now[0], last=now[1], was_first=was[0], was_last=was[1],
+        )
+        for model, (was, now) in largest.changes.items()
+    ]  # fmt: skip
+    return message(
+        "analysis.ranks-without-largest",
+        protocol=protocol, group=group, share=share, changes=join_parts(changes),
+    )  # fmt: skip
 
 
 def _read_benchmark(mains: Mains, results: Mapping[str, BenchmarkResult]) -> _Benchmark:
