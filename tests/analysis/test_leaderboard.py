@@ -85,18 +85,18 @@ def test_a_book_is_drawn_for_all_its_tasks_at_once():
     even, odd = [n % 2 for n in range(12)], [1 - n % 2 for n in range(12)]
     against = resampled(shares("one", [*even[:11], 0]) + shares("one", odd, "T7"))
     alike = resampled(shares("one", even) + shares("one", even, "T7"))
-    widths = [high - low for found in (against, alike) for low, high in [found.overall["one"]]]
+    widths = [high - low for means in (against, alike) for low, high in [means.overall["one"]]]
     assert widths[0] < 0.2
     assert widths[1] > 0.4
 
 
 def test_a_mean_over_one_task_has_the_interval_of_the_task():
     scores = sums("a", A) + sums("b", B) + sums("c", C)
-    found = resampled(scores)
+    means = resampled(scores)
     for model, interval in task_intervals(scores).items():
-        bounds = found.overall[model]
+        bounds = means.overall[model]
         assert (
-            bounds == (interval.low, interval.high) == found.domains[model, "Ancient Chinese Text"]
+            bounds == (interval.low, interval.high) == means.domains[model, "Ancient Chinese Text"]
         )
         (alone,) = task_intervals(each for each in scores if each.model == model).values()
         assert alone == pytest.approx(interval, abs=1e-12)
@@ -110,12 +110,12 @@ def test_no_order_changes_a_number():
         for each in sums(model, pairs, task)
     ]
     models = ("a", "b", "c")
-    found, again = resampled(scores, models), resampled(scores[::-1], models[::-1])
-    assert again.ranks == found.ranks
+    means, again = resampled(scores, models), resampled(scores[::-1], models[::-1])
+    assert again.ranks == means.ranks
     for model in models:
-        assert again.overall[model] == pytest.approx(found.overall[model], abs=1e-12)
+        assert again.overall[model] == pytest.approx(means.overall[model], abs=1e-12)
         for other in set(models) - {model}:
-            assert again.gaps[model, other].p_holm == found.gaps[model, other].p_holm
+            assert again.gaps[model, other].p_holm == means.gaps[model, other].p_holm
 
 
 def test_ranks_part_only_models_that_can_be_told_apart():
@@ -133,9 +133,9 @@ def test_a_model_that_lacks_a_task_is_not_ranked_and_it_is_said_why():
         "one": "no other model exists to rank it against", "two": lacks,
     }  # fmt: skip
     scores += [score("three", task, n, 0) for task in ("T5", "T7") for n in range(6)]
-    found = resampled(scores, ("one", "two", "three"))
-    assert found.unranked == {"two": lacks}
-    assert found.ranks == {"one": (1, (1, 1)), "three": (2, (2, 2))}
+    means = resampled(scores, ("one", "two", "three"))
+    assert means.unranked == {"two": lacks}
+    assert means.ranks == {"one": (1, (1, 1)), "three": (2, (2, 2))}
 
 
 def without_value(each: Score) -> Score:
@@ -159,18 +159,18 @@ def without_value(each: Score) -> Score:
 def test_no_rank_without_the_same_items(of_second, why):
     """Not asked, without a value, and answered unequally often."""
     scores = shares("one", [1] * 6 + [0] * 6) + of_second(shares("two", [1] * 8 + [0] * 4))
-    found = resampled(scores)
-    assert (found.ranks, found.gaps) == ({}, {})
-    assert found.unranked["two"] == why
-    assert found.missing == {"one": 0, "two": 4 if "lacks" in why else 0}
+    means = resampled(scores)
+    assert (means.ranks, means.gaps) == ({}, {})
+    assert means.unranked["two"] == why
+    assert means.missing == {"one": 0, "two": 4 if "lacks" in why else 0}
 
 
 def test_more_rounds_of_every_item_are_the_same_items():
     one = shares("one", [1] * 12)
     two = [replace(each, round=n) for n in (1, 2) for each in shares("two", [0] * 6 + [1] * 6)]
-    found = resampled(one + two)
-    assert found.ranks == {"one": (1, (1, 1)), "two": (2, (2, 2))}
-    assert found.gaps["one", "two"].p_holm == 2 / 2**6
+    means = resampled(one + two)
+    assert means.ranks == {"one": (1, (1, 1)), "two": (2, (2, 2))}
+    assert means.gaps["one", "two"].p_holm == 2 / 2**6
 
 
 def test_models_with_equal_printed_values_share_a_rank():
@@ -185,9 +185,9 @@ def test_models_with_equal_printed_values_share_a_rank():
     assert resampled(scores, tuple(models)).ranks == dict.fromkeys(models, (1, (1, 4)))
     # 74.66 and 74.74 are both printed as 74.7, although each book differs.
     close = shares("low", [0.7466] * 12) + shares("high", [0.7474] * 12)
-    found = resampled(close, ("low", "high"))
-    assert found.gaps["high", "low"].significant
-    assert found.ranks == dict.fromkeys(("low", "high"), (1, (1, 2)))
+    means = resampled(close, ("low", "high"))
+    assert means.gaps["high", "low"].significant
+    assert means.ranks == dict.fromkeys(("low", "high"), (1, (1, 2)))
 
 
 BOTH_CLASSES = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0] * 6
@@ -205,15 +205,15 @@ def yes_or_no(model: str, right) -> list[Score]:
 
 def test_balanced_accuracy_has_an_interval_and_a_test():
     scores = yes_or_no("one", BOTH_CLASSES)
-    (found,) = task_intervals(scores).values()
+    (means,) = task_intervals(scores).values()
     value = sum(
         float(np.mean([r for n, r in enumerate(BOTH_CLASSES) if (n % 3 == 0) is side]))
         for side in (True, False)
     ) / 2  # fmt: skip
-    assert 0.4 < found.low < value < found.high < 1
+    assert 0.4 < means.low < value < means.high < 1
     wrong = yes_or_no("two", [1.0 - right for right in BOTH_CLASSES])
     both = resampled(scores + wrong)
-    assert both.overall["one"] == (found.low, found.high)
+    assert both.overall["one"] == (means.low, means.high)
     assert both.ranks == {"one": (1, (1, 1)), "two": (2, (2, 2))}
     assert both.gaps["one", "two"].significant
 
@@ -227,19 +227,19 @@ def test_a_metric_without_parts_is_ranked_without_a_test_and_it_is_said():
         for model, value in (("one", 0.5), ("two", 0.25))
         for n in range(8)
     ]  # fmt: skip
-    found = resampled(scores)
-    assert found.ranks == {"one": (1, None), "two": (2, None)}
-    assert (found.overall, found.gaps) == ({}, {})
-    assert found.notes == [
+    means = resampled(scores)
+    assert means.ranks == {"one": (1, None), "two": (2, None)}
+    assert (means.overall, means.gaps) == ({}, {})
+    assert means.notes == [
         "No interval for values that include one of these tasks, and no test of ranks: "
         "page_level_ocr (CharF1)"
     ]
 
 
 def test_values_at_both_ends_have_exact_binomial_intervals():
-    found = resampled(shares("one", [1] * 6) + shares("two", [0] * 6))
+    means = resampled(shares("one", [1] * 6) + shares("two", [0] * 6))
     printed = {
-        model: overall_cell(Mean(value, found.overall[model], 1, {})).note
+        model: overall_cell(Mean(value, means.overall[model], 1, {})).note
         for model, value in (("one", 1.0), ("two", 0.0))
     }
     assert printed == {"one": "54.1 to 100.0", "two": "0.0 to 45.9"}
@@ -253,10 +253,10 @@ def test_a_mean_has_an_interval_only_if_each_of_its_tasks_has_six_groups(groups)
         for task, count in zip(("T5", "T7"), groups, strict=True)
         for each in shares("one", generator.random(count), task)
     ]
-    found = resampled(scores)
-    assert not found.overall
+    means = resampled(scores)
+    assert not means.overall
     few = [f"{t} ({n})" for t, n in zip(("T5", "T7"), groups, strict=True) if n < 6]
-    assert found.notes == [
+    assert means.notes == [
         "No interval for values that include a task with fewer than 6 groups: " + ", ".join(few)
     ]
     assert set(resampled(scores + shares("one", [0.5], "T5")[:0]).domains) == {
@@ -273,16 +273,16 @@ def test_ranks_are_open_with_fewer_groups_than_the_paired_tests_need(models, nee
             score(name, "T5", n, 1 - place / models)
             for place, name in enumerate(names) for n in range(groups)
         ]  # fmt: skip
-        found = resampled(scores, tuple(names))
-        told = groups >= needed
-        assert [span for _, span in found.ranks.values()] == [
-            (place, place) if told else (1, models) for place in range(1, models + 1)
+        means = resampled(scores, tuple(names))
+        enough = groups >= needed
+        assert [span for _, span in means.ranks.values()] == [
+            (place, place) if enough else (1, models) for place in range(1, models + 1)
         ]
         assert (
-            any(f"fewer than {needed} groups, {needed - groups} more" in n for n in found.notes)
-            is not told
+            any(f"fewer than {needed} groups, {needed - groups} more" in n for n in means.notes)
+            is not enough
         )
-        assert {gap.significant for gap in found.gaps.values()} == {told}
+        assert {gap.significant for gap in means.gaps.values()} == {enough}
 
 
 def test_the_ranks_are_tested_again_without_the_largest_group():
@@ -292,10 +292,10 @@ def test_the_ranks_are_tested_again_without_the_largest_group():
         for model, value in (("one", 1), ("two", 0))
         for n, book in enumerate([0] * 10 + list(range(1, 8)))
     ]
-    found = resampled(scores)
-    assert found.gaps["one", "two"].p_holm == 8 / 256
-    assert found.largest == ("book 0", 10 / 17, {"one": ((1, 1), (1, 2)), "two": ((2, 2), (1, 2))})
-    assert list(group_notes({"strict": found})) == [
+    means = resampled(scores)
+    assert means.gaps["one", "two"].p_holm == 8 / 256
+    assert means.largest == ("book 0", 10 / 17, {"one": ((1, 1), (1, 2)), "two": ((2, 2), (1, 2))})
+    assert list(group_notes({"strict": means})) == [
         "8 groups (book, plate, bone; else the image), the largest with 58.8 % of the weight of "
         "the mean",
         "strict: without book 0, the largest group (58.8 % of the weight), these possible ranks "

@@ -111,8 +111,9 @@ class ScoredTask(NamedTuple):
         items = {model: self.items[model] for model in models if model in self.items}
         if not items:
             return set()
-        most = max(items.values(), key=lambda of_model: of_model.values)
-        return {model for model, of_model in items.items() if of_model.digest == most.digest}
+        fullest = max(sorted(items), key=lambda model: items[model].values)
+        digest = items[fullest].digest
+        return {model for model, of_model in items.items() if of_model.digest == digest}
 
 
 def read_task(scores: Iterable[Score], models: Collection[str] | None = None) -> ScoredTask:
@@ -168,9 +169,9 @@ def _items_by_model(scores: Sequence[Score]) -> dict[str, ItemsOfModel]:
     answered, valued = np.zeros((2, len(rows), len(columns)), dtype=np.int32)
     np.add.at(answered, (row_of, column_of), 1)
     np.add.at(valued, (row_of, column_of), np.asarray(has_value, dtype=np.int32))
-    found = {}
+    items = {}
     for model, row in rows.items():
         rounds = int(np.gcd.reduce(np.concatenate([answered[row], valued[row]])))
         digest = sha256((answered[row] // rounds).tobytes() + (valued[row] // rounds).tobytes())
-        found[model] = ItemsOfModel(digest.digest(), rounds, answered[row] > 0, valued[row] > 0)
-    return found
+        items[model] = ItemsOfModel(digest.digest(), rounds, answered[row] > 0, valued[row] > 0)
+    return items

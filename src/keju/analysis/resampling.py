@@ -69,7 +69,7 @@ class Basis(NamedTuple):
 
     @property
     def fullness(self) -> tuple[int, int]:
-        """The number of tasks and of items, by which the fullest basis is found."""
+        """The number of tasks and of items, by which the fullest basis is resampled."""
         return len(self.digests), self.items
 
 
@@ -122,13 +122,13 @@ class _Benchmark(NamedTuple):
 
     def parts(self, domains: _Domains, models: Sequence[str]) -> list[Ratio]:
         """The parts of a mean of models with the same items; empty where a task has none."""
-        found: list[Ratio] = []
+        parts: list[Ratio] = []
         for name, weight in mean_weights(domains).items():
             of_task = self.tasks[name].parts_of(models) if name in self.tasks else []
             if not of_task:
                 return []
-            found += [part._replace(weight=part.weight * weight) for part in of_task]
-        return found
+            parts += [part._replace(weight=part.weight * weight) for part in of_task]
+        return parts
 
     def intervals(self, means: Mapping[str, _Domains]) -> dict[str, Bounds]:
         """The interval of a mean of each model, in one call for all models with the same items.
@@ -168,11 +168,11 @@ def resample_benchmark(
     means = {model: _domains_with_value(result) for model, result in results.items()}
     bases = {model: _basis(benchmark, model, domains) for model, domains in means.items()}
     candidates = [model for model in results if model in ranked]
-    fullest = max(candidates or results, key=lambda model: bases[model].fullness)
+    fullest = _find_fullest({model: bases[model] for model in candidates or results})
     full = bases[fullest]
     alike = [model for model in candidates if bases[model].digests == full.digests] or [fullest]
     parts = benchmark.parts(means[fullest], alike)
-    found = ResampledMeans(
+    resampled = ResampledMeans(
         overall=benchmark.intervals(
             {model: domains for model, domains in means.items() if domains}
         ),
@@ -188,13 +188,13 @@ def resample_benchmark(
     )
     for model in candidates:
         if model not in alike:
-            found.unranked[model] = _explain_unranked(found, full, model)
+            resampled.unranked[model] = _explain_unranked(resampled, full, model)
     if len(alike) == 1 and candidates:
-        found.unranked[fullest] = message("analysis.there-no-other-model")
+        resampled.unranked[fullest] = message("analysis.there-no-other-model")
     if len(alike) == 1 or not full.digests:
-        return found
+        return resampled
     values = {model: results[model].overall.value or 0.0 for model in alike}
-    return _rank(found, benchmark.groups, values, parts)
+    return _rank(resampled, benchmark.groups, values, parts)
 
 
 def overall_intervals(mains: Mains, results: Mapping[str, BenchmarkResult]) -> dict[str, Bounds]:
@@ -275,6 +275,15 @@ def _basis(benchmark: _Benchmark, model: str, domains: _Domains) -> Basis:
     )
 
 
+def _find_fullest(bases: Mapping[str, Basis]) -> str:
+    """The model with the most tasks and items; of several, one whose items most models have."""
+    digests = [basis.digests for basis in bases.values()]
+    return max(
+        sorted(bases),
+        key=lambda model: (bases[model].fullness, digests.count(bases[model].digests)),
+    )
+
+
 def _domain_intervals(
     benchmark: _Benchmark, means: Mapping[str, _Domains]
 ) -> dict[tuple[str, str], Bounds]:
@@ -296,12 +305,12 @@ def _count_missing(benchmark: _Benchmark, full: Basis, fullest: str, model: str)
     )
 
 
-def _explain_unranked(found: ResampledMeans, full: Basis, model: str) -> Message:
+def _explain_unranked(resampled: ResampledMeans, full: Basis, model: str) -> Message:
     """Why a mean is not ranked beside those that rest on the fullest basis."""
-    missing = found.missing[model]
+    missing = resampled.missing[model]
     if not missing:
         return message("analysis.not-ranked-other-items")
-    if tasks := sorted(full.digests.keys() - found.bases[model].digests.keys()):
+    if tasks := sorted(full.digests.keys() - resampled.bases[model].digests.keys()):
         return message(
             "analysis.not-ranked-lacks-tasks", count=missing, total=full.items, tasks=_names(tasks)
         )
@@ -309,7 +318,7 @@ def _explain_unranked(found: ResampledMeans, full: Basis, model: str) -> Message
 
 
 def _rank(
-    found: ResampledMeans,
+    resampled: ResampledMeans,
     groups: Sequence[str],
     values: Mapping[str, float],
     parts: Sequence[Ratio],
@@ -319,17 +328,19 @@ def _rank(
     order = [printed(value) for value in exact]
     places = [1 + sum(other > value for other in order) for value in order]
     if not parts:
-        found.ranks.update({name: (place, None) for name, place in zip(names, places, strict=True)})
-        return found
+        resampled.ranks.update(
+            {name: (place, None) for name, place in zip(names, places, strict=True)}
+        )
+        return resampled
     adjusted = _test_pairs(parts)
     spans = rank_sets(order, adjusted)
-    found.ranks.update(zip(names, zip(places, spans, strict=True), strict=True))
+    resampled.ranks.update(zip(names, zip(places, spans, strict=True), strict=True))
     for one, other in permutations(range(len(names)), 2):
         p = adjusted.get((min(one, other), max(one, other)))
-        found.gaps[names[one], names[other]] = Gap(exact[one] - exact[other], p)
+        resampled.gaps[names[one], names[other]] = Gap(exact[one] - exact[other], p)
     number, needed = group_shares(parts).groups, groups_needed(comb(len(names), 2))
     if number < needed:
-        found.notes.append(
+        resampled.notes.append(
             message(
                 "analysis.too-few-groups-to-rank",
                 groups=number,
@@ -339,8 +350,8 @@ def _rank(
             )
         )
     if number <= needed:
-        return found
-    return found._replace(
+        return resampled
+    return resampled._replace(
         largest=_drop_largest(groups, dict(zip(names, spans, strict=True)), parts)
     )
 

@@ -140,10 +140,10 @@ def _values(
         for model in scored.most_items(real)
         if (value := mains[model].value) is not None
     }
-    found = scored.intervals()
+    intervals = scored.intervals()
     places = marks(comparable, higher_is_better=higher_is_better(*place))
     return [
-        TaskValue(mains.get(model), found.get(model), model_responses.rounds, places.get(model))
+        TaskValue(mains.get(model), intervals.get(model), model_responses.rounds, places.get(model))
         for model, model_responses in by_model.items()
     ]
 

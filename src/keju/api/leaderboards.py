@@ -171,14 +171,14 @@ def _task_rows(run_set: RunSet) -> Iterator[dict[str, object]]:
         for each in result.tasks
         if each.main is not None
     }
-    found = {
+    intervals = {
         (protocol, *place): task_intervals(scores)
         for protocol, mains in run_set.mains.items()
         for place, scores in mains.items()
     }
     for place, (each, main) in places.items():
         model, _, _, protocol, _ = place
-        interval = found.get((protocol, each.task, each.query), {}).get(model)
+        interval = intervals.get((protocol, each.task, each.query), {}).get(model)
         yield {
             "benchmark": task(each.task).benchmark,
             **{name: getattr(each, name) for name in ("task", "query")},
