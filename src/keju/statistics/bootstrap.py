@@ -12,6 +12,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from keju.statistics.resampling import Interval
+
+__all__ = ["Interval"]
+
 Floats = npt.NDArray[np.float64]
 Method = Literal["expanded", "percentile", "bca"]
 """How an interval is computed from the resampled values.
@@ -30,14 +34,6 @@ groups are hard and most are easy, six give 87 %, fifteen 92 %.
 """
 
 _BLOCK = 1 << 22
-
-
-class Interval(NamedTuple):
-    """An interval of a ratio of sums, and the number of its groups."""
-
-    low: float
-    high: float
-    groups: int
 
 
 class GroupSums(NamedTuple):
@@ -153,7 +149,7 @@ def interval_of(
 ) -> Interval:
     """Compute an interval from resampled values of a ratio."""
     low, high = np.quantile(ratios, _tails(ratios, sums, level, method))
-    return Interval(float(low), float(high), len(sums.top))
+    return Interval(float(low), float(high), len(sums.top), float("nan"))
 
 
 def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> Interval | None:
@@ -173,7 +169,7 @@ def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> I
         return None
     tail = _expanded_tail(groups, (1 - level) / 2)
     low, high = np.quantile(kept, (tail, 1 - tail))
-    return Interval(float(low), float(high), groups)
+    return Interval(float(low), float(high), groups, float("nan"))
 
 
 def _tails(ratios: Floats, sums: GroupSums, level: float, method: Method) -> tuple[float, float]:

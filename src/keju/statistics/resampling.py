@@ -126,6 +126,21 @@ def ratio_of(
     return Ratio(present, top, bottom, weight)
 
 
+def place_items(groups: Sequence[str]) -> tuple[Numbers, int, GroupShares]:
+    """Number items' groups, for measures that are computed from items and not from sums.
+
+    Returns:
+        The cell of each item, the number of cells (see `draws`), and the groups' shares of the
+        items. A cell is a group or, if there are more than `MOST_GROUPS`, some neighbouring ones.
+    """
+    numbers = number_names(groups)
+    places = np.fromiter((numbers[name] for name in groups), dtype=np.intp, count=len(groups))
+    cells = min(len(numbers), MOST_GROUPS)
+    ones = [1.0] * len(groups)
+    shares = group_shares([ratio_of(ones, ones, groups, numbers=numbers)])
+    return places * cells // max(1, len(numbers)), cells, shares
+
+
 def value_of(parts: Sequence[Ratio]) -> Floats:
     """The value of each column: the weighted sum of its ratios."""
     return np.asarray(sum(part.weight * part.values for part in parts), dtype=np.float64)
@@ -165,10 +180,10 @@ def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
         return [None] * columns
     shares = group_shares(parts)
     values, resampled = value_of(parts), resample(parts)
-    are_shares = _are_shares(parts)
+    bounded = are_shares(parts)
     return [
         interval_of_values(
-            resampled[:, place], float(values[place]), shares, is_share=bool(are_shares[place])
+            resampled[:, place], float(values[place]), shares, is_share=bool(bounded[place])
         )
         for place in range(columns)
     ]
@@ -184,6 +199,15 @@ def ratio_interval(
 ) -> Interval | None:
     """The 95 % interval of ``sum(numerators) / sum(denominators)`` over items (see `ratio_of`)."""
     return interval([ratio_of(numerators, denominators, groups)])
+
+
+def mean_interval(values: Sequence[float], groups: Sequence[str]) -> Interval | None:
+    """The 95 % interval of the mean of an amount over items (seconds, characters, money).
+
+    Unlike `ratio_interval`, it does not take an amount for a share where all values are up to 1.
+    """
+    part = ratio_of(values, [1.0] * len(values), groups)
+    return interval_of_values(resample([part])[:, 0], float(part.values[0]), group_shares([part]))
 
 
 def difference_interval(parts: Sequence[Ratio], first: int, second: int) -> Interval | None:
@@ -288,7 +312,7 @@ def _ends_of_quantiles(values: Floats, shares: GroupShares) -> tuple[float, floa
     return float(low), float(high)
 
 
-def _are_shares(parts: Sequence[Ratio]) -> npt.NDArray[np.bool_]:
+def are_shares(parts: Sequence[Ratio]) -> npt.NDArray[np.bool_]:
     """For each column, whether its value is a mean of ratios that are from 0 to 1 in all groups."""
     if min(part.weight for part in parts) < 0:
         return np.zeros(parts[0].top.shape[1], dtype=bool)
