@@ -58,7 +58,7 @@ from keju.statistics.resampling import (
 from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
 from keju.statistics.suite import TaskSums, resample_suite
-from keju.statistics.variants import VariantSpread, macro_variant_spread, variant_spread
+from keju.statistics.variants import variants_p
 
 __all__ = [
     "FEWEST_GROUPS",
@@ -81,7 +81,6 @@ __all__ = [
     "RiskIntervals",
     "Spread",
     "TaskSums",
-    "VariantSpread",
     "associate",
     "compare",
     "detectable_difference",
@@ -99,7 +98,6 @@ __all__ = [
     "kendall",
     "kendall_paper",
     "krippendorff_alpha",
-    "macro_variant_spread",
     "mean_interval",
     "number_names",
     "pair_counts",
@@ -119,5 +117,5 @@ __all__ = [
     "spread",
     "spread_of_differences",
     "value_of",
-    "variant_spread",
+    "variants_p",
 ]

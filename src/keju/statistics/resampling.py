@@ -201,6 +201,17 @@ def ratio_interval(
     return interval([ratio_of(numerators, denominators, groups)])
 
 
+def standard_error(parts: Sequence[Ratio]) -> float | None:
+    """The standard error of a value with one column, from the draws of its interval.
+
+    None where a part has fewer than `FEWEST_GROUPS` groups.
+    """
+    if not parts or min(len(part.groups) for part in parts) < FEWEST_GROUPS:
+        return None
+    groups = group_shares(parts).groups
+    return float(resample(parts).std() * np.sqrt(groups / (groups - 1)))
+
+
 def mean_interval(values: Sequence[float], groups: Sequence[str]) -> Interval | None:
     """The 95 % interval of the mean of an amount over items (seconds, characters, money).
 
@@ -237,16 +248,23 @@ def resample(parts: Sequence[Ratio]) -> Floats:
     return np.concatenate(blocks)
 
 
+def count_draws(numbers: int) -> int:
+    """The number of draws where each computes so many numbers: fewer if they are many.
+
+    There are at most `RESAMPLES`, and at least a thousand.
+    """
+    return int(np.clip(_BUDGET // max(1, numbers), 1000, RESAMPLES))
+
+
 def draws(groups: int, *, numbers: int = 1) -> Iterator[Floats]:
     """How often each group is drawn, in blocks of rows: one row per draw, `groups` columns.
 
     Args:
         groups: the number of groups.
-        numbers: the size of what is computed from a draw beyond sums by group, e.g. the number of
-            items of a quantile. If it is large, there are fewer draws, at least a thousand.
+        numbers: the size of what is computed from a draw beyond sums by group (`count_draws`).
     """
     generator = np.random.default_rng(SEED)
-    count = int(np.clip(_BUDGET // max(1, numbers), 1000, RESAMPLES))
+    count = count_draws(numbers)
     block = max(1, _BLOCK // max(groups, min(numbers, _BLOCK)))
     for start in range(0, count, block):
         size = min(block, count - start)
