@@ -212,7 +212,7 @@ def _interval(scores: Sequence[Score], models: Sequence[str]) -> tuple[float | N
     if fewest < FEWEST_GROUPS:
         return None, None
     mean = float(value_of(parts).mean())
-    # A difference from a mean is no share, even where it happens to be from 0 to 1.
+    # A difference from a mean is not a share, even where it happens to be from 0 to 1.
     is_share = scores[0].metric != _ABOVE and bool(are_shares(parts).all())
     interval = interval_of_values(
         resample(parts).mean(axis=1), mean, group_shares(parts), is_share=is_share

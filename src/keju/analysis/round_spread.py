@@ -47,10 +47,12 @@ def round_spreads(run_set: RunSet) -> list[RoundSpread]:
     for protocol in PROTOCOLS:
         by_model: dict[str, dict[str, dict[tuple[str, str], _Rounds]]] = {}
         for place, scores in run_set.mains[protocol].items():
-            for model, responses in run_set.by_model.items():
-                if responses.rounds < 2:
-                    continue
-                rounds = _complete_rounds([each for each in scores if each.model == model])
+            scores_of: dict[str, list[Score]] = {}
+            for score in scores:
+                if run_set.by_model[score.model].rounds > 1 and score.value is not None:
+                    scores_of.setdefault(score.model, []).append(score)
+            for model, scores_of_model in scores_of.items():
+                rounds = _complete_rounds(scores_of_model)
                 if len(rounds) > 1:
                     by_benchmark = by_model.setdefault(model, {})
                     by_benchmark.setdefault(task(place[0]).benchmark, {})[place] = rounds
@@ -61,15 +63,12 @@ def round_spreads(run_set: RunSet) -> list[RoundSpread]:
 
 
 def _complete_rounds(scores: Sequence[Score]) -> _Rounds:
-    """The scores by round, of the items that have a value in all rounds of the task."""
+    """The scores by round, of the items that have one in all rounds of the task."""
     rounds: dict[int, dict[str, Score]] = {}
     for score in scores:
-        if score.value is not None:
-            rounds.setdefault(score.round, {})[score.item] = score
-    shared = set.intersection(*map(set, rounds.values())) if rounds else set()
-    return [
-        [rounds[number][item] for item in sorted(shared)] for number in sorted(rounds) if shared
-    ]
+        rounds.setdefault(score.round, {})[score.item] = score
+    shared = sorted(set.intersection(*map(set, rounds.values())))
+    return [[rounds[number][item] for item in shared] for number in sorted(rounds) if shared]
 
 
 def _rows(

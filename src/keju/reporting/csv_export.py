@@ -89,16 +89,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
-    for part in (
-        _times,
-        _wordings,
-        _rounds,
-        _parameters,
-        _reasoning,
-        _blank_pages,
-        _directions,
-        _reviewed,
-    ):
+    parts = (_times, _wordings, _rounds, _parameters, _reasoning, _blank_pages, _directions)
+    for part in (*parts, _reviewed):
         frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)

@@ -123,7 +123,8 @@ def wording_cells(row: WordingRow, wordings: Sequence[str]) -> list[Cell]:
     p = Cell()
     if row.p is not None and row.adjusted is not None:
         unadjusted = message("reporting.p-of-groups", p=f"{row.p:.3f}", groups=row.groups)
-        p = Cell(f"{row.adjusted:.3f}".removeprefix("0"), title=unadjusted)
+        shown = "< .001" if row.adjusted < 0.001 else f"{row.adjusted:.3f}".removeprefix("0")
+        p = Cell(shown, title=unadjusted)
     return [*values, Cell(percent(row.spread)), p]
 
 

@@ -149,7 +149,7 @@ def interval_of(
 ) -> Interval:
     """Compute an interval from resampled values of a ratio."""
     low, high = np.quantile(ratios, _tails(ratios, sums, level, method))
-    return Interval(float(low), float(high), len(sums.top), float("nan"))
+    return Interval(float(low), float(high), len(sums.top), 0.0)
 
 
 def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> Interval | None:
@@ -169,7 +169,7 @@ def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> I
         return None
     tail = _expanded_tail(groups, (1 - level) / 2)
     low, high = np.quantile(kept, (tail, 1 - tail))
-    return Interval(float(low), float(high), groups, float("nan"))
+    return Interval(float(low), float(high), groups, 0.0)
 
 
 def _tails(ratios: Floats, sums: GroupSums, level: float, method: Method) -> tuple[float, float]:

@@ -218,6 +218,8 @@ def mean_interval(values: Sequence[float], groups: Sequence[str]) -> Interval | 
     Unlike `ratio_interval`, it does not take an amount for a share where all values are up to 1.
     """
     part = ratio_of(values, [1.0] * len(values), groups)
+    if len(part.groups) < FEWEST_GROUPS:
+        return None
     return interval_of_values(resample([part])[:, 0], float(part.values[0]), group_shares([part]))
 
 
