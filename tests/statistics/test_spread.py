@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju.statistics import mean_interval, spread
+from keju.statistics import mean_interval, ratio_interval, spread
 from keju.statistics.resampling import draws, group_shares, interval_of_values, ratio_of
 
 
@@ -59,3 +59,20 @@ def test_wrong_input_is_named():
     for values, groups, shares in (([], [], [0.5]), ([1], [], [0.5]), ([1], ["a"], [0])):
         with pytest.raises(ValueError, match=r"needed|share"):
             spread(values, groups, shares)
+
+
+def test_an_amount_is_not_taken_for_a_share():
+    """Six requests that cost nothing, or at most 1, say nothing of a limit of 1."""
+    assert mean_interval([0.0] * 6, own_groups(6)) is None
+    values = [0.0, 0.0, 0.1, 0.2, 0.9, 1.0]
+    amount = mean_interval(values, own_groups(6))
+    share = ratio_interval(values, [1.0] * 6, own_groups(6))
+    assert share.low > amount.low
+    assert mean_interval([1.0] * 5, own_groups(5)) is None
+
+
+def test_neighbours_of_more_than_a_thousand_groups_are_drawn_together():
+    values = np.random.default_rng(4).exponential(10, 1500).tolist()
+    mean, median, _ = spread(values, own_groups(1500))
+    assert (mean.interval.groups, median.interval.groups) == (1500, 1500)
+    assert mean.interval.high - mean.interval.low == pytest.approx(4 * 10 / 1500**0.5, rel=0.15)
