@@ -14,7 +14,7 @@ help:
 	@echo "make test               the tests of the core: every package and command, without the slow tests"
 	@echo "make test-all           every test"
 	@echo "make test-contracts     keju beside other programs, each in its own environment; ONLY=name for one"
-	@echo "make lint               style, types, import order"
+	@echo "make lint               style, types, import order, sizes"
 	@echo "make docs               the documentation site in build/site/html: guides, references, notebooks"
 	@echo "make bench              speed, as ratios within one run"
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
@@ -75,6 +75,7 @@ lint: install
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@cd packages/keju-synthetic && ../../$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m tools.size
 
 docs: install $(VENV)/.docs
 	@$(BIN)/python -m tools.make_site build/site

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import msgspec
 import pytest
 
 from keju.analysis.breakdowns import breakdowns
 from keju.analysis.difficulty import difficulty, option_errors
 from keju.analysis.run_set import load_runs
-from keju.items import ImageRef, Item, Response
+from keju.items import ImageRef, Item, Response, Score
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 
@@ -100,3 +102,66 @@ def test_missed_options_stand_beside_how_often_they_are_true(run_set):
         ["唐", 4, [0.0, 0.0, 1.0], "", 3],
         ["宋", 4, [0.5, 0.25, 1.0], "唐 (3)", 0],
     ]
+
+
+def scored(model: str, book: int, top: float, bottom: float, metric: str, n: int = 0) -> Score:
+    return Score(
+        key="k", item=f"{book}-{n}", model=model, benchmark="MCS-Bench",
+        task="T3" if metric == "F1" else "T7", protocol="strict", metric=metric,
+        value=top / bottom, group=f"book {book:02}",
+        stats={"numerator": top, "denominator": bottom},
+    )  # fmt: skip
+
+
+def stub(scores: list[Score]) -> SimpleNamespace:
+    """The parts of a `RunSet` that breakdowns use, with one item in another dynasty."""
+    task = scores[0].task
+    names = dict.fromkeys((score.item, score.group) for score in scores)
+    items = {
+        (task, "", name): Item(id=name, benchmark="MCS-Bench", task=task, answer="A",
+                               group=group, metadata={"dynasty": "宋", "place": "x"})
+        for name, group in names
+    }  # fmt: skip
+    models = list(dict.fromkeys(score.model for score in scores))
+    other = (task, "", "other")
+    items[other] = Item(id="other", benchmark="MCS-Bench", task=task, metadata={"dynasty": "唐"})
+    more = [scored(model, 99, 1, 1, scores[0].metric) for model in models]
+    more = [msgspec.structs.replace(score, item="other", group="other") for score in more]
+    return SimpleNamespace(
+        mains={"strict": {(task, ""): [*scores, *more]}}, items=items, models=models,
+        by_model={model: SimpleNamespace(role="") for model in models},
+    )  # fmt: skip
+
+
+def row_of(scores: list[Score]) -> list[object]:
+    (table,) = (each for each in breakdowns(stub(scores)) if each["kind"] == "dynasty")
+    return next(row for row in table["rows"] if row[0] == "宋 Song")
+
+
+def test_the_interval_is_that_of_the_mean_over_models_that_is_printed():
+    """Fault 3 of the study: F1 of .845 and .14 printed 49.3 (23.6 to 24.6).
+
+    The second model writes ten times as much, so that sums over both are nearly its own.
+    """
+    scores = []
+    for book in range(12):
+        scores.append(scored("a", book, 84.5 + (book % 2) - 0.5, 100, "F1"))
+        scores.append(scored("b", book, 140 + 2 * (book % 3) - 2, 1000, "F1"))
+    _, items, mean, low, high, values = row_of(scores)
+    assert (items, values) == (12, [0.845, 0.14])
+    assert mean == 0.4925
+    assert low < mean < high
+    assert low > 0.48
+    assert high < 0.51
+
+
+def test_a_model_with_a_tenth_of_the_items_has_its_full_weight_in_the_interval():
+    scores = [scored("a", book, float(n < 2), 1, "Acc", n) for book in range(12) for n in range(10)]
+    scores += [scored("b", book, float(book != 0), 1, "Acc", 0) for book in range(12)]
+    _, _, mean, low, high, values = row_of(scores)
+    assert values == pytest.approx([0.2, 11 / 12], abs=1e-4)
+    assert mean == pytest.approx((0.2 + 11 / 12) / 2, abs=1e-4)
+    assert low < mean < high
+    assert low > 0.3  # pooled over items it was 18 to 30 %
+    few = [score for score in scores if score.model == "a" or score.group < "book 05"]
+    assert row_of(few)[3:5] == [None, None]  # the second model has five books

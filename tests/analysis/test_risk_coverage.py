@@ -6,8 +6,10 @@ import csv
 
 import msgspec
 import pytest
+from lxml import html
 
 from keju.analysis.risk_coverage import confidence, post_edit_costs, risk_coverage_rows
+from keju.analysis.round_spread import round_spreads
 from keju.analysis.run_set import load_runs
 from keju.items import Item, Line, Response
 from keju.reporting.csv_export import write_csv
@@ -74,6 +76,25 @@ def test_characters_to_fix_are_counted_a_page(pages_run):
     assert exact.untouched == pytest.approx(1 / 12)
 
 
+def test_a_confidence_of_0_is_a_confidence(pages_run):
+    folder = RunFolder.open(pages_run)
+    for path in folder.response_files():
+        lines = [
+            msgspec.json.decode(text, type=Response)
+            for text in path.read_text("utf-8").splitlines()
+        ]
+        path.write_bytes(b"".join(
+            msgspec.json.encode(msgspec.structs.replace(each, lines=(line(each.text, 0.0),)))
+            + b"\n"
+            if each.item in {"p10", "p11"} else msgspec.json.encode(each) + b"\n"
+            for each in lines
+        ))  # fmt: skip
+    score_run(folder)
+    (found,) = risk_coverage_rows(load_runs([pages_run]))
+    assert found.answers == PAGES
+    assert found.curve.whole == pytest.approx(5.5 / 16)
+
+
 def test_the_surest_pages_are_those_with_fewest_errors(pages_run):
     (found,) = risk_coverage_rows(load_runs([pages_run]))
     assert (found.signal, found.metric, found.answers) == ("confidence", "CER", 12)
@@ -123,3 +144,20 @@ def test_rounds_that_agree_are_a_signal(tmp_path, monkeypatch):
     assert found.curve.at(0.5) == 0
     assert found.curve.whole == pytest.approx(4 / 2 / 12)
     assert found.curve.gain == pytest.approx(1)
+
+    # The value is 1 in the first round and 8/12 in the second; each item is a group of its own.
+    values = {(row.protocol, row.task): row for row in round_spreads(load_runs([folder.path]))}
+    row = values["strict", "T7"]
+    assert row.values == pytest.approx([1, 8 / 12])
+    assert row.deviation == pytest.approx((4 / 12) / 2**0.5)
+    # The items' means over rounds are 1 (eight) and 1/2 (four).
+    assert row.standard_error == pytest.approx((0.25 * 2 / 9 / 11) ** 0.5, rel=0.02)
+    assert (row.items, row.groups) == (12, 12)
+    report = write_report([folder.path], tmp_path / "r.html")
+    tree = html.parse(report.page).getroot()
+    lines = tree.xpath("//*[@id='rounds']/following-sibling::details[1]//tbody/tr")
+    cells = [cell.text_content() for cell in lines[-1].xpath("./td")]
+    assert cells[2:] == ["strict: Acc", "2", "23.57", f"{100 * row.standard_error:.2f}", "12", "12"]
+    files = {path.name: path for path in write_csv(report, tmp_path / "csv")}
+    rows = list(csv.DictReader(files["rounds.csv"].open(encoding="utf-8-sig")))
+    assert [float(line["value"]) for line in rows if line["protocol"] == "strict"] == row.values

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from lxml import html
 
+from keju.analysis.run_set import ModelResponses, load_runs
+from keju.analysis.wording_spread import wording_spread
 from keju.datasets.store import DatasetWriter
-from keju.items import Item
+from keju.items import Item, PromptVariant, Score
 from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -49,18 +53,17 @@ def table(page: Path, head: str) -> list[list[str]]:
     return [[cell.text_content() for cell in row] for row in found.xpath("./tbody/tr")]
 
 
-def test_spread_interval_test_and_changed_places_are_shown(runs: list[Path], tmp_path: Path):
+def test_differences_a_test_and_changed_places_are_shown(runs: list[Path], tmp_path: Path):
     page = tmp_path / "r.html"
     done = keju("report", *runs, "-o", page)
     assert done.returncode == 0, done.stderr
     rows = [row for row in table(page, "wordings") if row[1] == "strict: Acc"]
     assert [row[2] for row in rows] == ["openai:one", "openai:two"]
-    for row, values in zip(rows, (["0.0", "100.0"], ["100.0", "0.0"]), strict=True):
-        assert row[3:5] == values
-        assert row[5] == "100.0 (100.0 to 100.0)"
-        assert row[6] == "70.7 (70.7 to 70.7)"
-        assert float(row[7]) < 0.05
-        assert row[8:] == [str(PAGES), str(PAGES)]
+    # The wordings are "released" and "close@…"; below the second is its difference.
+    for row, values in zip(rows, (["0.0", "100.0+100.0"], ["100.0", "0.0-100.0"]), strict=True):
+        assert row[3:6] == [*values, "100.0"]
+        # Two of the 2^8 exchanges: .0078, by four rows (two models, two protocols).
+        assert row[6:] == [".031", str(PAGES), str(PAGES)]
     orders = [row for row in table(page, "orders") if row[1] == "strict"]
     assert len(orders) == 1
     assert orders[0][2:4] == ["openai:one", "openai:two"]
@@ -75,9 +78,6 @@ def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path:
     chinese = tmp_path / "zh.html"
     assert keju("report", runs[0], "-o", chinese, "--language", "zh").returncode == 0
     assert "对提示词的敏感度" in chinese.read_text("utf-8")
-    from keju.analysis.run_set import load_runs
-    from keju.analysis.wording_spread import wording_spread
-
     whole = load_runs(runs)
     whole.by_model = {n: v for n, v in whole.by_model.items() if v.variant.wording == "released"}
     assert wording_spread(whole).rows == []
@@ -105,9 +105,8 @@ def test_the_mean_over_tasks_has_a_row_and_all_rows_are_in_the_csv(chat: Chat, t
     shown = [row for row in table(page, "wordings") if row[0] == "mean over tasks2"]
     assert [row[1] for row in shown] == ["official", "strict"]
     for row in shown:
-        assert row[3:6] == ["0.0", "50.0", "50.0 (50.0 to 50.0)"]
-        assert float(row[7]) < 0.05
-        assert row[8:] == [str(2 * PAGES), str(PAGES)]
+        assert row[3:6] == ["0.0", "50.0+50.0", "50.0"]
+        assert row[7:] == [str(2 * PAGES), str(PAGES)]
     rows = list(csv.DictReader((tmp_path / "csv/wordings.csv").open(encoding="utf-8-sig")))
     strict = [row for row in rows if row["protocol"] == "strict"]
     values = {
@@ -117,8 +116,42 @@ def test_the_mean_over_tasks_has_a_row_and_all_rows_are_in_the_csv(chat: Chat, t
         ("T7", "close"): 1.0, ("T7", "released"): 0.0, ("T8", "close"): 0.0,
         ("T8", "released"): 0.0, ("", "close"): 0.5, ("", "released"): 0.0,
     }  # fmt: skip
-    (spread,) = {(r["spread"], r["spread_low"], r["spread_high"]) for r in strict if not r["task"]}
-    assert [float(each) for each in spread] == [0.5, 0.5, 0.5]
+    mean = {row["wording"].partition("@")[0]: row for row in strict if not row["task"]}
+    assert (mean["close"]["base"], float(mean["close"]["difference"])) == ("released", 0.5)
+    assert (mean["released"]["difference"], float(mean["released"]["range"])) == ("", 0.5)
+    # 2 / 2^8, by the four rows that differ; two rows of T8 have p 1.
+    assert float(mean["close"]["p"]) == 2 / 2**8
+    assert float(mean["close"]["p_adjusted"]) == pytest.approx(6 * 2 / 2**8)
+
+
+def test_equal_wordings_have_differences_whose_intervals_contain_0_and_no_interval_of_a_spread():
+    """Fault 4 of the study: the spread of five equal wordings had an interval above 0."""
+    generator = np.random.default_rng(2)
+    rates = generator.beta(2, 2, 12)
+    words = ["released", "a", "b", "c", "d"]
+    scores = [
+        Score(key="k", item=f"{book}-{number}", model=f"m · {word}", benchmark="MCS-Bench",
+              task="T7", protocol="strict", metric="Acc", value=right, wording=word,
+              group=f"book {book}", stats={"numerator": right, "denominator": 1.0})
+        for word in words
+        for book in range(12)
+        for number in range(10)
+        for right in [float(generator.random() < rates[book])]
+    ]  # fmt: skip
+    by_model = {
+        f"m · {word}": ModelResponses("m", "run", PromptVariant(wording=word), "") for word in words
+    }
+    mains = {"strict": {("T7", ""): scores}, "official": {}}
+    (row,) = wording_spread(SimpleNamespace(by_model=by_model, mains=mains)).rows
+    assert row.base == "released"
+    assert row.spread > 0.02
+    assert row.p > 0.05
+    assert row.values["released"].interval is None
+    for word in words[1:]:
+        found = row.values[word]
+        assert found.interval.low < 0 < found.interval.high
+        assert found.interval.low < found.difference < found.interval.high
+        assert found.difference == pytest.approx(found.value - row.values["released"].value)
 
 
 def test_two_wordings_of_one_model_are_compared_by_their_names(runs: list[Path]):

@@ -48,7 +48,7 @@ def test_known_bias_and_noise_lie_within_the_stated_intervals():
     held, total = 0, 0
     for seed in range(12):
         ratings, grades = simulated(seed)
-        found = align(ratings, grades, resamples=400)
+        found = align(ratings, grades)
         for judge, (bias, noise) in JUDGES.items():
             # The mean of three raters has a noise of .5 / √3 of its own.
             spread = noise**2 + 0.25 / 3
@@ -79,7 +79,7 @@ def test_the_statistics_are_scipys_on_whole_grades():
         for each in ratings.rated
     ]
     whole = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
-    found = align(Ratings(rated, 0), whole, resamples=50)
+    found = align(Ratings(rated, 0), whole)
     chosen = [each for each in rated if each.which.task == "T2"]
     human = [each.human for each in chosen]
     judge = [whole["noisy"][each.which] for each in chosen]
@@ -97,7 +97,7 @@ def test_the_statistics_are_scipys_on_whole_grades():
 
 def test_the_best_judge_is_named_and_only_where_it_is_sure():
     ratings, grades = simulated(1)
-    best = {each.measure: each for each in align(ratings, grades, resamples=400).best}
+    best = {each.measure: each for each in align(ratings, grades).best}
     # The stern one goes with people; the noisy one is nearer to them on average.
     assert (best["spearman"].judge, best["spearman"].is_significant) == ("stern", True)
     assert (best["pearson"].judge, best["kendall"].judge) == ("stern", "stern")
@@ -105,14 +105,14 @@ def test_the_best_judge_is_named_and_only_where_it_is_sure():
     assert best["bias"].low > 0
     assert best["mse"].difference > 0
     twin = {"stern": grades["stern"], "twin": {w: g + 0.01 for w, g in grades["stern"].items()}}
-    same = {each.measure: each for each in align(ratings, twin, resamples=200).best}
+    same = {each.measure: each for each in align(ratings, twin).best}
     assert not same["spearman"].is_significant
     assert same["bias"].judge == "twin"
 
 
 def test_raters_agree_as_their_noise_allows():
     ratings, grades = simulated(2)
-    found = align(ratings, grades, resamples=50)
+    found = align(ratings, grades)
     overall = next(each for each in found.raters if not each.task)
     # Alpha for intervals is the share of variance that is the answers': 2.25 of 2.5.
     assert overall.alpha_interval == pytest.approx(0.9, abs=0.05)
@@ -120,7 +120,7 @@ def test_raters_agree_as_their_noise_allows():
     person = estimate(found, PERSON, "", "pearson")
     assert person.value > estimate(found, "stern", "", "pearson").value
     alone, _ = simulated(2, raters=1)
-    found = align(alone, grades, resamples=50)
+    found = align(alone, grades)
     assert {each.alpha_interval for each in found.raters} == {None}
     assert PERSON not in {each.judge for each in found.tasks}
 
@@ -128,17 +128,17 @@ def test_raters_agree_as_their_noise_allows():
 def test_a_person_is_held_against_the_others_alone():
     given = {"Li": 4.0, "Wang": 6.0, "Zhao": 8.0}
     rated = [RatedAnswer(AnswerId("m", name, "T2"), "", given, {}) for name in "ab"]
-    mae = estimate(align(Ratings(rated, 0), {}, resamples=10), PERSON, "T2", "mae")
+    mae = estimate(align(Ratings(rated, 0), {}), PERSON, "T2", "mae")
     # 4 against 7, 6 against 6, 8 against 5.
     assert mae.value == 2
-    assert "bias" not in align(Ratings(rated, 0), {}, resamples=10).tasks[0].measures
+    assert "bias" not in align(Ratings(rated, 0), {}).tasks[0].measures
 
 
 def test_answers_without_a_grade_are_counted_and_the_best_is_over_common_ones():
     ratings, grades = simulated(4)
     for place in range(10):
         del grades["wild"][ratings.rated[place].which]
-    found = align(ratings, grades, resamples=50)
+    found = align(ratings, grades)
     assert found.ungraded == {"wild": 10}
     assert {each.answers for each in found.best} == {90}
     assert len(found.points) == 290

@@ -106,7 +106,7 @@ def test_from_a_run_to_the_alignment(context, tmp_path):
     answers = graded_answers(run, rubrics)
     known = {code_of(each): each for each in answers}
     sheets = [filled(sheet, "Li", "4"), filled(sheet, "Wang", "5")]
-    found = align(read_ratings(sheets, known), mean_grades(run, rubrics, answers), resamples=50)
+    found = align(read_ratings(sheets, known), mean_grades(run, rubrics, answers))
     assert (found.answers, found.ratings, found.ungraded) == (6, 12, {})
     bias = {each.task: each.measures["bias"].value for each in found.tasks if each.judge == JUDGE}
     assert bias == {"T2": 1.5, "T6": -1.5, "": 0}

@@ -24,6 +24,7 @@ from keju.reporting.view import View, build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from keju.statistics import mean_interval, spread
 from tests.support.making import picture
 
 TEXT = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏"
@@ -80,11 +81,18 @@ def test_leaderboard_tasks_and_figures_have_one_interval(view):
 def test_the_order_of_the_items_changes_no_interval(scored):
     run_set = load_runs([scored])
     (scores,) = run_set.mains["strict"].values()
-    found = task_intervals(scores)
-    assert set(found) == set(run_set.models)
+    intervals = task_intervals(scores)
+    assert set(intervals) == set(run_set.models)
     for order in (sorted(scores, key=lambda score: score.item), list(scores)[::-1]):
         again = task_intervals(order)
-        assert {model: pytest.approx(interval) for model, interval in again.items()} == found
+        assert {model: pytest.approx(ends) for model, ends in again.items()} == intervals
+    mine = [score for score in scores if score.model == run_set.models[0]]
+    groups = [score.group for score in mine]
+    values = [score.value for score in mine]
+    (mean, *_) = spread(values, groups)
+    assert mean.interval == mean_interval(values, groups)
+    places = sorted(range(len(mine)), key=lambda place: mine[place].item)
+    assert spread([values[at] for at in places], [groups[at] for at in places])[0] == mean
 
 
 def test_a_difference_is_the_negative_of_its_reverse(scored):

@@ -11,18 +11,24 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, TypeVar
 
+import numpy as np
+
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet
 from keju.datasets.values import value_label
 from keju.definitions import query_of
 from keju.items import Item, Score
 from keju.messages import Message, message
-from keju.scoring import is_ratio_of_sums
 from keju.scoring.aggregate import task_value
-from keju.statistics import group_bootstrap
+from keju.scoring.value_parts import number_units, task_parts
+from keju.statistics import group_shares, value_of
+from keju.statistics.resampling import FEWEST_GROUPS, are_shares, interval_of_values, resample
 
 Json = dict[str, Any]
 T = TypeVar("T")
+
+_ABOVE = "above-the-mean"
+"""The metric of a difference of an item from its task's mean."""
 
 _GROUP = "group"
 _RESOLUTION, _LENGTH = "resolution", "length of the answer"
@@ -37,7 +43,6 @@ Other kinds and their values are those of the dataset's metadata.
 _MOST = 24
 _TELLING = 3
 """Minimum number of items for a row in a long list."""
-_RESAMPLES = 1000
 _MEGAPIXELS = (0.0, 0.25, 1.0, 4.0, float("inf"))
 _CHARACTERS = (1, 11, 51, 201, 501)
 
@@ -46,7 +51,8 @@ def breakdowns(run_set: RunSet, left_out: Collection[str] = ()) -> list[Json]:
     """One table per task and kind of breakdown, and one per kind over all tasks (its task is "").
 
     A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
-    with its 95 % interval by group (None where there is none), and the value of each model of the
+    with its own 95 % interval (None where there is none), for which groups are drawn for all models
+    together, and the value of each model of the
     report (None where it has none). A kind of which each stratum is one item, such as the file, has
     no table. The models of `left_out` are in no mean of a transcription.
     """
@@ -153,7 +159,7 @@ def _above_means(scores: Iterable[Score], means: Mapping[str, float]) -> list[Sc
 def _as_mean(score: Score, value: float, stats: dict[str, float]) -> Score:
     return Score(
         key=score.key, item=score.item, model=score.model, benchmark=score.benchmark,
-        task=score.task, query=score.query, protocol=score.protocol, metric="above-the-mean",
+        task=score.task, query=score.query, protocol=score.protocol, metric=_ABOVE,
         value=value, group=score.group, stats=stats,
     )  # fmt: skip
 
@@ -183,29 +189,35 @@ def _row(
     counts: Callable[[Score], bool],
 ) -> list[Any]:
     values = _by_model(scores, task_value)
-    counted = [score for score in scores if counts(score)]
-    of_real = [value for value in _by_model(counted, task_value).values() if value is not None]
-    low, high = _interval(counted)
+    real = {
+        model: value
+        for model, value in _by_model(filter(counts, scores), task_value).items()
+        if value is not None
+    }
+    low, high = _interval(scores, list(real))
     return [
         stratum,
         len({(score.task, score.query, score.item) for score in scores}),
-        _short(fmean(of_real)) if of_real else None,
+        _short(fmean(real.values())) if real else None,
         low,
         high,
         [_short(values.get(model)) for model in models],
     ]
 
 
-def _interval(scores: Sequence[Score]) -> tuple[float | None, float | None]:
-    if not scores or not is_ratio_of_sums(scores[0]):
+def _interval(scores: Sequence[Score], models: Sequence[str]) -> tuple[float | None, float | None]:
+    """The interval of the mean over models, each of which may have items of its own."""
+    parts = task_parts(scores, models, number_units(scores))
+    fewest = min((np.count_nonzero(part.bottom, axis=0).min() for part in parts), default=0)
+    if fewest < FEWEST_GROUPS:
         return None, None
-    found = group_bootstrap(
-        [score.stats["numerator"] for score in scores],
-        [score.stats["denominator"] for score in scores],
-        [score.group or score.item for score in scores],
-        resamples=_RESAMPLES,
+    mean = float(value_of(parts).mean())
+    # A difference from a mean is not a share, even where it happens to be from 0 to 1.
+    is_share = scores[0].metric != _ABOVE and bool(are_shares(parts).all())
+    interval = interval_of_values(
+        resample(parts).mean(axis=1), mean, group_shares(parts), is_share=is_share
     )
-    return (None, None) if found is None else (_short(found.low), _short(found.high))
+    return (None, None) if interval is None else (_short(interval.low), _short(interval.high))
 
 
 def _by_model(scores: Iterable[Score], of: Callable[[list[Score]], T]) -> dict[str, T]:

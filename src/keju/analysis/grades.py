@@ -30,9 +30,6 @@ from keju.statistics import Correlation, associate
 _FEWEST = 10
 """Minimum number of answers for a correlation."""
 
-_MANY = 1000
-"""Number of answers from which so few resamples suffice."""
-
 
 class GradeValue(NamedTuple):
     """A model's grade of a task from 0 to 10, beside its `strict` main metric as a fraction."""
@@ -177,8 +174,7 @@ def _against_metrics(
                 if len(pairs) < _FEWEST:
                     continue
                 given, measured, groups, models = zip(*pairs, strict=True)
-                resamples = 2000 if len(pairs) <= _MANY else 400
-                found = associate(given, measured, groups, resamples=resamples)
+                found = associate(given, measured, groups)
                 yield MetricJudge(
                     judge=judge,
                     task=task_name(name, query),

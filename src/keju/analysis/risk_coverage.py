@@ -36,7 +36,6 @@ _FEWEST = 5
 _FEWEST_SORTED = 10
 """Minimum number of answers for selective prediction."""
 
-_RESAMPLES = 500
 _LONGEST = 1000
 """Maximum characters of an answer that are compared with those of another round."""
 
@@ -115,7 +114,7 @@ def risk_coverage_rows(run_set: RunSet) -> list[RiskCoverageRow]:
     """For each model except baselines, each task, and each confidence signal of its answers."""
     found = []
     for (model, name), pages in _collect_transcriptions(run_set).items():
-        known = [(page, sure) for page in pages if (sure := page.confidence)]
+        known = [(page, sure) for page in pages if (sure := page.confidence) is not None]
         if len(known) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
             errors = [page.stats["numerator"] for page, _ in known]
             weights = [page.stats["denominator"] for page, _ in known]
@@ -135,7 +134,7 @@ def _risk_coverage_row(
     values: tuple[Sequence[float], Sequence[float], Sequence[float]],
     groups: Sequence[str],
 ) -> RiskCoverageRow:
-    sure = risk_intervals(*values, groups, coverages=COVERAGES, resamples=_RESAMPLES)
+    sure = risk_intervals(*values, groups, coverages=COVERAGES)
     return RiskCoverageRow(
         model, name, metric, signal, len(groups), risk_coverage(*values), sure.at, sure.area,
         sure.gain,
@@ -182,7 +181,7 @@ def _agreeing(run_set: RunSet) -> Iterator[RiskCoverageRow]:
                 weight = given[0][1].stats["denominator"]
             else:
                 error, weight = 1 - fmean(score.value or 0.0 for _, score in given), 1.0
-            group = given[0][1].group or asked.item.id
+            group = given[0][1].unit
             by_place.setdefault((model, name, metric), []).append((error, weight, agreement, group))
     for (model, name, metric), rows in by_place.items():
         if len(rows) >= _FEWEST_SORTED and len({row[2] for row in rows}) > 1:
@@ -209,9 +208,7 @@ def _collect_transcriptions(run_set: RunSet) -> dict[tuple[str, str], list[_Page
             for score in answer.scores:
                 if (score.protocol, score.metric) == ("strict", "CER") and score.value is not None:
                     name = task_name(asked.item.task, asked.item.query)
-                    page = _Page(
-                        score.group or score.item, _used(score), confidence(answer.response)
-                    )
+                    page = _Page(score.unit, _used(score), confidence(answer.response))
                     found.setdefault((answer.model, name), []).append(page)
     return found
 

@@ -1,47 +1,64 @@
-"""Sensitivity to wording: how scores and the order of models depend on the prompt."""
+"""Sensitivity to wording: how scores and the order of models depend on the prompt.
+
+No interval of a spread or of a standard deviation over wordings is computed: a maximum minus a
+minimum is biased upwards, in the sample and again in each resample, so that such an interval does
+not contain the true spread. Differences from one wording have intervals, and the spread a test.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import ModelResponses, RunSet
+from keju.definitions.wordings import RELEASED
 from keju.items import Protocol, Score
-from keju.scoring import PROTOCOLS, is_ratio_of_sums
+from keju.scoring import PROTOCOLS
 from keju.scoring.aggregate import task_value
-from keju.statistics import (
-    TaskSums,
-    VariantSpread,
-    macro_variant_spread,
-    variant_spread,
-)
-from keju.statistics.bootstrap import Floats, number_groups
+from keju.scoring.value_parts import number_units, task_parts
+from keju.statistics import difference_interval, holm, variants_p
+from keju.statistics.resampling import Interval, Ratio
 
 _Series = tuple[str, str, str, str]
 """Run, model, setting and script: the rows of one series differ only in the wording."""
 
 
-class SpreadRow(NamedTuple):
-    """The spread of one model on one task over wordings, or on the mean over several tasks.
+class WordingValue(NamedTuple):
+    """A value in one wording, and its difference from that in the row's base with its interval."""
 
-    `found` has the values of `wordings`, in their order, as fractions; p is the permutation test's.
-    `items` were answered in all wordings. Without `task` it is the mean over `tasks` tasks, which
-    has no metric.
+    value: float
+    difference: float | None = None
+    interval: Interval | None = None
+
+
+class WordingRow(NamedTuple):
+    """The values of one model on one task by wording, or of the mean over several tasks.
+
+    `base` is the released wording, or the first one if that is missing. `items` were answered in
+    all wordings. `p` is the permutation test's, `adjusted` after Holm's adjustment over all rows of
+    the report. Without `task` it is the mean over `tasks` tasks, which has no metric.
     """
 
     protocol: Protocol
     task: str
     metric: str
     model: str
-    wordings: list[str]
-    found: VariantSpread
+    base: str
+    values: dict[str, WordingValue]
+    p: float | None
+    adjusted: float | None
     items: int
+    groups: int
     tasks: int = 1
+
+    @property
+    def spread(self) -> float:
+        """The highest value minus the lowest; it has no interval."""
+        values = [each.value for each in self.values.values()]
+        return max(values) - min(values)
 
 
 class OrderRow(NamedTuple):
@@ -66,73 +83,93 @@ class WordingSpread(NamedTuple):
     """
 
     wordings: list[str]
-    rows: list[SpreadRow]
-    overall: list[SpreadRow]
+    rows: list[WordingRow]
+    overall: list[WordingRow]
     orders: list[OrderRow]
     pairs: int
 
 
-_Kept = Mapping[str, list[Score]]
+_Shared = Mapping[str, list[Score]]
 """The scores of one task by wording, of the items that were answered in all of them."""
 
 
 def wording_spread(run_set: RunSet) -> WordingSpread:
-    """The spread of every model, task and protocol over wordings, and pairs whose order changes.
+    """The values of every model, task and protocol by wording, and pairs whose order changes.
 
     Only items that a model answered in all wordings of the task are compared.
     """
     series = _series(run_set.by_model)
-    found = WordingSpread(
-        list(dict.fromkeys(word for each in series.values() for word in each)), [], [], [], 0
-    )
+    wordings = list(dict.fromkeys(word for labels in series.values() for word in labels))
+    rows: list[WordingRow] = []
+    overall: list[WordingRow] = []
+    orders: list[OrderRow] = []
     for protocol in PROTOCOLS:
-        kept_of: dict[str, list[_Kept]] = {}
+        by_model: dict[str, list[_Shared]] = {}
         for (task, query), scores in run_set.mains[protocol].items():
             name = task_name(task, query)
             valued: dict[str, dict[str, float]] = {}
             for place, labels in series.items():
-                kept = _select_shared(scores, labels)
-                if len(kept) < 2:
+                shared = _select_shared(scores, labels)
+                if len(shared) < 2:
                     continue
                 model = _model(place, series)
-                row = _row(protocol, name, model, kept)
-                found.rows.append(row)
-                valued[model] = dict(zip(row.wordings, row.found.values, strict=True))
-                kept_of.setdefault(model, []).append(kept)
-            orders = list(_orders(protocol, name, valued))
-            found.orders.extend(each for each in orders if each.above and each.below)
-            found = found._replace(pairs=found.pairs + len(orders))
-        found.overall.extend(_overall(protocol, kept_of))
-    return found
+                row = _row(protocol, name, model, [shared], list(shared))
+                rows.append(row)
+                valued[model] = {word: each.value for word, each in row.values.items()}
+                by_model.setdefault(model, []).append(shared)
+            orders.extend(_orders(protocol, name, valued))
+        for model, tasks in by_model.items():
+            common = [word for word in tasks[0] if all(word in shared for shared in tasks)]
+            if len(tasks) > 1 and len(common) > 1:
+                overall.append(_row(protocol, "", model, tasks, common))
+    adjusted = iter(holm([row.p for row in (*rows, *overall) if row.p is not None]))
+    rows, overall = (
+        [row if row.p is None else row._replace(adjusted=next(adjusted)) for row in side]
+        for side in (rows, overall)
+    )
+    changed = [row for row in orders if row.above and row.below]
+    return WordingSpread(wordings, rows, overall, changed, len(orders))
 
 
-def _overall(protocol: Protocol, kept_of: Mapping[str, list[_Kept]]) -> Iterator[SpreadRow]:
-    """The mean over a model's tasks, in the wordings common to all of them."""
-    for model, tasks in kept_of.items():
-        shared = [word for word in tasks[0] if all(word in each for each in tasks)]
-        if len(tasks) < 2 or len(shared) < 2:
-            continue
-        by_task = [[each[word] for word in shared] for each in tasks]
-        items = sum(len({score.item for score in each[0]}) for each in by_task)
-        yield SpreadRow(
-            protocol, "", "", model, shared, _macro(by_task), items, tasks=len(tasks)
-        )  # fmt: skip
-
-
-def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
-    """The spread of the mean over tasks; no interval and p where a task is not a ratio of sums."""
-    names = [score.group or f"{score.task} {score.item}" for task in by_task for score in task[0]]
-    places, count = number_groups(names)
-    if not all(is_ratio_of_sums(task[0][0]) for task in by_task):
-        values = np.mean([[task_value(each) or 0.0 for each in task] for task in by_task], axis=0)
-        return _plain(values.tolist(), count)
-    sums, start = [], 0
-    for task in by_task:
-        mine = places[start : start + len(task[0])]
-        start += len(task[0])
-        groups, rows = np.unique(mine, return_inverse=True)
-        sums.append(TaskSums(groups, *_sums(task, rows, len(groups))))
-    return macro_variant_spread(sums, groups=count)
+def _row(
+    protocol: Protocol, name: str, model: str, tasks: Sequence[_Shared], wordings: Sequence[str]
+) -> WordingRow:
+    """The values on one task, or of the plain mean over several."""
+    chosen = [[shared[word] for word in wordings] for shared in tasks]
+    scores = [score for by_wording in chosen for of_wording in by_wording for score in of_wording]
+    numbers = number_units(scores)
+    parts: list[Ratio] = []
+    for by_wording in chosen:
+        labels = [of_wording[0].model for of_wording in by_wording]
+        together = [score for of_wording in by_wording for score in of_wording]
+        parts_of_task = task_parts(together, labels, numbers, weight=1 / len(tasks))
+        if not parts_of_task:
+            parts = []
+            break
+        parts += parts_of_task
+    values = [
+        fmean(task_value(by_wording[place]) or 0.0 for by_wording in chosen)
+        for place in range(len(wordings))
+    ]
+    base = wordings.index(RELEASED) if RELEASED in wordings else 0
+    return WordingRow(
+        protocol=protocol,
+        task=name,
+        metric=scores[0].metric if name else "",
+        model=model,
+        base=wordings[base],
+        values={
+            word: WordingValue(value)
+            if place == base
+            else WordingValue(value, value - values[base], difference_interval(parts, place, base))
+            for place, (word, value) in enumerate(zip(wordings, values, strict=True))
+        },
+        p=variants_p(parts),
+        adjusted=None,
+        items=sum(len({score.item for score in by_wording[0]}) for by_wording in chosen),
+        groups=len(numbers),
+        tasks=len(tasks),
+    )
 
 
 def _series(by_model: Mapping[str, ModelResponses]) -> dict[_Series, dict[str, str]]:
@@ -170,40 +207,6 @@ def _select_shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[s
         return {}
     both = set.intersection(*(set(each) for each in found.values()))
     return {w: [each[key] for key in sorted(both)] for w, each in found.items()} if both else {}
-
-
-def _row(protocol: Protocol, task: str, model: str, kept: _Kept) -> SpreadRow:
-    first = next(iter(kept.values()))
-    names = [score.group or score.item for score in first]
-    if is_ratio_of_sums(first[0]):
-        found = variant_spread(*_sums(list(kept.values()), *number_groups(names)))
-    else:
-        values = [task_value(scores) or 0.0 for scores in kept.values()]
-        found = _plain(values, len(set(names)))
-    return SpreadRow(
-        protocol, task, first[0].metric, model, list(kept), found,
-        len({score.item for score in first}),
-    )  # fmt: skip
-
-
-def _plain(values: list[float], groups: int) -> VariantSpread:
-    """Only the spread of values that cannot be resampled."""
-    deviation = float(np.std(values, ddof=1))
-    return VariantSpread(values, max(values) - min(values), deviation, None, None, None, groups)
-
-
-def _sums(
-    by_wording: Sequence[Sequence[Score]], places: npt.NDArray[np.intp], count: int
-) -> tuple[Floats, Floats]:
-    """The numerators and denominators, one row per group, one column per wording."""
-    top, bottom = (
-        np.stack([
-            np.bincount(places, [score.stats[part] for score in scores], minlength=count)
-            for scores in by_wording
-        ], axis=1).astype(np.float64)
-        for part in ("numerator", "denominator")
-    )  # fmt: skip
-    return top, bottom
 
 
 def _orders(

@@ -24,10 +24,9 @@ from keju.statistics import (
     Association,
     AssociationMeasure,
     associate,
-    interval_of_values,
     krippendorff_alpha,
 )
-from keju.statistics.bootstrap import Floats
+from keju.statistics.resampling import Floats, interval_of_values
 
 Grades = Mapping[str, Mapping[AnswerId, float]]
 """Grades by judge and answer."""
@@ -120,29 +119,28 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     points: tuple[Point, ...] = ()
 
 
-def align(ratings: Ratings, grades: Grades, *, resamples: int = 2000) -> Alignment:
+def align(ratings: Ratings, grades: Grades) -> Alignment:
     """Compare judges with people.
 
     Args:
         ratings: people's grades; several raters of one answer count as their mean.
         grades: judges' grades, in addition to those in the ratings.
-        resamples: of every interval.
     """
     rated = ratings.rated
     merged = _merged(rated, grades)
     rows = [
-        _alignment(judge, task, chosen, merged[judge], resamples)
+        _alignment(judge, task, chosen, merged[judge])
         for judge in merged
         for task, chosen in _scopes(rated)
     ]
-    people = [row for task, chosen in _scopes(rated) for row in _people(task, chosen, resamples)]
+    people = [row for task, chosen in _scopes(rated) for row in _people(task, chosen)]
     return Alignment(
         answers=len(rated),
         ratings=sum(len(each.raters) for each in rated),
         blank=ratings.blank,
         raters=tuple(_agreement(task, chosen) for task, chosen in _scopes(rated)),
         tasks=tuple(row for row in (*rows, *people) if row.answers),
-        best=tuple(_best(rated, merged, resamples)),
+        best=tuple(_best(rated, merged)),
         ungraded={
             judge: missing
             for judge, given in merged.items()
@@ -192,7 +190,6 @@ def _alignment(
     task: str,
     chosen: Sequence[RatedAnswer],
     given: Mapping[AnswerId, float],
-    resamples: int,
 ) -> TaskAlignment:
     both = [each for each in chosen if each.which in given]
     return _row(
@@ -201,11 +198,10 @@ def _alignment(
         [each.human for each in both],
         [given[each.which] for each in both],
         [each.group for each in both],
-        resamples,
     )
 
 
-def _people(task: str, chosen: Sequence[RatedAnswer], resamples: int) -> Iterator[TaskAlignment]:
+def _people(task: str, chosen: Sequence[RatedAnswer]) -> Iterator[TaskAlignment]:
     """Each rating against the mean of the answer's other raters: a ceiling for judges.
 
     The bias is 0 by construction, so it is not reported.
@@ -218,7 +214,7 @@ def _people(task: str, chosen: Sequence[RatedAnswer], resamples: int) -> Iterato
             person.append(score)
             groups.append(each.group)
     if human:
-        row = _row(PERSON, task, human, person, groups, resamples)
+        row = _row(PERSON, task, human, person, groups)
         measures = {name: each for name, each in row.measures.items() if name != "bias"}
         yield replace(row, measures=measures)
 
@@ -229,11 +225,10 @@ def _row(
     human: Sequence[float],
     given: Sequence[float],
     groups: Sequence[str],
-    resamples: int,
 ) -> TaskAlignment:
     if not human:
         return TaskAlignment(judge=judge, task=task, answers=0, groups=0, measures={})
-    found = associate(human, given, groups, resamples=resamples)
+    found = associate(human, given, groups)
     return TaskAlignment(
         judge=judge,
         task=task,
@@ -253,7 +248,7 @@ def _estimate(found: Association, measure: AssociationMeasure) -> Estimate:
 
 
 def _best(
-    rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]], resamples: int
+    rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]]
 ) -> Iterator[BestJudge]:
     """The best judge by each measure; none with fewer than two judges, or no common answer."""
     common = [each for each in rated if all(each.which in given for given in grades.values())]
@@ -261,7 +256,7 @@ def _best(
         return
     human, groups = [each.human for each in common], [each.group for each in common]
     found = {
-        judge: associate(human, [given[each.which] for each in common], groups, resamples=resamples)
+        judge: associate(human, [given[each.which] for each in common], groups)
         for judge, given in grades.items()
     }
     for measure in BEST_JUDGE_MEASURES:
@@ -277,7 +272,8 @@ def _best(
             other: interval_of_values(
                 _goodness(measure, found[best].resampled[measure])
                 - _goodness(measure, found[other].resampled[measure]),
-                found[best].groups,
+                values[best] - values[other],
+                found[best].shares,
             )
             for other in values
             if other != best

@@ -28,7 +28,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     servers), ``post-editing.csv`` and ``risk-coverage.csv`` where pages were transcribed,
     ``undeciphered.csv`` (one row per reading) where there are
     undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
-    has several wordings, ``blank-pages.csv`` (one row per response, with its invented characters)
+    has several wordings, ``rounds.csv`` (one row per model, task and round) where it has several
+    rounds, ``blank-pages.csv`` (one row per response, with its invented characters)
     where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
     and a file for each paper table, in the paper's units. In the others values are fractions. A
     text that a spreadsheet would read as a formula gets an apostrophe before it.
@@ -88,7 +89,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
-    for part in (_times, _wordings, _parameters, _reasoning, _blank_pages, _directions, _reviewed):
+    parts = (_times, _wordings, _rounds, _parameters, _reasoning, _blank_pages, _directions)
+    for part in (*parts, _reviewed):
         frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
@@ -194,14 +196,28 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
     """``wordings.csv``: the sensitivity to wording; rows without a task are means over tasks."""
     rows = [
         {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
-         "metric": row.metric, "wording": wording, "value": value,
-         **_split_interval("spread", row.found.spread, row.found.spread_interval),
-         **_split_interval("deviation", row.found.deviation, row.found.deviation_interval),
-         "p": row.found.p, "items": row.items, "groups": row.found.groups}
+         "metric": row.metric, "wording": wording, "value": found.value, "base": row.base,
+         **_split_interval("difference", found.difference, found.interval),
+         "range": row.spread, "p": row.p, "p_adjusted": row.adjusted,
+         "items": row.items, "groups": row.groups}
         for row in (*report.view.wordings.rows, *report.view.wordings.overall)
-        for wording, value in zip(row.wordings, row.found.values, strict=True)
+        for wording, found in row.values.items()
     ]  # fmt: skip
     return {"wordings": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _rounds(report: Report) -> dict[str, pl.DataFrame]:
+    """``rounds.csv``: variation between rounds; rows without a task are of the whole benchmark."""
+    rows = [
+        {"model": row.model, "protocol": row.protocol, "benchmark": row.benchmark,
+         "task": row.task, "metric": row.metric, "round": number, "value": value,
+         "deviation_between_rounds": row.deviation,
+         "standard_error_between_groups": row.standard_error,
+         "items": row.items, "groups": row.groups}
+        for row in report.view.round_spreads
+        for number, value in enumerate(row.values, 1)
+    ]  # fmt: skip
+    return {"rounds": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:

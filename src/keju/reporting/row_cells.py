@@ -1,13 +1,16 @@
-"""Cells of the report's rows: tasks, grades, input settings, wordings, post-editing, coverage."""
+"""Cells of the report's rows: tasks, rounds, grades, settings, wordings, post-editing, coverage."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from keju.analysis.grades import GradeRow, GradeValue
 from keju.analysis.input_settings import StepRow
 from keju.analysis.risk_coverage import COVERAGES, PostEditCost, RiskCoverageRow
+from keju.analysis.round_spread import RoundSpread
 from keju.analysis.task_tables import TaskRow
-from keju.analysis.wording_spread import SpreadRow
-from keju.formatting import NOTHING, percent
+from keju.analysis.wording_spread import WordingRow, WordingValue
+from keju.formatting import format_p, percent
 from keju.messages import Message, join_clauses, join_lines, message, recognised
 from keju.reporting.cells import Cell, bounds_text, interval_text
 from keju.reporting.leaderboard_cells import (
@@ -112,32 +115,36 @@ def _step(found: TaskComparison) -> Cell:
     )
 
 
-def wording_value(row: SpreadRow, wording: str) -> str:
-    """The value in a wording in percent; a dash without a value."""
-    return percent(dict(zip(row.wordings, row.found.values, strict=True)).get(wording))
+def wording_cells(row: WordingRow, wordings: Sequence[str]) -> list[Cell]:
+    """The value in each wording with its difference from the base, the range, and p."""
+    values = [
+        Cell() if (found := row.values.get(word)) is None else _wording(found) for word in wordings
+    ]
+    p = Cell()
+    if row.p is not None and row.adjusted is not None:
+        unadjusted = message("reporting.p-of-groups", p=format_p(row.p), groups=row.groups)
+        p = Cell(format_p(row.adjusted), title=unadjusted)
+    return [*values, Cell(percent(row.spread)), p]
 
 
-def spread_text(row: SpreadRow) -> str:
-    """The spread with its interval in percent points."""
-    return _add_interval(row.found.spread, row.found.spread_interval)
+def _wording(found: WordingValue) -> Cell:
+    if found.difference is None:
+        return Cell(percent(found.value))
+    notes = [f"{100 * found.difference:+.1f}"]
+    if found.interval:
+        low, high = (f"{100 * end:+.1f}" for end in found.interval[:2])
+        notes.append(bounds_text(low, high))
+    return Cell(percent(found.value), note=join_lines(notes))
 
 
-def deviation_text(row: SpreadRow) -> str:
-    """The standard deviation with its interval in percent points."""
-    return _add_interval(row.found.deviation, row.found.deviation_interval)
-
-
-def p_text(row: SpreadRow) -> str:
-    """The p of the permutation test."""
-    return NOTHING if row.found.p is None else f"{row.found.p:.3f}".removeprefix("0")
-
-
-def _add_interval(value: float, interval: Interval | None) -> str:
-    shown = percent(value)
-    if interval is None:
-        return shown
-    low, high = percent(interval.low), percent(interval.high)
-    return message("reporting.value-with-bounds", value=shown, low=low, high=high)
+def round_cells(row: RoundSpread) -> list[Cell]:
+    """The number of rounds, the standard deviation between them, and the standard error."""
+    shown = ", ".join(map(percent, row.values))
+    return [
+        Cell(str(len(row.values)), title=shown),
+        Cell(f"{100 * row.deviation:.2f}"),
+        Cell() if row.standard_error is None else Cell(f"{100 * row.standard_error:.2f}"),
+    ]
 
 
 def post_edit_cells(row: PostEditCost) -> list[Cell]:
@@ -179,12 +186,12 @@ def _percent_cell(value: float, bounds: Interval | None) -> Cell:
 
 
 CELLS = {
-    "chances": chance_lines, "deviation": deviation_text, "extent": extent_text,
+    "chances": chance_lines, "extent": extent_text,
     "money": money_text, "of_domain": domain_cell, "of_effort": post_edit_cells,
     "of_grade": grade_cells,
     "of_overall": overall_cell, "of_rank": rank_cell, "of_risk": risk_cells, "of_step": step_cells,
-    "of_task": task_cells, "of_wording": wording_value, "p": p_text, "risk_line": risk_line,
-    "spread": spread_text, "time": time_text, "tokens": tokens_text,
+    "of_task": task_cells, "of_wording": wording_cells, "of_rounds": round_cells,
+    "risk_line": risk_line, "time": time_text, "tokens": tokens_text,
     "unanswered": unanswered_text,
 }  # fmt: skip
 """The functions with which the template shows rows of numbers."""

@@ -31,6 +31,7 @@ from keju.analysis.risk_coverage import (
     post_edit_costs,
     risk_coverage_rows,
 )
+from keju.analysis.round_spread import RoundSpread, round_spreads
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.analysis.same_models import SameAs
 from keju.analysis.swapped import SwapLine, swap_table, swapped_of
@@ -129,6 +130,7 @@ class View(NamedTuple):
     steps: list[StepTable]
     wordings: WordingSpread
     tables: list[TaskTable]
+    round_spreads: list[RoundSpread]
     reasoning: list[ReasoningTable]
     reviewed: list[ReviewedTable]
     texts: PaperTexts
@@ -215,6 +217,7 @@ def build_view(
         steps=list(step_tables(run_set)),
         wordings=wording_spread(run_set),
         tables=task_tables(run_set, results),
+        round_spreads=round_spreads(run_set),
         reasoning=reasoned,
         reviewed=list(reviewed_tables(run_set)),
         texts=paper_texts((each.benchmark for each in boards), reasoned),

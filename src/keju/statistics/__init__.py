@@ -49,6 +49,7 @@ from keju.statistics.resampling import (
     draws,
     group_shares,
     intervals,
+    mean_interval,
     number_names,
     ratio_interval,
     ratio_of,
@@ -58,7 +59,7 @@ from keju.statistics.resampling import (
 from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
 from keju.statistics.suite import TaskSums, resample_suite
-from keju.statistics.variants import VariantSpread, macro_variant_spread, variant_spread
+from keju.statistics.variants import variants_p
 
 __all__ = [
     "FEWEST_GROUPS",
@@ -81,7 +82,6 @@ __all__ = [
     "RiskIntervals",
     "Spread",
     "TaskSums",
-    "VariantSpread",
     "associate",
     "compare",
     "detectable_difference",
@@ -99,7 +99,7 @@ __all__ = [
     "kendall",
     "kendall_paper",
     "krippendorff_alpha",
-    "macro_variant_spread",
+    "mean_interval",
     "number_names",
     "pair_counts",
     "paired_p",
@@ -118,6 +118,6 @@ __all__ = [
     "spread",
     "spread_of_differences",
     "value_of",
-    "variant_spread",
+    "variants_p",
     "weigh_groups",
 ]

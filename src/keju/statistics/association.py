@@ -2,7 +2,8 @@
 
 A resample gives each pair of values a whole-number weight. All measures are computed from such
 weights, thousands of resamples at a time: means and Pearson's r from weighted sums, ranks from
-cumulative sums of weights, Kendall's pairs from a quadratic form. Nothing is sorted again.
+cumulative sums of weights, Kendall's pairs from a quadratic form over the groups. Nothing is sorted
+again.
 """
 
 from __future__ import annotations
@@ -11,10 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from keju.metrics.base import UndefinedMetricError
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, number_groups
 from keju.statistics.correlation import (
     deviation,
     kendall,
@@ -22,6 +21,15 @@ from keju.statistics.correlation import (
     pearson,
     spearman,
     spearman_paper,
+)
+from keju.statistics.resampling import (
+    Floats,
+    GroupShares,
+    Interval,
+    Numbers,
+    draws,
+    interval_of_values,
+    place_items,
 )
 
 AssociationMeasure = Literal[
@@ -33,10 +41,11 @@ ties."""
 MEASURES: tuple[AssociationMeasure, ...] = get_args(AssociationMeasure)
 
 _BLOCK = 1 << 22
+_PASSES = 64
+"""Arrays of the size of the pairs that one draw makes."""
+
 _FLAT = 1e-24
 """Mean squares below which, for values of 1, only rounding errors remain."""
-
-_Ints = npt.NDArray[np.intp]
 
 
 class Correlation(NamedTuple):
@@ -55,27 +64,25 @@ class Association(NamedTuple):
 
     values: dict[AssociationMeasure, float | None]
     resampled: dict[AssociationMeasure, Floats]
-    groups: int
+    shares: GroupShares
 
-    def interval(self, measure: AssociationMeasure, level: float = 0.95) -> Interval | None:
-        """The measure's interval; None with one group, or where most resamples have no value."""
-        if self.values[measure] is None:
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return self.shares.groups
+
+    def interval(self, measure: AssociationMeasure) -> Interval | None:
+        """The measure's interval (see `interval_of_values`)."""
+        if (value := self.values[measure]) is None:
             return None
-        return interval_of_values(self.resampled[measure], self.groups, level=level)
+        return interval_of_values(self.resampled[measure], value, self.shares)
 
     def correlation(self, measure: AssociationMeasure) -> Correlation:
         """A coefficient with its interval."""
         return Correlation(self.values[measure], self.interval(measure))
 
 
-def associate(
-    human: Sequence[float],
-    model: Sequence[float],
-    groups: Sequence[str],
-    *,
-    resamples: int = 2000,
-    seed: int = 12345,
-) -> Association:
+def associate(human: Sequence[float], model: Sequence[float], groups: Sequence[str]) -> Association:
     """Every measure of association of a model's values with people's, resampled by group.
 
     The same groups in the same order give the same draws, so that two models over the same items
@@ -84,9 +91,7 @@ def associate(
     Args:
         human: n values.
         model: n values of the same items.
-        groups: the group of each; an empty name makes it a group of its own.
-        resamples: the number of resamples; groups are drawn with replacement.
-        seed: of the draws.
+        groups: the name of each one's group.
 
     Raises:
         ValueError: the three differ in length, or a value is not finite.
@@ -94,22 +99,14 @@ def associate(
     if not len(human) == len(model) == len(groups):
         raise ValueError("both sides and their groups must be of one length")
     left, right = np.asarray(human, dtype=np.float64), np.asarray(model, dtype=np.float64)
-    inverse, known = number_groups(groups)
     values = {measure: _value(_POINT[measure], human, model) for measure in MEASURES}
-    parts: dict[AssociationMeasure, list[Floats]] = {measure: [] for measure in MEASURES}
-    if known > 1:
-        weigh = _Weighed(left, right)
-        step = max(1, _BLOCK // len(left))
-        for drawn in draws(known, resamples=resamples, seed=seed):
-            for start in range(0, len(drawn), step):
-                found = weigh.measures(drawn[start : start + step][:, inverse])
-                for measure in MEASURES:
-                    parts[measure].append(found[measure])
+    places, cells, shares = place_items(groups)
+    weigh = _Weighed(left, right, places, cells)
+    blocks = [weigh.measures(drawn) for drawn in draws(cells, numbers=_PASSES * len(left))]
     resampled = {
-        measure: np.concatenate(parts[measure]) if parts[measure] else np.empty(0)
-        for measure in MEASURES
+        measure: np.concatenate([block[measure] for block in blocks]) for measure in MEASURES
     }
-    return Association(values, resampled, known)
+    return Association(values, resampled, shares)
 
 
 _POINT: dict[AssociationMeasure, Callable[[Sequence[float], Sequence[float]], float]] = {
@@ -136,27 +133,28 @@ def _value(
 
 
 class _Weighed:
-    """The measures of weighted pairs; equal pairs are merged first."""
+    """The measures of pairs that are weighted by group; equal pairs are merged first."""
 
-    def __init__(self, left: Floats, right: Floats) -> None:
+    def __init__(self, left: Floats, right: Floats, places: Numbers, cells: int) -> None:
+        self._concordance = _concordance(left, right, places, cells)
         order = np.lexsort((right, left))
         left, right = left[order], right[order]
         new = np.concatenate(([True], (np.diff(left) != 0) | (np.diff(right) != 0)))
-        self._order, self._starts = order, np.flatnonzero(new)
+        self._places, self._starts = places[order], np.flatnonzero(new)
         self._left, self._right = left[self._starts], right[self._starts]
         self._ids = tuple(
             np.unique(side, return_inverse=True)[1] for side in (self._left, self._right)
         )
 
-    def measures(self, weights: Floats) -> dict[AssociationMeasure, Floats]:
-        """All measures for each row of weights, R rows of n."""
-        weights = np.add.reduceat(weights[:, self._order], self._starts, axis=1)
+    def measures(self, drawn: Floats) -> dict[AssociationMeasure, Floats]:
+        """All measures for each row of the groups' weights."""
+        weights = np.add.reduceat(drawn[:, self._places], self._starts, axis=1)
         total = weights.sum(axis=1)
         difference = self._left - self._right
         ranks_left, untied_left = self._ranks(weights, self._ids[0])
         ranks_right, untied_right = self._ranks(weights, self._ids[1])
         squares = (weights * (ranks_left - ranks_right) ** 2).sum(axis=1)
-        surplus = self._surplus(weights)
+        surplus = ((drawn @ self._concordance) * drawn).sum(axis=1) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             pairs = total * (total - 1) / 2
             return {
@@ -171,7 +169,7 @@ class _Weighed:
             }
 
     @staticmethod
-    def _ranks(weights: Floats, ids: _Ints) -> tuple[Floats, Floats]:
+    def _ranks(weights: Floats, ids: Numbers) -> tuple[Floats, Floats]:
         """Each pair's rank on one side, R by K, and the number of pairs without a tie on it, R."""
         order = np.argsort(ids, kind="stable")
         starts = np.flatnonzero(np.concatenate(([True], np.diff(ids[order]) != 0)))
@@ -180,16 +178,19 @@ class _Weighed:
         untied = (counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)) / 2
         return middle[:, ids], untied
 
-    def _surplus(self, weights: Floats) -> Floats:
-        """Concordant less discordant pairs, R, a block of columns at a time."""
-        found = np.zeros(len(weights))
-        step = max(1, _BLOCK // len(self._left))
-        for start in range(0, len(self._left), step):
-            block = slice(start, start + step)
-            signs = np.sign(self._left[:, None] - self._left[None, block])
-            signs *= np.sign(self._right[:, None] - self._right[None, block])
-            found += ((weights @ signs) * weights[:, block]).sum(axis=1)
-        return found / 2
+
+def _concordance(left: Floats, right: Floats, places: Numbers, cells: int) -> Floats:
+    """Concordant less discordant pairs of each group's items with each other group's, ordered."""
+    order = np.argsort(places, kind="stable")
+    left, right = left[order], right[order]
+    starts = np.searchsorted(places[order], np.arange(cells))
+    rows = []
+    step = max(1, _BLOCK // max(1, len(left)))
+    for start in range(0, len(left), step):
+        block = slice(start, start + step)
+        signs = np.sign(left[block, None] - left) * np.sign(right[block, None] - right)
+        rows.append(np.add.reduceat(signs, starts, axis=1))
+    return np.add.reduceat(np.concatenate(rows), starts, axis=0)
 
 
 def _correlation(weights: Floats, left: Floats, right: Floats) -> Floats:

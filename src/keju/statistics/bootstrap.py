@@ -12,7 +12,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from keju.statistics.resampling import Interval as Interval  # noqa: PLC0414  old users
+from keju.statistics.resampling import Interval
+
+__all__ = ["Interval"]
 
 Floats = npt.NDArray[np.float64]
 Method = Literal["expanded", "percentile", "bca"]

@@ -126,6 +126,21 @@ def ratio_of(
     return Ratio(present, top, bottom, weight)
 
 
+def place_items(groups: Sequence[str]) -> tuple[Numbers, int, GroupShares]:
+    """Number items' groups, for measures that are computed from items and not from sums.
+
+    Returns:
+        The cell of each item, the number of cells (see `draws`), and the groups' shares of the
+        items. A cell is a group or, if there are more than `MOST_GROUPS`, some neighbouring ones.
+    """
+    numbers = number_names(groups)
+    places = np.fromiter((numbers[name] for name in groups), dtype=np.intp, count=len(groups))
+    cells = min(len(numbers), MOST_GROUPS)
+    ones = [1.0] * len(groups)
+    shares = group_shares([ratio_of(ones, ones, groups, numbers=numbers)])
+    return places * cells // max(1, len(numbers)), cells, shares
+
+
 def value_of(parts: Sequence[Ratio]) -> Floats:
     """The value of each column: the weighted sum of its ratios."""
     return np.asarray(sum(part.weight * part.values for part in parts), dtype=np.float64)
@@ -168,13 +183,13 @@ def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
     if not parts or min(len(part.groups) for part in parts) < FEWEST_GROUPS:
         return [None] * columns
     values, resampled = value_of(parts), resample(parts)
-    are_shares = _are_shares(parts)
+    bounded = are_shares(parts)
     return [
         interval_of_values(
             resampled[:, place],
             float(values[place]),
             group_shares([part.column(place) for part in parts]),
-            is_share=bool(are_shares[place]),
+            is_share=bool(bounded[place]),
         )
         for place in range(columns)
     ]
@@ -190,6 +205,28 @@ def ratio_interval(
 ) -> Interval | None:
     """The 95 % interval of ``sum(numerators) / sum(denominators)`` over items (see `ratio_of`)."""
     return interval([ratio_of(numerators, denominators, groups)])
+
+
+def standard_error(parts: Sequence[Ratio]) -> float | None:
+    """The standard error of a value with one column, from the draws of its interval.
+
+    None where a part has fewer than `FEWEST_GROUPS` groups.
+    """
+    if not parts or min(len(part.groups) for part in parts) < FEWEST_GROUPS:
+        return None
+    groups = group_shares(parts).groups
+    return float(resample(parts).std() * np.sqrt(groups / (groups - 1)))
+
+
+def mean_interval(values: Sequence[float], groups: Sequence[str]) -> Interval | None:
+    """The 95 % interval of the mean of an amount over items (seconds, characters, money).
+
+    Unlike `ratio_interval`, it does not take an amount for a share where all values are up to 1.
+    """
+    part = ratio_of(values, [1.0] * len(values), groups)
+    if len(part.groups) < FEWEST_GROUPS:
+        return None
+    return interval_of_values(resample([part])[:, 0], float(part.values[0]), group_shares([part]))
 
 
 def difference_interval(parts: Sequence[Ratio], first: int, second: int) -> Interval | None:
@@ -219,16 +256,23 @@ def resample(parts: Sequence[Ratio]) -> Floats:
     return np.concatenate(blocks)
 
 
+def count_draws(numbers: int) -> int:
+    """The number of draws where each computes so many numbers: fewer if they are many.
+
+    There are at most `RESAMPLES`, and at least a thousand.
+    """
+    return int(np.clip(_BUDGET // max(1, numbers), 1000, RESAMPLES))
+
+
 def draws(groups: int, *, numbers: int = 1) -> Iterator[Floats]:
     """How often each group is drawn, in blocks of rows: one row per draw, `groups` columns.
 
     Args:
         groups: the number of groups.
-        numbers: the size of what is computed from a draw beyond sums by group, e.g. the number of
-            items of a quantile. If it is large, there are fewer draws, at least a thousand.
+        numbers: the size of what is computed from a draw beyond sums by group (`count_draws`).
     """
     generator = np.random.default_rng(SEED)
-    count = int(np.clip(_BUDGET // max(1, numbers), 1000, RESAMPLES))
+    count = count_draws(numbers)
     block = max(1, _BLOCK // max(groups, min(numbers, _BLOCK)))
     for start in range(0, count, block):
         size = min(block, count - start)
@@ -294,7 +338,7 @@ def _ends_of_quantiles(values: Floats, shares: GroupShares) -> tuple[float, floa
     return float(low), float(high)
 
 
-def _are_shares(parts: Sequence[Ratio]) -> npt.NDArray[np.bool_]:
+def are_shares(parts: Sequence[Ratio]) -> npt.NDArray[np.bool_]:
     """For each column, whether its value is a mean of ratios that are from 0 to 1 in all groups."""
     if min(part.weight for part in parts) < 0:
         return np.zeros(parts[0].top.shape[1], dtype=bool)

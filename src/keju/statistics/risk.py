@@ -7,7 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, number_groups
+from keju.statistics.resampling import (
+    Floats,
+    Interval,
+    Numbers,
+    draws,
+    interval_of_values,
+    place_items,
+)
+
+_PASSES = 64
+"""Arrays of the size of the items that one draw makes."""
 
 
 class RiskCoverage(NamedTuple):
@@ -67,7 +77,16 @@ def risk_coverage(
         ValueError: the three differ in length or are empty, a number is not finite, or a weight is
             not above 0.
     """
-    return _curve(*_checked(errors, weights, signal))
+    by_signal, by_error = _orders(errors, weights, signal)
+    once = np.ones((1, len(by_signal.errors)))
+    risk, best = by_signal.blocks(once).risks(), by_error.blocks(once).risks()
+    return RiskCoverage(
+        coverage=np.arange(1, len(risk) + 1) / len(risk),
+        risk=risk,
+        area=float(risk.mean()),
+        best=float(best.mean()),
+        whole=float(risk[-1]),
+    )
 
 
 def risk_intervals(
@@ -77,38 +96,99 @@ def risk_intervals(
     groups: Sequence[str],
     *,
     coverages: Sequence[float] = (),
-    resamples: int = 1000,
-    seed: int = 12345,
 ) -> RiskIntervals:
-    """Bootstrap by group of the results of `risk_coverage`; an empty name is a group of its own.
+    """Intervals by group of the results of `risk_coverage`.
 
     Raises:
         ValueError: as `risk_coverage`, or the groups are not as many.
     """
-    arrays = _checked(errors, weights, signal)
-    if len(groups) != len(arrays[0]):
+    curve = risk_coverage(errors, weights, signal)
+    by_signal, by_error = _orders(errors, weights, signal)
+    if len(groups) != len(errors):
         raise ValueError("as many groups as items are needed")
-    inverse, known = number_groups(groups)
-    found = [
-        # Only the values of a curve are kept, not the curve: a thousand of them would fill memory.
-        (curve.area, curve.gain, *map(curve.at, coverages))
-        for drawn in draws(known, resamples=resamples, seed=seed)
-        for counts in drawn
-        if len(rows := np.repeat(np.arange(len(inverse)), counts[inverse].astype(np.intp)))
-        for curve in [_curve(*(array[rows] for array in arrays))]
-    ]
+    places, cells, shares = place_items(groups)
+    rows = []
+    for drawn in draws(cells, numbers=_PASSES * len(errors)):
+        counts = drawn[:, places]
+        kept = by_signal.blocks(counts)
+        area, whole = kept.areas(), kept.at(1.0)
+        room = whole - by_error.blocks(counts).areas()
+        gain = np.full(len(drawn), np.nan)
+        np.divide(whole - area, room, out=gain, where=room > 0)
+        rows.append(np.stack([area, gain, *(kept.at(share) for share in coverages)]))
+    area, gain, *at = np.concatenate(rows, axis=1)
+    return RiskIntervals(
+        interval_of_values(area, curve.area, shares),
+        None if curve.gain is None else interval_of_values(gain, curve.gain, shares),
+        {
+            share: interval_of_values(values, curve.at(share), shares)
+            for share, values in zip(coverages, at, strict=True)
+        },
+    )
 
-    def interval(values: Sequence[float | None]) -> Interval | None:
-        numbers = np.array([np.nan if value is None else value for value in values])
-        return interval_of_values(numbers, known)
 
-    area, gain, *at = map(interval, zip(*found, strict=True))
-    return RiskIntervals(area, gain, dict(zip(coverages, at, strict=True)))
+class _Blocks(NamedTuple):
+    """Blocks of items with equal signals, from the highest signal down, in R draws: R by B of each.
+
+    Attributes:
+        counts: the items of a block, as often as they are drawn.
+        top: their errors.
+        bottom: their weights.
+    """
+
+    counts: Floats
+    top: Floats
+    bottom: Floats
+
+    def risks(self) -> Floats:
+        """The error after each item, draw after draw; an item of a block has the block's means."""
+        sizes = self.counts.astype(np.intp).ravel()
+        steps = np.arange(1, sizes.sum() + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        top, bottom = (
+            np.repeat((np.cumsum(side, axis=1) - side).ravel(), sizes)
+            + steps * np.repeat(side.ravel() / np.maximum(sizes, 1), sizes)
+            for side in (self.top, self.bottom)
+        )
+        return np.asarray(top / bottom, dtype=np.float64)
+
+    def areas(self) -> Floats:
+        """The mean of the errors of each draw."""
+        lengths = self.counts.sum(axis=1)
+        starts = (np.cumsum(lengths) - lengths).astype(np.intp)
+        return np.asarray(np.add.reduceat(self.risks(), starts) / lengths, dtype=np.float64)
+
+    def at(self, coverage: float) -> Floats:
+        """The error of each draw when that share is kept, the number of items rounded up."""
+        reached = np.cumsum(self.counts, axis=1)
+        items = np.maximum(1, np.ceil((coverage - 1e-12) * reached[:, -1]))
+        rows, last = np.arange(len(items)), (reached < items[:, None]).sum(axis=1)
+        beyond = (reached[rows, last] - items) / self.counts[rows, last]
+        top, bottom = (
+            np.cumsum(side, axis=1)[rows, last] - beyond * side[rows, last]
+            for side in (self.top, self.bottom)
+        )
+        return np.asarray(top / bottom, dtype=np.float64)
 
 
-def _checked(
+class _Order(NamedTuple):
+    """Items from the highest signal down, and where the blocks of equal signals begin."""
+
+    places: Numbers
+    starts: Numbers
+    errors: Floats
+    weights: Floats
+
+    def blocks(self, counts: Floats) -> _Blocks:
+        """The blocks in R draws, which have the n items `counts` times (R by n)."""
+        counts = counts[:, self.places]
+        sides = (counts, counts * self.errors, counts * self.weights)
+        return _Blocks(*(np.add.reduceat(side, self.starts, axis=1) for side in sides))
+
+
+def _orders(
     errors: Sequence[float], weights: Sequence[float], signal: Sequence[float]
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[_Order, _Order]:
+    """The items in the order of their signal, and in that of their true error rates."""
     first, second, third = (
         np.asarray(side, dtype=np.float64) for side in (errors, weights, signal)
     )
@@ -118,26 +198,10 @@ def _checked(
         raise ValueError("values must be finite")
     if not (second > 0).all():
         raise ValueError("weights must be above 0")
-    return first, second, third
 
+    def order(descending: Floats) -> _Order:
+        places = np.argsort(-descending, kind="stable")
+        new = np.concatenate(([True], np.diff(descending[places]) != 0))
+        return _Order(places, np.flatnonzero(new), first[places], second[places])
 
-def _curve(errors: Floats, weights: Floats, signal: Floats) -> RiskCoverage:
-    risk = _risk(errors, weights, signal)
-    best = _risk(errors, weights, -errors / weights)
-    count = len(errors)
-    return RiskCoverage(
-        coverage=np.arange(1, count + 1) / count,
-        risk=risk,
-        area=float(risk.mean()),
-        best=float(best.mean()),
-        whole=float(risk[-1]),
-    )
-
-
-def _risk(errors: Floats, weights: Floats, signal: Floats) -> Floats:
-    """The error after each item; items that tie are replaced by their mean."""
-    _, block, sizes = np.unique(-signal, return_inverse=True, return_counts=True)
-    order = np.argsort(block, kind="stable")
-    top, bottom = (np.bincount(block, side) / sizes for side in (errors, weights))
-    ordered = block[order]
-    return np.asarray(np.cumsum(top[ordered]) / np.cumsum(bottom[ordered]), dtype=np.float64)
+    return order(third), order(-first / second)

@@ -7,32 +7,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, number_groups
+from keju.statistics.resampling import (
+    Floats,
+    Interval,
+    draws,
+    interval_of_values,
+    mean_interval,
+    place_items,
+)
+
+_SLACK = 1e-9
 
 
 class Spread(NamedTuple):
-    """A mean or quantile of n values, and its interval (None with fewer than two groups)."""
+    """A mean or quantile of n values, and its interval."""
 
     value: float
     interval: Interval | None
 
 
 def spread(
-    values: Sequence[float],
-    groups: Sequence[str],
-    quantiles: Sequence[float] = (0.5, 0.9),
-    *,
-    resamples: int = 2000,
-    seed: int = 12345,
+    values: Sequence[float], groups: Sequence[str], quantiles: Sequence[float] = (0.5, 0.9)
 ) -> tuple[Spread, ...]:
     """The mean, then each quantile: the least value that this share does not exceed.
 
+    A quantile has an interval only if a group is expected on its shorter side: the 90 % quantile
+    with 10 groups or more. Measured with skewed pages in books of unequal sizes (600 samples, a
+    standard error of 1.2), its intervals contain the true quantile in 84 % with 6 groups, 88 % with
+    8, 93 % with 10, 90 % with 12, 91 % with 15 and 90 % with 30.
+
     Args:
         values: n of them.
-        groups: the group of each; an empty name makes it a group of its own.
+        groups: the name of each one's group.
         quantiles: shares above 0, up to 1.
-        resamples: the number of resamples; groups are drawn with replacement.
-        seed: of the draws.
 
     Raises:
         ValueError: there are no values, not as many groups, one is not finite, or a share is not
@@ -43,30 +50,28 @@ def spread(
         raise ValueError("one or more finite values and as many groups are needed")
     if not all(0 < share <= 1 for share in quantiles):
         raise ValueError("a quantile is a share above 0, up to 1")
-    inverse, known = number_groups(groups)
-    order = np.argsort(numbers, kind="stable")
-    numbers, inverse = numbers[order], inverse[order]
-    parts = [
-        _measures(numbers, drawn[:, inverse], quantiles)
-        for drawn in draws(known, resamples=resamples, seed=seed, wide=len(numbers))
-        if known > 1
-    ]
-    (found,) = _measures(numbers, np.ones((1, len(numbers))), quantiles)
-    resampled = np.concatenate(parts) if parts else np.empty((0, len(found)))
-    return tuple(
-        Spread(float(value), interval_of_values(column, known) if column.size else None)
-        for value, column in zip(found, resampled.T, strict=True)
+    places, cells, shares = place_items(groups)
+    known, columns = np.unique(numbers, return_inverse=True)
+    counts = np.zeros((cells, len(known)))
+    np.add.at(counts, (places, columns), 1.0)
+    reached = np.cumsum(counts, axis=1)
+    found = _quantiles(known, reached.sum(axis=0, keepdims=True), quantiles)[0].tolist()
+    resampled = np.concatenate([
+        _quantiles(known, drawn @ reached, quantiles)
+        for drawn in draws(cells, numbers=len(known) * (4 + cells // 16))
+    ])  # fmt: skip
+    sure = [cells * min(share, 1 - share) >= 1 - _SLACK for share in quantiles]
+    return (
+        Spread(float(numbers.mean()), mean_interval(values, groups)),
+        *(
+            Spread(value, interval_of_values(column, value, shares) if enough else None)
+            for value, column, enough in zip(found, resampled.T, sure, strict=True)
+        ),
     )
 
 
-def _measures(ordered: Floats, weights: Floats, quantiles: Sequence[float]) -> Floats:
-    """Mean and quantiles of ascending values under each row of weights: rows by measures."""
-    total = weights.sum(axis=1)
-    reached = np.cumsum(weights, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = weights @ ordered / total
-    columns = [mean]
-    for share in quantiles:
-        places = (reached < share * total[:, None] * (1 - 1e-12)).sum(axis=1)
-        columns.append(np.where(total > 0, ordered[np.minimum(places, len(ordered) - 1)], np.nan))
-    return np.stack(columns, axis=1)
+def _quantiles(known: Floats, reached: Floats, quantiles: Sequence[float]) -> Floats:
+    """Quantiles of ascending values with cumulative counts in rows: rows by quantiles."""
+    total = reached[:, -1:] * (1 - _SLACK)
+    places = [(reached < share * total).sum(axis=1) for share in quantiles]
+    return np.stack([known[place] for place in places], axis=1)
