@@ -63,7 +63,7 @@ def test_differences_a_test_and_changed_places_are_shown(runs: list[Path], tmp_p
     for row, values in zip(rows, (["0.0", "100.0+100.0"], ["100.0", "0.0-100.0"]), strict=True):
         assert row[3:6] == [*values, "100.0"]
         # Two of the 2^8 exchanges: .0078, by four rows (two models, two protocols).
-        assert row[6:] == [".031", str(PAGES), str(PAGES)]
+        assert row[6:] == [".032", str(PAGES), str(PAGES)]
     orders = [row for row in table(page, "orders") if row[1] == "strict"]
     assert len(orders) == 1
     assert orders[0][2:4] == ["openai:one", "openai:two"]
