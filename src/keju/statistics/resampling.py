@@ -126,19 +126,12 @@ def ratio_of(
     return Ratio(present, top, bottom, weight)
 
 
-def place_items(groups: Sequence[str]) -> tuple[Numbers, int, GroupShares]:
-    """Number items' groups, for measures that are computed from items and not from sums.
-
-    Returns:
-        The cell of each item, the number of cells (see `draws`), and the groups' shares of the
-        items. A cell is a group or, if there are more than `MOST_GROUPS`, some neighbouring ones.
-    """
-    numbers = number_names(groups)
-    places = np.fromiter((numbers[name] for name in groups), dtype=np.intp, count=len(groups))
-    cells = min(len(numbers), MOST_GROUPS)
-    ones = [1.0] * len(groups)
-    shares = group_shares([ratio_of(ones, ones, groups, numbers=numbers)])
-    return places * cells // max(1, len(numbers)), cells, shares
+def as_columns(ratios: Sequence[Ratio]) -> Ratio:
+    """Ratios of one column each over the same groups, as the columns of one part."""
+    top, bottom = (
+        np.hstack([getattr(ratio, side) for ratio in ratios]) for side in ("top", "bottom")
+    )
+    return Ratio(ratios[0].groups, top, bottom, ratios[0].weight)
 
 
 def value_of(parts: Sequence[Ratio]) -> Floats:
