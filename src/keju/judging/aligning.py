@@ -139,7 +139,9 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
     merged = _merged(rated, grades)
     scopes = list(_scopes(rated))
     rows = [
-        _alignment(judge, task, chosen, merged[judge]) for judge in merged for task, chosen in scopes
+        _alignment(judge, task, chosen, merged[judge])
+        for judge in merged
+        for task, chosen in scopes
     ]
     return Alignment(
         answers=len(rated),
@@ -200,9 +202,7 @@ def _alignment(
 ) -> TaskAlignment:
     answers = [answer for answer in rated if answer.which in grades]
     human = [answer.human for answer in answers]
-    return _row(
-        judge, task, answers, human, [grades[answer.which] for answer in answers], MEASURES
-    )
+    return _row(judge, task, answers, human, [grades[answer.which] for answer in answers], MEASURES)
 
 
 def _one_left_out(

@@ -200,9 +200,7 @@ def measure_memorization(
                 kinds.setdefault(kind, []).append(kept)
         found += [_result(model, kind, kept) for kind, kept in kinds.items()]
     adjusted = iter(holm([result.p for result in found if result.p is not None]))
-    return [
-        result if result.p is None else replace(result, p=next(adjusted)) for result in found
-    ]
+    return [result if result.p is None else replace(result, p=next(adjusted)) for result in found]
 
 
 def _control_outcome(

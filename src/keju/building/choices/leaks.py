@@ -1,9 +1,13 @@
-"""Leak checks of options: by length, letter, frequency, and by a blind guesser."""
+"""Leak checks of options: by length, letter, frequency, and by a blind guesser.
+
+Questions of one book often repeat options and answer, so they are not independent. What occurs by
+chance is drawn group by group, with one draw for all questions of a group.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -17,16 +21,21 @@ from keju.building.choices.making import normalise_option
 from keju.definitions import options_of
 from keju.errors import number_of
 from keju.items import Item, get_group
-from keju.statistics import group_bootstrap, holm
+from keju.statistics import FEWEST_GROUPS, holm, number_names, ratio_interval
 
 LEVEL = 0.01
 """Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
 """
 
 FEWEST = 20
-"""The minimum number of questions of a check."""
+"""The minimum number of questions of a check, in at least `FEWEST_GROUPS` groups."""
+
+_FEWEST_SIGNS = 12
+"""The minimum number of groups of random signs: with 2^12, p is small enough for `LEVEL`."""
 
 _DRAWS = 2000
+_BLOCK = 1 << 22
+_SLACK = 1e-9
 _SHOWN = 3
 _SEED = 45
 
@@ -144,7 +153,7 @@ def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> Lea
         task=task,
         check=name,
         adjusted=adjusted,
-        verdict="too few" if found.questions < FEWEST else verdict,
+        verdict="too few" if np.isnan(found.seen) else verdict,
         **found._asdict(),
     )
 
@@ -152,117 +161,160 @@ def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> Lea
 def _check_extreme(
     questions: Sequence[Question], end: Callable[[Iterable[int]], int], note: str
 ) -> _CheckResult:
-    """Test how often the one option of extreme length is the answer; exact binomial test."""
-    hits, chances, groups = [], [], []
+    """Test how often the one option of extreme length is the answer."""
+    chosen, places = [], []
     for question in questions:
         lengths = [len(option) for option in question.options]
         if lengths.count(end(lengths)) == 1:
-            hits.append(lengths[question.place] == end(lengths))
-            chances.append(1 / len(lengths))
-            groups.append(question.group)
-    return _test_share(hits, chances, groups, note)
+            chosen.append(question)
+            places.append(lengths.index(end(lengths)))
+    return _test_share(chosen, places, note)
 
 
 def _check_blind(questions: Sequence[Question]) -> _CheckResult:
     """Test how often a classifier fitted without a question's group guesses it from its options."""
-    if len(questions) < FEWEST:
+    if not _are_enough(questions):
         return _CheckResult(len(questions))
-    hits = guess_blindly(
+    guesses = guess_blindly(
         [question.asked for question in questions],
         [question.options for question in questions],
         [question.place for question in questions],
         [question.group for question in questions],
     )
-    chances = [1 / len(question.options) for question in questions]
-    groups = [question.group for question in questions]
-    return _test_share(hits, chances, groups, "a blind guess is the answer")
+    return _test_share(questions, guesses.tolist(), "a blind guess is the answer")
 
 
-def _test_share(
-    hits: Sequence[bool], chances: Sequence[float], groups: Sequence[str], note: str
-) -> _CheckResult:
-    if len(hits) < FEWEST:
-        return _CheckResult(len(hits))
-    interval = group_bootstrap([float(hit) for hit in hits], [1.0] * len(hits), groups)
-    low, high = interval[:2] if interval else (float("nan"), float("nan"))
-    seen, expected = float(np.mean(hits)), float(np.mean(chances))
-    return _CheckResult(
-        len(hits), seen, expected, low, high, _compute_upper_tail(sum(hits), chances), note
+def _test_share(questions: Sequence[Question], places: Sequence[int], note: str) -> _CheckResult:
+    """Test how often the option at one place of each question is the answer.
+
+    Options are ordered by their texts here, so that a draw moves the answer of all questions with
+    the same options to the same text, in whichever order they are printed.
+    """
+    if not _are_enough(questions):
+        return _CheckResult(len(questions))
+    answers, targets = (
+        np.array(
+            [
+                sorted(question.options).index(question.options[place])
+                for question, place in zip(questions, chosen, strict=True)
+            ]
+        )
+        for chosen in ([question.place for question in questions], places)
     )
-
-
-def _compute_upper_tail(hits: int, chances: Sequence[float]) -> float:
-    """Compute the exact probability of at least `hits` hits from independent chances."""
-    from scipy.stats import binom  # noqa: PLC0415 - a second to import
-
-    counts = np.ones(1)
-    for chance, number in sorted(Counter(chances).items()):
-        counts = np.convolve(counts, binom.pmf(np.arange(number + 1), number, chance))
-    return float(min(1.0, counts[hits:].sum()))
+    hits = answers == targets
+    drawn = [(turned == targets).sum(axis=1) for turned in _turn(answers, questions)]
+    interval = ratio_interval(
+        hits.tolist(), [1.0] * len(hits), [question.group for question in questions]
+    )
+    low, high = interval[:2] if interval else (float("nan"), float("nan"))
+    expected = float(np.mean([1 / len(question.options) for question in questions]))
+    p = _share_reaching(np.concatenate(drawn), float(hits.sum()))
+    return _CheckResult(len(hits), float(hits.mean()), expected, low, high, p, note)
 
 
 def _check_position(questions: Sequence[Question]) -> _CheckResult:
-    """Test the answers' letters by chi-square; its distribution by drawing letters at random."""
-    sizes = Counter(len(question.options) for question in questions)
-    most = max(sizes)
-    expected = np.zeros(most)
-    for size, number in sizes.items():
-        expected[:size] += number / size
-    rng = np.random.default_rng(_SEED)
-    drawn = np.zeros((_DRAWS, most))
-    for size, number in sorted(sizes.items()):
-        drawn[:, :size] += rng.multinomial(number, [1 / size] * size, size=_DRAWS)
-    seen = np.bincount([question.place for question in questions], minlength=most)
+    """Test the answers' letters by chi-square; its distribution by turning the letters."""
+    if not _are_enough(questions):
+        return _CheckResult(len(questions))
+    sizes = np.array([len(question.options) for question in questions])
+    most = int(sizes.max())
+    places = np.array([question.place for question in questions])
+    expected = np.array([(1 / sizes[sizes > place]).sum() for place in range(most)])
+    seen = np.bincount(places, minlength=most)
     letters = ", ".join(f"{ascii_uppercase[at]} {number}" for at, number in enumerate(seen))
-    return _test_against(seen, drawn, expected, len(questions), letters)
+    drawn = [
+        np.stack([(turned == place).sum(axis=1) for place in range(most)], axis=1)
+        for turned in _turn(places, questions)
+    ]
+    return _test_deviations(
+        seen - expected, np.concatenate(drawn) - expected, expected, len(questions), letters
+    )
+
+
+def _turn(places: NDArray[np.intp], questions: Sequence[Question]) -> Iterator[NDArray[np.intp]]:
+    """Places of answers by chance, a row per draw: those of a group turn by one random angle."""
+    sizes = np.array([len(question.options) for question in questions])
+    groups, rows = _list_groups(questions)
+    rng = np.random.default_rng(_SEED)
+    for size in _blocks(len(questions)):
+        angles = rng.random((size, groups))[:, rows]
+        yield (places + (angles * sizes).astype(np.intp)) % sizes
 
 
 def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
-    """Test by chi-square how often each option is the answer, if shown at least three times."""
+    """Test by chi-square how often each option is the answer, if shown at least three times.
+
+    A group may have one answer and other wrong options in each question, so that no draw of an
+    answer keeps what its questions have in common. Instead, the deviations from chance of a whole
+    group get a random sign (the wild bootstrap of clusters).
+    """
     shown = Counter(
         normalise_option(option) for question in questions for option in question.options
     )
-    number = {text: at for at, text in enumerate(sorted(shown)) if shown[text] >= _SHOWN}
-    number = {text: at for at, text in enumerate(number)}
-    widest = max(len(question.options) for question in questions)
-    table = np.full((len(questions), widest), len(number))
-    for row, question in enumerate(questions):
-        for place, option in enumerate(question.options):
-            table[row, place] = number.get(normalise_option(option), len(number))
-    sizes = np.array([len(question.options) for question in questions])
-    expected = np.zeros(len(number) + 1)
-    for place in range(widest):
-        has = sizes > place
-        np.add.at(expected, table[has, place], 1 / sizes[has])
-    rows = np.arange(len(questions))
-
-    def answers(places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.bincount(table[rows, places], minlength=len(number) + 1)[:-1]
-
-    if not number:
+    known = [text for text in sorted(shown) if shown[text] >= _SHOWN]
+    if not known:
         return _CheckResult(0, note="no option is shown three times")
+    groups, rows = _list_groups(questions)
+    if not _are_enough(questions) or groups < _FEWEST_SIGNS:
+        return _CheckResult(len(questions))
+    uses = sorted(
+        (text, row, place == question.place, 1 / len(question.options))
+        for row, question in zip(rows.tolist(), questions, strict=True)
+        for place, text in enumerate(map(normalise_option, question.options))
+        if shown[text] >= _SHOWN
+    )
+    starts = np.searchsorted([text for text, *_ in uses], known)
+    owners = np.array([owner for _, owner, _, _ in uses])
+    right, chances = (np.array([use[at] for use in uses], dtype=np.float64) for at in (2, 3))
     rng = np.random.default_rng(_SEED)
-    drawn = np.stack([answers(rng.integers(0, sizes)) for _ in range(_DRAWS)])
-    seen = answers(np.array([question.place for question in questions]))
-    worst = int(np.argmax((seen - expected[:-1]) ** 2 / expected[:-1]))
-    text = list(number)[worst]
-    note = f"{text}: the answer {seen[worst]} of {shown[text]} times"
-    return _test_against(seen, drawn, expected[:-1], len(questions), note)
+    drawn = [
+        np.add.reduceat(
+            rng.choice((-1.0, 1.0), size=(size, groups))[:, owners] * (right - chances),
+            starts,
+            axis=1,
+        )
+        for size in _blocks(len(uses))
+    ]
+    seen, expected = np.add.reduceat(right, starts), np.add.reduceat(chances, starts)
+    worst = int(np.argmax((seen - expected) ** 2 / expected))
+    text = known[worst]
+    note = f"{text}: the answer {seen[worst]:.0f} of {shown[text]} times"
+    return _test_deviations(seen - expected, np.concatenate(drawn), expected, len(questions), note)
 
 
-def _test_against(
-    seen: NDArray[np.int64],
-    drawn: NDArray[np.float64] | NDArray[np.int64],
+def _blocks(numbers: int) -> Iterator[int]:
+    """The sizes of blocks of draws, each of which needs this many numbers."""
+    most = max(1, _BLOCK // numbers)
+    for start in range(0, _DRAWS, most):
+        yield min(most, _DRAWS - start)
+
+
+def _test_deviations(
+    seen: NDArray[np.float64],
+    drawn: NDArray[np.float64],
     expected: NDArray[np.float64],
     questions: int,
     note: str,
 ) -> _CheckResult:
-    if questions < FEWEST:
-        return _CheckResult(questions)
-    statistic = float(((seen - expected) ** 2 / expected).sum())
-    chance = ((drawn - expected) ** 2 / expected).sum(axis=1)
-    p = (1 + int((chance >= statistic - 1e-9).sum())) / (1 + len(chance))
+    statistic = float((seen**2 / expected).sum())
+    chance = (drawn**2 / expected).sum(axis=1)
+    p = _share_reaching(chance, statistic)
     return _CheckResult(questions, statistic, float(chance.mean()), p=p, note=note)
+
+
+def _share_reaching(drawn: NDArray[np.float64] | NDArray[np.intp], seen: float) -> float:
+    """The p of a statistic: the share of draws that reach it, with itself as one of them."""
+    return (1 + int((drawn >= seen - _SLACK).sum())) / (1 + len(drawn))
+
+
+def _are_enough(questions: Sequence[Question]) -> bool:
+    return len(questions) >= FEWEST and _list_groups(questions)[0] >= FEWEST_GROUPS
+
+
+def _list_groups(questions: Sequence[Question]) -> tuple[int, NDArray[np.intp]]:
+    """The number of groups, and the number of each question's group."""
+    numbers = number_names(question.group for question in questions)
+    return len(numbers), np.array([numbers[question.group] for question in questions])
 
 
 CHECKS: dict[str, Callable[[Sequence[Question]], _CheckResult]] = {
