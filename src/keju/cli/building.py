@@ -339,7 +339,8 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Test whether the options reveal the answer by length, position, frequency or a blind guess.
 
     The exit status is 1 if they do. Each check is a test against chance, adjusted for the number of
-    tests per task; at least 20 questions are needed.
+    tests per task. Chance is drawn by group (book, plate or bone; else the image). At least 20
+    questions in 6 groups are needed, and 12 groups for the frequency.
     """
     from math import isnan
 
