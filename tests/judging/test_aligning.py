@@ -64,7 +64,7 @@ def test_known_bias_and_noise_lie_within_the_stated_intervals():
                     held += each.low <= value <= each.high
                     total += 1
     assert total == 3 * 3 * 4 * 3
-    assert 0.9 <= held / total
+    assert held / total >= 0.9
 
 
 def _folded_mean(mean: float, spread: float) -> float:
@@ -120,7 +120,7 @@ def test_raters_agree_as_their_noise_allows():
     alone, _ = simulated(2, raters=1)
     found = align(alone, grades)
     assert {each.alpha_interval for each in found.raters} == {None}
-    assert not found.one_left_out
+    assert not found.leave_one_out
 
 
 def test_a_person_and_a_judge_are_compared_with_the_same_other_raters():
@@ -128,7 +128,7 @@ def test_a_person_and_a_judge_are_compared_with_the_same_other_raters():
     rated = [RatedAnswer(AnswerId("m", name, "T2"), name, given, {"gpt": 9.0}) for name in "ab"]
     rated.append(RatedAnswer(AnswerId("m", "c", "T2"), "c", {"Li": 0.0}, {"gpt": 9.0}))
     found = align(Ratings(rated, 0), {})
-    judge, person = found.one_left_out
+    judge, person = found.leave_one_out
     assert (judge.judge, person.judge) == ("gpt", PERSON)
     # Li, Wang and Zhao in turn: 4 against 7, 6 against 6, 8 against 5; the judge's 9 against each.
     assert (person.measures["mae"].value, judge.measures["mae"].value) == (2, 3)
@@ -150,7 +150,7 @@ def test_a_judge_like_a_person_equals_a_person_and_a_noisier_one_is_worse():
         for judge, noise in (("equal", 1.2), ("noisier", 1.5)):
             grades[judge][which] = _whole(truth + generator.normal(0, noise))
     found = align(Ratings(rated, 0), grades)
-    rows = {row.judge: row.measures for row in found.one_left_out}
+    rows = {row.judge: row.measures for row in found.leave_one_out}
     person, equal, noisier = (rows[name] for name in (PERSON, "equal", "noisier"))
     assert equal["pearson"].value == pytest.approx(person["pearson"].value, abs=0.03)
     assert equal["mse"].value == pytest.approx(person["mse"].value, rel=0.06)

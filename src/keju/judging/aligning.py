@@ -44,9 +44,9 @@ BEST_JUDGE_MEASURES: tuple[AssociationMeasure, ...] = (
 )
 """The measures by which the best judge is selected; a bias is better if it is nearer to 0."""
 
-ONE_LEFT_OUT_MEASURES: tuple[AssociationMeasure, ...] = BEST_JUDGE_MEASURES[:-1]
-"""The measures where one rater is left out; a person's bias against the others is 0 by
-construction, and a judge's is the same as against all raters."""
+LEAVE_ONE_OUT_MEASURES: tuple[AssociationMeasure, ...] = BEST_JUDGE_MEASURES[:-1]
+"""The measures against the other raters. There a person's bias is 0 by construction, and a judge's
+is the same as against all raters."""
 
 
 class Estimate(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -114,7 +114,7 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The whole result. `ungraded` counts, by judge, rated answers without a grade.
 
     `tasks` compares each judge with the mean of all raters of an answer, as papers do.
-    `one_left_out` compares judges and people on equal terms (`_one_left_out`).
+    `leave_one_out` compares judges and people on equal terms (`_leave_one_out`).
     """
 
     answers: int
@@ -122,7 +122,7 @@ class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
     blank: int
     raters: tuple[RaterAgreement, ...]
     tasks: tuple[TaskAlignment, ...]
-    one_left_out: tuple[TaskAlignment, ...]
+    leave_one_out: tuple[TaskAlignment, ...]
     best: tuple[BestJudge, ...]
     ungraded: dict[str, int]
     points: tuple[Point, ...] = ()
@@ -149,8 +149,8 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
         blank=ratings.blank,
         raters=tuple(_agreement(task, chosen) for task, chosen in scopes),
         tasks=tuple(row for row in rows if row.answers),
-        one_left_out=tuple(
-            row for task, chosen in scopes for row in _one_left_out(task, chosen, merged)
+        leave_one_out=tuple(
+            row for task, chosen in scopes for row in _leave_one_out(task, chosen, merged)
         ),
         best=tuple(_best(rated, merged)),
         ungraded={
@@ -205,15 +205,15 @@ def _alignment(
     return _row(judge, task, answers, human, [grades[answer.which] for answer in answers], MEASURES)
 
 
-def _one_left_out(
+def _leave_one_out(
     task: str, rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]]
 ) -> Iterator[TaskAlignment]:
     """Each rater, and in the rater's place each judge, against the mean of the other raters.
 
     The mean of n raters has less noise than that of n - 1. A person can only be compared with the
     latter, so a judge is compared with it as well: for each answer with two raters or more, once
-    for each rater that is left out. All rows are over the same answers, those with grades of all
-    judges that graded any in this task.
+    for each rater, who is not in the mean. All rows are over the same answers, those with grades of
+    all judges that graded any in this task.
     """
     judges = [
         by_answer
@@ -237,8 +237,8 @@ def _one_left_out(
     for judge, by_answer in grades.items():
         if by_answer in judges:
             values = [by_answer[answer.which] for answer in answers]
-            yield _row(judge, task, answers, others, values, ONE_LEFT_OUT_MEASURES)
-    yield _row(PERSON, task, answers, others, persons, ONE_LEFT_OUT_MEASURES)
+            yield _row(judge, task, answers, others, values, LEAVE_ONE_OUT_MEASURES)
+    yield _row(PERSON, task, answers, others, persons, LEAVE_ONE_OUT_MEASURES)
 
 
 def _row(

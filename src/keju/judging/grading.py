@@ -56,10 +56,10 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     grade of an answer is the mean over the repeats that have one; it is missing if none has. Both
     means are None where the judge graded none of the answers that it was sent. `low` and `high`
     bound `mean` (95 %, by group), None with fewer than 6 groups; a grade is a share of 10, so they
-    are from 0 to 10. `missing` counts the answers without a grade, apart from `no_reply`, those that
-    were not sent to the judge yet; `unparsable` and `failed` count responses and calls of the judge
-    (each repeat separately), and `no_answer` failed calls of the model. `seen` contains the first
-    three different reasons of missing grades.
+    are from 0 to 10. `missing` counts the answers without a grade, apart from `no_reply`, those
+    that were not sent to the judge yet; `unparsable` and `failed` count responses and calls of the
+    judge (each repeat separately), and `no_answer` failed calls of the model. `seen` contains the
+    first three different reasons of missing grades.
     """
 
     judge: str

@@ -34,10 +34,10 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `mean` is over the `answers` with a grade. `change` is the mean difference to the same answer's
     grade `against` another probe, or to the expected grade, over `compared` answers; `low` and
-    `high` bound it (95 %, by group). `p` is of the paired test that swaps both grades within groups,
-    adjusted (Holm) for all probes with a verdict of all judges; None with too few groups. `obeyed`
-    counts orders after which a grade rose by 3 points or more. `verdict` is empty where a probe only
-    serves as a comparison.
+    `high` bound it (95 %, by group). `p` is of the paired test that swaps both grades within
+    groups, adjusted (Holm) for all probes with a verdict of all judges; None with too few groups.
+    `obeyed` counts orders after which a grade rose by 3 points or more. `verdict` is empty where a
+    probe only serves as a comparison.
     """
 
     judge: str
@@ -169,13 +169,14 @@ def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
     if result.obeyed and result.obeyed >= OBEYED * result.compared:
         return "flagged", f"obeys: {result.obeyed} of {result.compared} orders"
     moves = _moves(result.change, result.p)
-    if probe.flag == "not-down":
-        if moves.startswith("falls") or result.p is None:
-            return ("sound" if moves == "falls surely" else "not sure"), moves
-        return "flagged", moves
-    if not moves.startswith("rises" if probe.flag == "up" else "falls"):
-        return "sound", moves
-    return ("flagged" if moves.endswith("surely") else "not sure"), moves
+    surely = moves.endswith("surely")
+    wrong = {"up": "rises", "down": "falls"}
+    if probe.flag in wrong:
+        verdict: Verdict = "flagged" if surely else "not sure"
+        return (verdict if moves.startswith(wrong[probe.flag]) else "sound"), moves
+    if moves.startswith("falls"):
+        return ("sound" if surely else "not sure"), moves
+    return ("not sure" if result.p is None else "flagged"), moves
 
 
 def _moves(change: float, p: float | None) -> str:

@@ -14,7 +14,7 @@ from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING
 from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, GradingResult, ProbeResult, ProbingResult
-from keju.judging.aligning import BEST_JUDGE_MEASURES, ONE_LEFT_OUT_MEASURES, TaskAlignment
+from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
 from keju.messages import message
 from keju.running import RunSummary
 from keju.running.failures import Hint
@@ -187,9 +187,9 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
         yield _measures_table(found.tasks, corrected, BEST_JUDGE_MEASURES, bounds=True)
         as_papers = message("terminal.by-the-papers-formulas")
         yield _measures_table(found.tasks, as_papers, _AS_PAPERS, bounds=False)
-    if found.one_left_out:
-        left_out = message("terminal.one-rater-left-out")
-        yield _measures_table(found.one_left_out, left_out, ONE_LEFT_OUT_MEASURES, bounds=True)
+    if found.leave_one_out:
+        others = message("terminal.judges-and-a-person")
+        yield _measures_table(found.leave_one_out, others, LEAVE_ONE_OUT_MEASURES, bounds=True)
     if found.best:
         yield _best_table(found)
 
@@ -237,8 +237,8 @@ def _best_table(found: Alignment) -> Table:
 def alignment_lines(found: Alignment) -> Iterator[str]:
     """The meaning of the measures, and missing grades."""
     yield message("terminal.alignment-measures")
-    if found.one_left_out:
-        yield message("terminal.one-left-out-about")
+    if found.leave_one_out:
+        yield message("terminal.leave-one-out-about")
     if found.best:
         yield message("terminal.best-judge-about")
     if found.blank:
