@@ -164,26 +164,26 @@ def test_books_that_repeat_their_answer_are_no_leak(kind, monkeypatch):
     assert sum(alarms) <= 3
 
 
-def test_a_leak_in_few_books_is_found():
-    """Each of eight books prefers the third letter and the longest option."""
+def test_a_leak_in_ten_books_is_found():
+    """Each of ten books prefers the third letter and the longest option."""
     draw = random.Random(13)
     items = []
-    for at in range(160):
+    for at in range(300):
         options = draw.sample([name for name in CALLIGRAPHERS if len(name) < 4], 4)
         place = draw.choice([0, 1, 2, 2, 2, 3])
         options[place] += "（書聖）" if draw.random() < 0.6 else ""
-        items.append(item(at, options, place, group=f"book {at % 8}"))
-    found = verdicts(items)
-    assert found["position"] == found["longest"] == found["blind"] == "leak"
-    # Signs of eight groups cannot reach a probability of .002.
-    assert found["frequency"] == "too few"
+        items.append(item(at, options, place, group=f"book {at % 10}"))
+    rows = {row.check: row for row in check_choices(items)}
+    assert {name for name, row in rows.items() if row.verdict == "clean"} == {"shortest"}
+    # No other signs of ten books give as much; a square has no sign.
+    assert (rows["longest"].p, rows["position"].p) == (1 / 2**10, 2 / 2**10)
 
 
 def test_few_questions_or_groups_say_nothing():
     assert set(verdicts(uniform(12, 1)).values()) == {"too few"}
-    five = [item(at, list(each.options), 0, group=f"g{at % 5}")
-            for at, each in enumerate(uniform(200, 1))]  # fmt: skip
-    assert set(verdicts(five).values()) == {"too few"}
+    items = uniform(200, 1)
+    nine = [item(at, list(each.options), 0, group=f"g{at % 9}") for at, each in enumerate(items)]
+    assert set(verdicts(nine).values()) == {"too few"}
 
 
 def test_the_order_of_the_questions_changes_no_check():

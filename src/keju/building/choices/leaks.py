@@ -1,7 +1,7 @@
 """Leak checks of options: by length, letter, frequency, and by a blind guesser.
 
 Questions of one book often repeat options and answer, so they are not independent. What occurs by
-chance is drawn group by group, with one draw for all questions of a group.
+chance is drawn by group (book, plate or bone; else the image), once for all its questions.
 """
 
 from __future__ import annotations
@@ -21,23 +21,26 @@ from keju.building.choices.making import normalise_option
 from keju.definitions import options_of
 from keju.errors import number_of
 from keju.items import Item, get_group
-from keju.statistics import FEWEST_GROUPS, holm, number_names, ratio_interval
+from keju.statistics import groups_needed, holm, number_names, ratio_interval
 
 LEVEL = 0.01
 """Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
 """
 
 FEWEST = 20
-"""The minimum number of questions of a check, in at least `FEWEST_GROUPS` groups."""
+"""The minimum number of questions of a check."""
 
-_FEWEST_SIGNS = 12
-"""The minimum number of groups of random signs: with 2^12, p is small enough for `LEVEL`."""
+FEWEST_GROUPS = groups_needed(5, level=LEVEL)
+"""The minimum number of groups of a check: with fewer, no p is small enough among five."""
 
-_DRAWS = 2000
+_EXACT = 11
+_DRAWS = 1 << _EXACT
 _BLOCK = 1 << 22
 _SLACK = 1e-9
 _SHOWN = 3
 _SEED = 45
+
+Floats = NDArray[np.float64]
 
 
 class Question(NamedTuple):
@@ -89,6 +92,15 @@ class _CheckResult(NamedTuple):
     high: float = float("nan")
     p: float = 1.0
     note: str = ""
+
+
+class _Use(NamedTuple):
+    """One option of a question: its text or letter, and its chance of being the answer."""
+
+    text: str
+    group: str
+    right: bool
+    chance: float
 
 
 def list_questions(items: Iterable[Item]) -> dict[str, list[Question]]:
@@ -185,136 +197,123 @@ def _check_blind(questions: Sequence[Question]) -> _CheckResult:
 
 
 def _test_share(questions: Sequence[Question], places: Sequence[int], note: str) -> _CheckResult:
-    """Test how often the option at one place of each question is the answer.
-
-    Options are ordered by their texts here, so that a draw moves the answer of all questions with
-    the same options to the same text, in whichever order they are printed.
-    """
+    """Test whether the option at one place of each question is the answer too often."""
     if not _are_enough(questions):
         return _CheckResult(len(questions))
-    answers, targets = (
-        np.array(
-            [
-                sorted(question.options).index(question.options[place])
-                for question, place in zip(questions, chosen, strict=True)
-            ]
-        )
-        for chosen in ([question.place for question in questions], places)
-    )
-    hits = answers == targets
-    drawn = [(turned == targets).sum(axis=1) for turned in _turn(answers, questions)]
+    uses = [
+        _Use("", question.group, place == question.place, 1 / len(question.options))
+        for question, place in zip(questions, places, strict=True)
+    ]
+    _, right, expected, drawn = _draw(uses)
+    number = len(questions)
     interval = ratio_interval(
-        hits.tolist(), [1.0] * len(hits), [question.group for question in questions]
+        [float(use.right) for use in uses], [1.0] * number, [use.group for use in uses]
     )
     low, high = interval[:2] if interval else (float("nan"), float("nan"))
-    expected = float(np.mean([1 / len(question.options) for question in questions]))
-    p = _share_reaching(np.concatenate(drawn), float(hits.sum()))
-    return _CheckResult(len(hits), float(hits.mean()), expected, low, high, p, note)
+    p = _share_reaching_the_first(drawn[:, 0])
+    seen, chance = float(right[0]) / number, float(expected[0]) / number
+    return _CheckResult(number, seen, chance, low, high, p, note)
 
 
 def _check_position(questions: Sequence[Question]) -> _CheckResult:
-    """Test the answers' letters by chi-square; its distribution by turning the letters."""
+    """Test by chi-square how often each letter is the answer."""
     if not _are_enough(questions):
         return _CheckResult(len(questions))
-    sizes = np.array([len(question.options) for question in questions])
-    most = int(sizes.max())
-    places = np.array([question.place for question in questions])
-    expected = np.array([(1 / sizes[sizes > place]).sum() for place in range(most)])
-    seen = np.bincount(places, minlength=most)
-    letters = ", ".join(f"{ascii_uppercase[at]} {number}" for at, number in enumerate(seen))
-    drawn = [
-        np.stack([(turned == place).sum(axis=1) for place in range(most)], axis=1)
-        for turned in _turn(places, questions)
-    ]
-    return _test_deviations(
-        seen - expected, np.concatenate(drawn) - expected, expected, len(questions), letters
+    letters, right, expected, drawn = _draw(
+        _Use(ascii_uppercase[place], question.group, place == question.place, 1 / len(options))
+        for question in questions
+        for options in [question.options]
+        for place in range(len(options))
     )
-
-
-def _turn(places: NDArray[np.intp], questions: Sequence[Question]) -> Iterator[NDArray[np.intp]]:
-    """Places of answers by chance, a row per draw: those of a group turn by one random angle."""
-    sizes = np.array([len(question.options) for question in questions])
-    groups, rows = _list_groups(questions)
-    rng = np.random.default_rng(_SEED)
-    for size in _blocks(len(questions)):
-        angles = rng.random((size, groups))[:, rows]
-        yield (places + (angles * sizes).astype(np.intp)) % sizes
+    note = ", ".join(
+        f"{letter} {number:.0f}" for letter, number in zip(letters, right, strict=True)
+    )
+    return _test_squares(drawn, expected, len(questions), note)
 
 
 def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
-    """Test by chi-square how often each option is the answer, if shown at least three times.
-
-    A group may have one answer and other wrong options in each question, so that no draw of an
-    answer keeps what its questions have in common. Instead, the deviations from chance of a whole
-    group get a random sign (the wild bootstrap of clusters).
-    """
+    """Test by chi-square how often each option is the answer, if shown at least three times."""
     shown = Counter(
         normalise_option(option) for question in questions for option in question.options
     )
-    known = [text for text in sorted(shown) if shown[text] >= _SHOWN]
-    if not known:
+    if max(shown.values()) < _SHOWN:
         return _CheckResult(0, note="no option is shown three times")
-    groups, rows = _list_groups(questions)
-    if not _are_enough(questions) or groups < _FEWEST_SIGNS:
+    if not _are_enough(questions):
         return _CheckResult(len(questions))
-    uses = sorted(
-        (text, row, place == question.place, 1 / len(question.options))
-        for row, question in zip(rows.tolist(), questions, strict=True)
+    texts, right, expected, drawn = _draw(
+        _Use(text, question.group, place == question.place, 1 / len(question.options))
+        for question in questions
         for place, text in enumerate(map(normalise_option, question.options))
         if shown[text] >= _SHOWN
     )
-    starts = np.searchsorted([text for text, *_ in uses], known)
-    owners = np.array([owner for _, owner, _, _ in uses])
-    right, chances = (np.array([use[at] for use in uses], dtype=np.float64) for at in (2, 3))
-    rng = np.random.default_rng(_SEED)
+    worst = int(np.argmax(drawn[0] ** 2 / expected))
+    note = f"{texts[worst]}: the answer {right[worst]:.0f} of {shown[texts[worst]]} times"
+    return _test_squares(drawn, expected, len(questions), note)
+
+
+def _test_squares(drawn: Floats, expected: Floats, questions: int, note: str) -> _CheckResult:
+    statistics = (drawn**2 / expected).sum(axis=1)
+    p = _share_reaching_the_first(statistics)
+    return _CheckResult(
+        questions, float(statistics[0]), float(statistics[1:].mean()), p=p, note=note
+    )
+
+
+def _share_reaching_the_first(statistics: Floats) -> float:
+    return float((statistics >= statistics[0] - _SLACK).mean())
+
+
+def _draw(uses: Iterable[_Use]) -> tuple[list[str], Floats, Floats, Floats]:
+    """How often each text is the answer, how often by chance, and deviations from that by chance.
+
+    The sum of a group's deviations keeps its size by chance and has either sign with equal
+    probability (the wild bootstrap of clusters): whatever the questions of a group have in common,
+    they have one sign. Up to `_EXACT` groups all signs are enumerated.
+
+    Returns:
+        The K texts, K numbers, K numbers by chance, and R by K deviations: first the observed ones,
+        then with other signs.
+    """
+    rows = sorted(uses)
+    texts = sorted({use.text for use in rows})
+    starts = np.searchsorted([use.text for use in rows], texts)
+    numbers = number_names(use.group for use in rows)
+    owners = np.array([numbers[use.group] for use in rows])
+    right, chances = (
+        np.array(side, dtype=np.float64)
+        for side in ([use.right for use in rows], [use.chance for use in rows])
+    )
     drawn = [
-        np.add.reduceat(
-            rng.choice((-1.0, 1.0), size=(size, groups))[:, owners] * (right - chances),
-            starts,
-            axis=1,
-        )
-        for size in _blocks(len(uses))
+        np.add.reduceat(signs[:, owners] * (right - chances), starts, axis=1)
+        for signs in _draw_signs(len(numbers), len(rows))
     ]
-    seen, expected = np.add.reduceat(right, starts), np.add.reduceat(chances, starts)
-    worst = int(np.argmax((seen - expected) ** 2 / expected))
-    text = known[worst]
-    note = f"{text}: the answer {seen[worst]:.0f} of {shown[text]} times"
-    return _test_deviations(seen - expected, np.concatenate(drawn), expected, len(questions), note)
+    return (
+        texts,
+        np.add.reduceat(right, starts),
+        np.add.reduceat(chances, starts),
+        np.concatenate(drawn),
+    )
 
 
-def _blocks(numbers: int) -> Iterator[int]:
-    """The sizes of blocks of draws, each of which needs this many numbers."""
+def _draw_signs(groups: int, numbers: int) -> Iterator[Floats]:
+    """Signs of the groups in blocks of rows; in the first row, all are positive."""
+    if groups <= _EXACT:
+        swapped = np.arange(2**groups)[:, None] >> np.arange(groups) & 1
+        signs = np.where(swapped, -1.0, 1.0)
+    else:
+        rng = np.random.default_rng(_SEED)
+        signs = rng.choice((-1.0, 1.0), size=(_DRAWS, groups))
+        signs[0] = 1
     most = max(1, _BLOCK // numbers)
-    for start in range(0, _DRAWS, most):
-        yield min(most, _DRAWS - start)
-
-
-def _test_deviations(
-    seen: NDArray[np.float64],
-    drawn: NDArray[np.float64],
-    expected: NDArray[np.float64],
-    questions: int,
-    note: str,
-) -> _CheckResult:
-    statistic = float((seen**2 / expected).sum())
-    chance = (drawn**2 / expected).sum(axis=1)
-    p = _share_reaching(chance, statistic)
-    return _CheckResult(questions, statistic, float(chance.mean()), p=p, note=note)
-
-
-def _share_reaching(drawn: NDArray[np.float64] | NDArray[np.intp], seen: float) -> float:
-    """The p of a statistic: the share of draws that reach it, with itself as one of them."""
-    return (1 + int((drawn >= seen - _SLACK).sum())) / (1 + len(drawn))
+    for start in range(0, len(signs), most):
+        yield signs[start : start + most]
 
 
 def _are_enough(questions: Sequence[Question]) -> bool:
-    return len(questions) >= FEWEST and _list_groups(questions)[0] >= FEWEST_GROUPS
-
-
-def _list_groups(questions: Sequence[Question]) -> tuple[int, NDArray[np.intp]]:
-    """The number of groups, and the number of each question's group."""
-    numbers = number_names(question.group for question in questions)
-    return len(numbers), np.array([numbers[question.group] for question in questions])
+    return (
+        len(questions) >= FEWEST
+        and len({question.group for question in questions}) >= FEWEST_GROUPS
+    )
 
 
 CHECKS: dict[str, Callable[[Sequence[Question]], _CheckResult]] = {
