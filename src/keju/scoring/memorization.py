@@ -53,7 +53,7 @@ class MemorizationResult(Record, frozen=True, kw_only=True):
     `slips` counts the places of the unaltered pages at which an answer has the altered reading:
     mere misreading makes as many, so only the excess of `recited` over it is recitation. `of` is
     the number of places that could have been slips. `excess` is the share of `recited` less that of
-    `slips`, over the controls whose unaltered page was sent, too. `p` is of the paired test that
+    `slips`, over the controls whose unaltered page was sent too. `p` is of the paired test that
     swaps the two within groups, adjusted (Holm) for all results of the run; None with too few
     groups. Intervals are of 95 %, by group (of the unaltered page).
     """
