@@ -24,8 +24,8 @@ from keju.items import Item, get_group
 from keju.statistics import groups_needed, holm, number_names, ratio_interval
 
 LEVEL = 0.01
-"""Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
-"""
+"""Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred,
+and at most three times where a few books repeat their answers."""
 
 FEWEST = 20
 """The minimum number of questions of a check."""
@@ -299,14 +299,15 @@ def _draw_signs(groups: int, numbers: int) -> Iterator[Floats]:
     """Signs of the groups in blocks of rows; in the first row, all are positive."""
     if groups <= _EXACT:
         swapped = np.arange(2**groups)[:, None] >> np.arange(groups) & 1
-        signs = np.where(swapped, -1.0, 1.0)
-    else:
-        rng = np.random.default_rng(_SEED)
-        signs = rng.choice((-1.0, 1.0), size=(_DRAWS, groups))
-        signs[0] = 1
+        yield np.where(swapped, -1.0, 1.0)
+        return
+    rng = np.random.default_rng(_SEED)
     most = max(1, _BLOCK // numbers)
-    for start in range(0, len(signs), most):
-        yield signs[start : start + most]
+    for start in range(0, _DRAWS, most):
+        signs = rng.choice((-1.0, 1.0), size=(min(most, _DRAWS - start), groups))
+        if not start:
+            signs[0] = 1
+        yield signs
 
 
 def _are_enough(questions: Sequence[Question]) -> bool:
