@@ -24,8 +24,8 @@ from keju.items import Item, get_group
 from keju.statistics import groups_needed, holm, number_names, ratio_interval
 
 LEVEL = 0.01
-"""Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred,
-and at most three times where a few books repeat their answers."""
+"""Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
+"""
 
 FEWEST = 20
 """The minimum number of questions of a check."""
