@@ -134,6 +134,21 @@ def as_columns(ratios: Sequence[Ratio]) -> Ratio:
     return Ratio(ratios[0].groups, top, bottom, ratios[0].weight)
 
 
+def place_items(groups: Sequence[str]) -> tuple[Numbers, int, GroupShares]:
+    """Number items' groups, for measures that are computed from items and not from sums.
+
+    Returns:
+        The cell of each item, the number of cells (see `draws`), and the groups' shares of the
+        items. A cell is a group or, if there are more than `MOST_GROUPS`, some neighbouring ones.
+    """
+    numbers = number_names(groups)
+    places = np.fromiter((numbers[name] for name in groups), dtype=np.intp, count=len(groups))
+    cells = min(len(numbers), MOST_GROUPS)
+    ones = [1.0] * len(groups)
+    shares = group_shares([ratio_of(ones, ones, groups, numbers=numbers)])
+    return places * cells // max(1, len(numbers)), cells, shares
+
+
 def value_of(parts: Sequence[Ratio]) -> Floats:
     """The value of each column: the weighted sum of its ratios."""
     return np.asarray(sum(part.weight * part.values for part in parts), dtype=np.float64)
