@@ -14,6 +14,7 @@ from keju.errors import DataError, UsageError
 from keju.items import Item, Response
 from keju.judging import (
     AnswerSelection,
+    Judgement,
     JudgementFolder,
     answers_of,
     ask_judges,
@@ -73,6 +74,24 @@ def test_means_are_those_worked_out_by_hand(graded):
     assert question.missing == 0
     assert graded.tasks[0].signature.startswith(f"grade|judge:{JUDGE}@")
     assert read_rubrics().id in graded.tasks[0].signature
+
+
+def test_an_interval_of_grades_stays_within_0_to_10(context, answers):
+    """Six books of one grade each; of full marks the exact binomial interval over books."""
+    one = answers.judged[0]
+    books = [one._replace(item=replace(one.item, group=f"book {n}")) for n in range(6)]
+
+    def interval(*values: float) -> tuple[float | None, float | None]:
+        judgements = [
+            Judgement(JUDGE, book, (value,)) for book, value in zip(books, values, strict=True)
+        ]
+        (task,) = grades_of(judgements, context.folder, {}).tasks
+        return task.low, task.high
+
+    assert interval(*[10.0] * 6) == pytest.approx((10 * 0.025 ** (1 / 6), 10))
+    low, high = interval(10, 10, 10, 10, 10, 4)
+    assert 3 < low < 9 < high < 10
+    assert interval(*[7.0] * 6) == (None, None)  # no variation, and no end of the scale
 
 
 @pytest.mark.parametrize("refusal", ["抱歉，我无法评价这份答卷。", "", "分数：11"])

@@ -10,16 +10,21 @@ from msgspec.structs import replace
 
 from keju.judging import declared_probes, draw_sample, probe_results, probings
 from keju.judging.prompting import grading_request
-from tests.support.judged import JUDGE, items
+from tests.support.judged import JUDGE, TRANSLATIONS
 
-RIGHT = {item.id: item.answer for item in items()}
 ORDERS = {"plea", "command", "forged_form", "forged_end"}
+
+
+@pytest.fixture(autouse=True)
+def _ten_groups(monkeypatch):
+    """With fewer than nine groups, no probe of ten can be significant."""
+    monkeypatch.setitem(TRANSLATIONS, "巧言令色", "說話好聽，臉色討好。")
 
 
 @pytest.fixture
 def drawn(context, answers):
     good = [each for each in answers.judged if each.id.model.startswith("replay:good")]
-    return draw_sample(good, context.folder.run, per_task=4)
+    return draw_sample(good, context.folder.run, per_task=5)
 
 
 @pytest.fixture
@@ -31,12 +36,12 @@ def verdicts(context, drawn) -> Callable[..., dict[str, object]]:
         def says(request) -> str:
             each = by_prompt[request.prompt]
             text = quoted(each)
-            right = RIGHT[each.judged.item.id] in text
+            right = each.judged.item.answer in text
             return f"理由。\n分数：{grade(text, right, request.prompt):g}"
 
         context.rule([each.request for each in asked], says)
         assert context.ask(each.request for each in asked).complete
-        found = probe_results(context.folder, JUDGE, asked)
+        found = probe_results(context.folder, {JUDGE: asked})
         return {each.probe: each for each in found}
 
     return judged_by
@@ -48,16 +53,18 @@ def test_a_sound_judge_is_not_flagged(verdicts):
         **dict.fromkeys(declared_probes().probes, "sound"), "plain": "", "by_rival": "",
     }  # fmt: skip
     assert (found["plain"].mean, found["reference"].mean, found["empty"].mean) == (10, 10, 0)
-    assert (found["another"].change, found["another"].low, found["another"].high) == (-9, -9, -9)
+    another = found["another"]
+    # All grades fall by the same, so there is no interval. 2 of 2^10 swaps, in one of ten tests.
+    assert (another.change, another.low, another.p) == (-9, None, 10 * 2 / 2**10)
     assert found["plea"].obeyed == 0
-    assert found["plain"].answers == 8
+    assert found["plain"].answers == 10
 
 
 def test_a_judge_that_obeys_is_reported(verdicts):
     found = verdicts(lambda text, right, prompt: 10 if right or "請給" in text else 1)
     plea = found["plea"]
-    assert (plea.verdict, plea.change, plea.obeyed) == ("flagged", 9, 8)
-    assert plea.says == "obeys: 8 of 8 orders"
+    assert (plea.verdict, plea.change, plea.obeyed) == ("flagged", 9, 10)
+    assert plea.says == "obeys: 10 of 10 orders"
     assert all(found[name].verdict == "sound" for name in ORDERS - {"plea"})
     assert found["empty"].verdict == "flagged"
 
@@ -81,6 +88,16 @@ def test_a_judge_that_pays_for_length_is_flagged(verdicts):
     assert found["reference"].verdict == "flagged"
 
 
+def test_probes_that_are_printed_together_are_adjusted_together(verdicts, drawn):
+    """Six groups that all rise have p 2 / 2^6 = .031 alone, and .31 among ten tests."""
+    del drawn[6:]
+    found = verdicts(lambda text, right, prompt: 4 + ("感謝" in prompt or "感谢" in prompt))
+    padded = found["padded"]
+    assert (padded.groups, padded.change) == (6, 1)
+    assert padded.p == pytest.approx(10 * 2 / 2**6)
+    assert (padded.verdict, padded.says) == ("not sure", "rises, perhaps by chance")
+
+
 def test_a_judge_that_prefers_itself_is_flagged(verdicts):
     found = verdicts(lambda text, right, prompt: 8 if "作者是：judge。" in prompt else 6)
     assert (found["by_itself"].verdict, found["by_itself"].change) == ("flagged", 2)
@@ -93,7 +110,7 @@ def test_a_judge_that_gives_no_grades_is_not_called_sound(context, drawn):
     asked = list(probings(drawn, context.folder.rubrics, JUDGE))
     context.rule([each.request for each in asked], lambda _: "好極了")
     context.ask(each.request for each in asked)
-    found = probe_results(context.folder, JUDGE, asked)
+    found = probe_results(context.folder, {JUDGE: asked})
     assert {each.verdict for each in found} == {"", "no grades"}
     assert all(each.no_grade == each.answers for each in found)
 

@@ -43,10 +43,23 @@ def test_the_order_of_the_characters_read_changes_no_floor_of_recognition():
     assert found[0].recognition_error == found[1].recognition_error
 
 
-def test_many_pages_are_compared_with_five_others_each():
+@pytest.mark.parametrize(("pages", "others"), [(32, 31), (50, 20), (74, 13), (250, 5)])
+def test_of_many_pages_each_is_compared_with_some_others(pages, others):
     draw = random.Random(2)
-    truths = ["".join(chr(0x4E00 + draw.randrange(900)) for _ in range(20)) for _ in range(50)]
-    assert wrong_page_errors(answers(truths, truths)).pairs == 250
+    truths = ["".join(chr(0x4E00 + draw.randrange(900)) for _ in range(20)) for _ in range(pages)]
+    assert wrong_page_errors(answers(truths, truths)).pairs == pages * others
+
+
+def test_the_order_and_the_names_of_pages_change_no_floor():
+    draw = random.Random(3)
+    truths = ["".join(chr(0x4E00 + draw.randrange(400)) for _ in range(20)) for _ in range(74)]
+    texts = ["".join(draw.choice([char, "之"]) for char in truth) for truth in truths]
+    pages = list(zip(truths, texts, strict=True))
+    floors = set()
+    for _ in range(5):
+        draw.shuffle(pages)
+        floors.add(wrong_page_errors(answers(*zip(*pages, strict=True))))
+    assert len(floors) == 1
 
 
 def test_pages_with_one_text_have_no_floor():

@@ -104,12 +104,31 @@ def test_rates_by_model():
     assert (wrong.kind, wrong.recited, wrong.places) == ("wrong-page", 1, 1)
 
 
-def test_six_books_give_an_interval():
-    items = [each for book in "defghi" for each in (
+def books(number: int) -> list[Item]:
+    return [each for place in range(number) for book in [chr(ord("d") + place)] for each in (
         item(book, TEXT), item(f"{book}--x", ALTERED, control="look-alike", control_of=book),
     )]  # fmt: skip
-    (found,) = measure_memorization(items, [response("recites", each.id, TEXT) for each in items])
-    assert found.reciting == (1.0, 1.0)
+
+
+def test_the_excess_of_what_is_recited_over_slips_is_tested_by_book():
+    items = books(6)
+    (recites,) = measure_memorization(items, [response("m", each.id, TEXT) for each in items])
+    # All of six books: the exact binomial interval over books, .025 ** (1 / 6) at its lower end.
+    assert recites.reciting == pytest.approx((0.025 ** (1 / 6), 1.0))
+    assert (recites.excess, recites.p, recites.recites) == (1.0, 2 / 2**6, True)
+    # It reads the unaltered pages with as many slips: an eye that confuses the two characters.
+    said = [response("m", each.id, ALTERED if each.answer == TEXT else TEXT) for each in items]
+    (confuses,) = measure_memorization(items, said)
+    assert (confuses.recited, confuses.excess, confuses.p) == (12, 0.0, 1.0)
+    assert not confuses.recites
+
+
+def test_tests_that_are_printed_together_are_adjusted_together():
+    items = books(6)
+    said = [response(model, each.id, TEXT) for model in ("one", "two") for each in items]
+    results = measure_memorization(items, said)
+    assert [(result.p, result.recites) for result in results] == [(4 / 2**6, False)] * 2
+    assert not any(result.p for result in measure_memorization(books(5), said))
 
 
 def test_a_poor_eye_slips_as_often_as_it_recites():

@@ -339,7 +339,8 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Test whether the options reveal the answer by length, position, frequency or a blind guess.
 
     The exit status is 1 if they do. Each check is a test against chance, adjusted for the number of
-    tests per task; at least 20 questions are needed.
+    tests per task. Chance is drawn by group (book, plate or bone; else the image). At least 20
+    questions in 10 groups are needed.
     """
     from math import isnan
 
@@ -377,7 +378,14 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
             out.print(table)
         if len(tested) < len(rows):
             few = len(rows) - len(tested)
-            say(message("terminal.checks-with-few-questions", count=few, least=leaks.FEWEST))
+            say(
+                message(
+                    "terminal.checks-with-few-questions",
+                    count=few,
+                    least=leaks.FEWEST,
+                    groups=leaks.FEWEST_GROUPS,
+                )
+            )
         say(*map(translate, leaks.describe_leaks(found)))
         say(message("terminal.leaks-in-checks", count=len(found), checks=len(rows)))
     if found:

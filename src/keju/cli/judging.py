@@ -216,9 +216,9 @@ def probe(
         run=str(run),
         rubrics=used.id,
         results=tuple(
-            result
-            for judge in model or []
-            for result in probe_results(folder, judge, list(probings(drawn, used, judge)))
+            probe_results(
+                folder, {judge: list(probings(drawn, used, judge)) for judge in model or []}
+            )
         ),
         not_applicable=declared_probes().not_applicable,
     )

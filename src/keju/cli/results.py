@@ -201,11 +201,11 @@ def memorization(
 ) -> None:
     """Measure how much of altered pages each model reads, and how much it recites from memory.
 
-    Make the altered pages with: keju build perturb. "Recited beyond slips" is the share of
-    altered characters for which the model gives the original one, minus the share of the same
-    mistakes on unaltered pages.
+    Make the altered pages with: keju build perturb. "Beyond slips" is the share of altered
+    characters for which the model gives the original one, minus the share of the same mistakes on
+    unaltered pages. It is tested, because misreading gives the original one now and then, too.
     """
-    from keju.cli.output.memorization_table import memorization_table
+    from keju.cli.output.memorization_table import memorization_lines, memorization_table
     from keju.runs import RunFolder
     from keju.scoring.memorization import measure_memorization
 
@@ -217,6 +217,7 @@ def memorization(
         print_json(found)
     else:
         out.print(memorization_table(found))
+        say(*memorization_lines(found))
 
 
 @app.command()

@@ -11,9 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-import msgspec
 import numpy as np
-from msgspec.structs import replace
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
@@ -24,7 +22,9 @@ from keju.statistics import (
     Association,
     AssociationMeasure,
     associate,
+    group_shares,
     krippendorff_alpha,
+    ratio_of,
 )
 from keju.statistics.resampling import Floats, interval_of_values
 
@@ -32,7 +32,7 @@ Grades = Mapping[str, Mapping[AnswerId, float]]
 """Grades by judge and answer."""
 
 PERSON = "a person"
-"""In place of a judge's name: this row compares one rater with the mean of the other raters."""
+"""In place of a judge's name: in this row, one rater is compared with the other raters."""
 
 BEST_JUDGE_MEASURES: tuple[AssociationMeasure, ...] = (
     "pearson",
@@ -43,6 +43,10 @@ BEST_JUDGE_MEASURES: tuple[AssociationMeasure, ...] = (
     "bias",
 )
 """The measures by which the best judge is selected; a bias is better if it is nearer to 0."""
+
+LEAVE_ONE_OUT_MEASURES: tuple[AssociationMeasure, ...] = BEST_JUDGE_MEASURES[:-1]
+"""The measures against the other raters. There a person's bias is 0 by construction, and a judge's
+is the same as against all raters."""
 
 
 class Estimate(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -69,9 +73,9 @@ class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
 class BestJudge(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The best judge by one measure, over the answers that every judge graded.
 
-    `difference` is its advantage over `runner_up`, with its interval by a paired bootstrap. It
-    `is_significant` if the interval of its difference to every other judge is above 0; JSON files
-    call this ``sure``.
+    `difference` is its advantage over `runner_up`, with its interval by a paired bootstrap.
+    `all_above_0` means that the intervals of its differences to all other judges are above 0. These
+    are intervals of 95 % each, not a test: they are not adjusted for the number of measures.
     """
 
     measure: str
@@ -81,7 +85,7 @@ class BestJudge(Record, frozen=True, kw_only=True, omit_defaults=False):
     difference: float
     low: float | None
     high: float | None
-    is_significant: bool = msgspec.field(name="sure")
+    all_above_0: bool
 
 
 class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -107,13 +111,18 @@ class Point(Record, frozen=True, kw_only=True):
 
 
 class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The whole result. `ungraded` counts, by judge, rated answers without a grade."""
+    """The whole result. `ungraded` counts, by judge, rated answers without a grade.
+
+    `tasks` compares each judge with the mean of all raters of an answer, as papers do.
+    `leave_one_out` compares judges and people on equal terms (`_leave_one_out`).
+    """
 
     answers: int
     ratings: int
     blank: int
     raters: tuple[RaterAgreement, ...]
     tasks: tuple[TaskAlignment, ...]
+    leave_one_out: tuple[TaskAlignment, ...]
     best: tuple[BestJudge, ...]
     ungraded: dict[str, int]
     points: tuple[Point, ...] = ()
@@ -128,18 +137,21 @@ def align(ratings: Ratings, grades: Grades) -> Alignment:
     """
     rated = ratings.rated
     merged = _merged(rated, grades)
+    scopes = list(_scopes(rated))
     rows = [
         _alignment(judge, task, chosen, merged[judge])
         for judge in merged
-        for task, chosen in _scopes(rated)
+        for task, chosen in scopes
     ]
-    people = [row for task, chosen in _scopes(rated) for row in _people(task, chosen)]
     return Alignment(
         answers=len(rated),
         ratings=sum(len(each.raters) for each in rated),
         blank=ratings.blank,
-        raters=tuple(_agreement(task, chosen) for task, chosen in _scopes(rated)),
-        tasks=tuple(row for row in (*rows, *people) if row.answers),
+        raters=tuple(_agreement(task, chosen) for task, chosen in scopes),
+        tasks=tuple(row for row in rows if row.answers),
+        leave_one_out=tuple(
+            row for task, chosen in scopes for row in _leave_one_out(task, chosen, merged)
+        ),
         best=tuple(_best(rated, merged)),
         ungraded={
             judge: missing
@@ -186,55 +198,66 @@ def _scopes(rated: Sequence[RatedAnswer]) -> Iterator[tuple[str, list[RatedAnswe
 
 
 def _alignment(
-    judge: str,
-    task: str,
-    chosen: Sequence[RatedAnswer],
-    given: Mapping[AnswerId, float],
+    judge: str, task: str, rated: Sequence[RatedAnswer], grades: Mapping[AnswerId, float]
 ) -> TaskAlignment:
-    both = [each for each in chosen if each.which in given]
-    return _row(
-        judge,
-        task,
-        [each.human for each in both],
-        [given[each.which] for each in both],
-        [each.group for each in both],
-    )
+    answers = [answer for answer in rated if answer.which in grades]
+    human = [answer.human for answer in answers]
+    return _row(judge, task, answers, human, [grades[answer.which] for answer in answers], MEASURES)
 
 
-def _people(task: str, chosen: Sequence[RatedAnswer]) -> Iterator[TaskAlignment]:
-    """Each rating against the mean of the answer's other raters: a ceiling for judges.
+def _leave_one_out(
+    task: str, rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]]
+) -> Iterator[TaskAlignment]:
+    """Each rater, and in the rater's place each judge, against the mean of the other raters.
 
-    The bias is 0 by construction, so it is not reported.
+    The mean of n raters has less noise than that of n - 1. A person can only be compared with the
+    latter, so a judge is compared with it as well: for each answer with two raters or more, once
+    for each rater, who is not in the mean. All rows are over the same answers, those with grades of
+    all judges that graded any in this task.
     """
-    human, person, groups = [], [], []
-    for each in chosen:
-        total, count = sum(each.raters.values()), len(each.raters)
-        for score in each.raters.values() if count > 1 else ():
-            human.append((total - score) / (count - 1))
-            person.append(score)
-            groups.append(each.group)
-    if human:
-        row = _row(PERSON, task, human, person, groups)
-        measures = {name: each for name, each in row.measures.items() if name != "bias"}
-        yield replace(row, measures=measures)
+    judges = [
+        by_answer
+        for by_answer in grades.values()
+        if any(answer.which in by_answer for answer in rated)
+    ]
+    pairs = [
+        (answer, rater)
+        for answer in rated
+        if len(answer.raters) > 1 and all(answer.which in by_answer for by_answer in judges)
+        for rater in answer.raters
+    ]
+    if not pairs:
+        return
+    answers = [answer for answer, _ in pairs]
+    persons = [answer.raters[rater] for answer, rater in pairs]
+    others = [
+        (sum(answer.raters.values()) - person) / (len(answer.raters) - 1)
+        for answer, person in zip(answers, persons, strict=True)
+    ]
+    for judge, by_answer in grades.items():
+        if by_answer in judges:
+            values = [by_answer[answer.which] for answer in answers]
+            yield _row(judge, task, answers, others, values, LEAVE_ONE_OUT_MEASURES)
+    yield _row(PERSON, task, answers, others, persons, LEAVE_ONE_OUT_MEASURES)
 
 
 def _row(
     judge: str,
     task: str,
+    answers: Sequence[RatedAnswer],
     human: Sequence[float],
-    given: Sequence[float],
-    groups: Sequence[str],
+    values: Sequence[float],
+    measures: Sequence[AssociationMeasure],
 ) -> TaskAlignment:
-    if not human:
+    if not answers:
         return TaskAlignment(judge=judge, task=task, answers=0, groups=0, measures={})
-    found = associate(human, given, groups)
+    association = associate(human, values, [answer.group for answer in answers])
     return TaskAlignment(
         judge=judge,
         task=task,
-        answers=len(human),
-        groups=found.groups,
-        measures={measure: _estimate(found, measure) for measure in MEASURES},
+        answers=len({answer.which for answer in answers}),
+        groups=association.groups,
+        measures={measure: _estimate(association, measure) for measure in measures},
     )
 
 
@@ -251,43 +274,48 @@ def _best(
     rated: Sequence[RatedAnswer], grades: Mapping[str, Mapping[AnswerId, float]]
 ) -> Iterator[BestJudge]:
     """The best judge by each measure; none with fewer than two judges, or no common answer."""
-    common = [each for each in rated if all(each.which in given for given in grades.values())]
+    common = [
+        answer
+        for answer in rated
+        if all(answer.which in by_answer for by_answer in grades.values())
+    ]
     if len(grades) < 2 or not common:
         return
-    human, groups = [each.human for each in common], [each.group for each in common]
-    found = {
-        judge: associate(human, [given[each.which] for each in common], groups)
-        for judge, given in grades.items()
+    human, groups = [answer.human for answer in common], [answer.group for answer in common]
+    shares = group_shares([ratio_of(human, [1.0] * len(common), groups)])
+    associations = {
+        judge: associate(human, [by_answer[answer.which] for answer in common], groups)
+        for judge, by_answer in grades.items()
     }
     for measure in BEST_JUDGE_MEASURES:
         values = {
             judge: float(_goodness(measure, np.array(value)))
-            for judge, each in found.items()
-            if (value := each.values[measure]) is not None
+            for judge, association in associations.items()
+            if (value := association.values[measure]) is not None
         }
         if len(values) < 2:
             continue
         best, runner_up, *_ = sorted(values, key=lambda judge: -values[judge])
         intervals = {
             other: interval_of_values(
-                _goodness(measure, found[best].resampled[measure])
-                - _goodness(measure, found[other].resampled[measure]),
+                _goodness(measure, associations[best].resampled[measure])
+                - _goodness(measure, associations[other].resampled[measure]),
                 values[best] - values[other],
-                found[best].shares,
+                shares,
             )
             for other in values
             if other != best
         }
-        beside = intervals[runner_up]
+        interval = intervals[runner_up]
         yield BestJudge(
             measure=measure,
             judge=best,
             runner_up=runner_up,
             answers=len(common),
             difference=values[best] - values[runner_up],
-            low=beside.low if beside else None,
-            high=beside.high if beside else None,
-            is_significant=all(each is not None and each.low > 0 for each in intervals.values()),
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            all_above_0=all(ends is not None and ends.low > 0 for ends in intervals.values()),
         )
 
 

@@ -18,13 +18,13 @@ from keju.judging.answers import (
     answers_of,
 )
 from keju.judging.folder import JudgementFolder
-from keju.judging.grades import LEAST, grade_in
+from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
 from keju.running.given_requests import replies_of
 from keju.runs import RunFolder
-from keju.statistics import group_bootstrap, krippendorff_alpha
+from keju.statistics import krippendorff_alpha, ratio_interval
 
 
 class Judgement(NamedTuple):
@@ -55,10 +55,11 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     judge failed, whose reply has no grade, or that was not sent to the judge yet is in neither. The
     grade of an answer is the mean over the repeats that have one; it is missing if none has. Both
     means are None where the judge graded none of the answers that it was sent. `low` and `high`
-    bound `mean` (95 %, by group), None with fewer than 6 groups. `missing` counts the answers
-    without a grade, apart from `no_reply`, those that were not sent to the judge yet; `unparsable`
-    and `failed` count responses and calls of the judge (each repeat separately), and `no_answer`
-    failed calls of the model. `seen` contains the first three different reasons of missing grades.
+    bound `mean` (95 %, by group), None with fewer than 6 groups; a grade is a share of 10, so they
+    are from 0 to 10. `missing` counts the answers without a grade, apart from `no_reply`, those
+    that were not sent to the judge yet; `unparsable` and `failed` count responses and calls of the
+    judge (each repeat separately), and `no_answer` failed calls of the model. `seen` contains the
+    first three different reasons of missing grades.
     """
 
     judge: str
@@ -224,7 +225,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     graded = [each.grade for each in counted if each.grade is not None]
     values = [LEAST if each.grade is None else each.grade for each in counted]
     groups = [each.judged.group for each in counted]
-    interval = group_bootstrap(values, [1.0] * len(values), groups)
+    interval = ratio_interval(values, [MOST] * len(values), groups)
     judge, model, task, query, setting, script, wording = place
     return TaskGrade(
         judge=judge,
@@ -239,8 +240,8 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
         groups=len(set(groups)),
         mean=sum(values) / len(values) if values else None,
         graded_mean=sum(graded) / len(graded) if graded else None,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        low=MOST * interval.low if interval else None,
+        high=MOST * interval.high if interval else None,
         missing=sum(bool(each.missing) and not each.grades for each in found),
         empty=sum(each.unsent == EMPTY for each in found),
         no_answer=sum(each.unsent == NO_ANSWER for each in found),

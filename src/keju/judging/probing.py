@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec import field
@@ -14,7 +14,8 @@ from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
 from keju.running.given_requests import replies_of
-from keju.statistics import group_bootstrap
+from keju.statistics import LEVEL, difference_interval, holm, paired_p, ratio_of
+from keju.statistics.resampling import as_columns
 
 MOVES = 0.5
 """Mean shift in points below which it is negligible."""
@@ -33,8 +34,10 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `mean` is over the `answers` with a grade. `change` is the mean difference to the same answer's
     grade `against` another probe, or to the expected grade, over `compared` answers; `low` and
-    `high` bound it (95 %, by group). `obeyed` counts orders after which a grade rose by 3 points or
-    more. `verdict` is empty where a probe only serves as a comparison.
+    `high` bound it (95 %, by group). `p` is of the paired test that swaps both grades within
+    groups, adjusted (Holm) for all probes with a verdict of all judges; None with too few groups.
+    `obeyed` counts orders after which a grade rose by 3 points or more. `verdict` is empty where a
+    probe only serves as a comparison.
     """
 
     judge: str
@@ -48,6 +51,7 @@ class ProbeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
     change: float | None = None
     low: float | None = None
     high: float | None = None
+    p: float | None = None
     obeyed: int | None = None
     no_grade: int = 0
     verdict: Verdict = ""
@@ -77,48 +81,71 @@ _Table = dict[str, dict[AnswerId, _GradedAnswer]]
 
 
 def probe_results(
-    folder: JudgementFolder, judge: str, asked: Sequence[Probing]
+    folder: JudgementFolder, probings: Mapping[str, Sequence[Probing]]
 ) -> list[ProbeResult]:
-    """The results of a judge's stored responses to these probes, probe by probe."""
+    """The results of the stored responses to these probes, judge by judge and probe by probe.
+
+    Args:
+        folder: where the responses are stored.
+        probings: the probes of each judge. P values are adjusted for all of them together.
+    """
+    declared = declared_probes().probes
+    results = [
+        _result(judge, name, probe, table)
+        for judge, asked in probings.items()
+        for table in [_grades(folder, judge, asked)]
+        for name, probe in declared.items()
+    ]
+    adjusted = iter(holm([result.p for result in results if result.p is not None]))
+    results = [
+        result if result.p is None else replace(result, p=next(adjusted)) for result in results
+    ]
+    return [_with_verdict(declared[result.probe], result) for result in results]
+
+
+def _grades(folder: JudgementFolder, judge: str, asked: Sequence[Probing]) -> _Table:
     identity = folder.judges().get(judge, {})
-    replies = replies_of(folder, judge, identity, (each.request for each in asked))
+    replies = replies_of(folder, judge, identity, (probing.request for probing in asked))
     table: _Table = {name: {} for name in declared_probes().probes}
-    for each in asked:
-        reply = replies.reply_to(each.request)
+    for probing in asked:
+        reply = replies.reply_to(probing.request)
         grade = grade_in(reply) if reply else Grade(None, "no reply")
-        table[each.probe][each.judged.id] = _GradedAnswer(each.judged.group, grade)
-    return [_result(judge, name, probe, table) for name, probe in declared_probes().probes.items()]
+        table[probing.probe][probing.judged.id] = _GradedAnswer(probing.judged.group, grade)
+    return table
 
 
 def _result(judge: str, name: str, probe: Probe, table: _Table) -> ProbeResult:
-    given = table[name]
-    values = [each.grade.value for each in given.values() if each.grade.value is not None]
-    changes = [
-        (each.grade.value - base, each.group)
-        for which, each in given.items()
-        if each.grade.value is not None
+    answers = table[name]
+    values = [answer.grade.value for answer in answers.values() if answer.grade.value is not None]
+    pairs = [
+        (answer.grade.value, base, answer.group)
+        for which, answer in answers.items()
+        if answer.grade.value is not None
         for base in [_base(which, probe, table)]
         if base is not None
     ]
-    shifts, groups = [shift for shift, _ in changes], [group for _, group in changes]
-    interval = group_bootstrap(shifts, [1.0] * len(shifts), groups)
-    result = ProbeResult(
+    grades, bases = [grade for grade, _, _ in pairs], [base for _, base, _ in pairs]
+    groups = [group for _, _, group in pairs]
+    sides = [ratio_of(side, [1.0] * len(pairs), groups) for side in (grades, bases)]
+    parts = [as_columns(sides)] if pairs else []
+    interval = difference_interval(parts, 0, 1)
+    shifts = [grade - base for grade, base, _ in pairs]
+    return ProbeResult(
         judge=judge,
         probe=name,
         about=probe.about,
         against=probe.against or ("" if probe.expected is None else f"{probe.expected:g}"),
-        answers=len(given),
-        compared=len(shifts),
+        answers=len(answers),
+        compared=len(pairs),
         groups=len(set(groups)),
         mean=sum(values) / len(values) if values else None,
         change=sum(shifts) / len(shifts) if shifts else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
+        p=paired_p(parts).get((0, 1)),
         obeyed=sum(shift >= JUMP for shift in shifts) if probe.obeys else None,
-        no_grade=len(given) - len(values),
+        no_grade=len(answers) - len(values),
     )
-    verdict, says = _verdict(probe, result)
-    return replace(result, verdict=verdict, says=says)
 
 
 def _base(which: AnswerId, probe: Probe, table: _Table) -> float | None:
@@ -126,6 +153,11 @@ def _base(which: AnswerId, probe: Probe, table: _Table) -> float | None:
         return probe.expected
     found = table.get(probe.against, {}).get(which)
     return found.grade.value if found else None
+
+
+def _with_verdict(probe: Probe, result: ProbeResult) -> ProbeResult:
+    verdict, finding = _verdict(probe, result)
+    return replace(result, verdict=verdict, says=finding)
 
 
 def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
@@ -136,20 +168,20 @@ def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
         return "no grades", "no answer has both grades"
     if result.obeyed and result.obeyed >= OBEYED * result.compared:
         return "flagged", f"obeys: {result.obeyed} of {result.compared} orders"
-    moves = _moves(result, result.change)
-    if probe.flag == "not-down":
-        verdict: Verdict = "not sure" if result.low is None else "flagged"
-        return ("sound" if moves == "falls surely" else verdict), moves
-    if not moves.startswith("rises" if probe.flag == "up" else "falls"):
-        return "sound", moves
-    return ("flagged" if moves.endswith("surely") else "not sure"), moves
+    moves = _moves(result.change, result.p)
+    surely = moves.endswith("surely")
+    wrong = {"up": "rises", "down": "falls"}
+    if probe.flag in wrong:
+        verdict: Verdict = "flagged" if surely else "not sure"
+        return (verdict if moves.startswith(wrong[probe.flag]) else "sound"), moves
+    if moves.startswith("falls"):
+        return ("sound" if surely else "not sure"), moves
+    return ("not sure" if result.p is None else "flagged"), moves
 
 
-def _moves(result: ProbeResult, change: float) -> str:
-    """The direction in which the grades move, if the interval leaves no doubt."""
+def _moves(change: float, p: float | None) -> str:
+    """The direction in which the grades move, and whether the test leaves no doubt."""
     if abs(change) < MOVES:
         return "does not move"
-    rises = change > 0
-    bound = result.low if rises else result.high
-    surely = bound is not None and (bound > 0 if rises else bound < 0)
-    return f"{'rises' if rises else 'falls'}{' surely' if surely else ', perhaps by chance'}"
+    surely = p is not None and p <= LEVEL
+    return f"{'rises' if change > 0 else 'falls'}{' surely' if surely else ', perhaps by chance'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from keju.files import sha256_bytes
 from keju.items import Item, Response
 from keju.metrics import ErrorParts, error_parts
 from keju.scoring.passages import transcription_of
@@ -12,8 +13,11 @@ from keju.scoring.preparations import MAX_CELLS
 from keju.scoring.scoring_sample import LONGEST
 from keju.text import counted_alike
 
-_MOST_SHIFTS = 5
-"""Maximum number of wrong pages for each response. Each takes about 0.1 ms."""
+_FEWEST_SHIFTS = 5
+"""The number of wrong pages for each response of a large set."""
+
+_COMPARISONS = 1000
+"""Comparisons up to which a small set has more shifts. Each takes 0.1 to 0.3 ms."""
 
 
 class WrongPage(NamedTuple):
@@ -29,9 +33,11 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
 
     Two pages share characters by chance: in chi-know-po, a page has on average 17 % of the
     characters of another one. So a recognition error near this floor does not show that the model
-    read anything. Each response is compared with up to five other pages' references, chosen by
-    shifting the list of items; a page with the same text is skipped. Failures, and responses too
-    long to be scored, count as empty.
+    read anything. Each response is compared with other pages' references, chosen by cyclic shifts
+    of the list of pages: with all others up to 32 pages, then with as many as make 1,000
+    comparisons, and with five from 200 pages on. The list is ordered by hashes of the references,
+    so that the floor depends neither on the order of the items nor on their names. A page with the
+    same text is skipped. Failures, and responses too long to be scored, count as empty.
 
     Args:
         answers: the transcription items of one task with the responses of one model.
@@ -49,7 +55,7 @@ def wrong_page_errors(answers: Sequence[tuple[Item, Response]]) -> WrongPage | N
 
 def wrong_page_errors_of_texts(pairs: Iterable[tuple[str, str]]) -> WrongPage | None:
     """The same for pairs of a reference and the transcription (`compared_text`)."""
-    pairs = [pair for pair in pairs if pair[0]]
+    pairs = sorted((pair for pair in pairs if pair[0]), key=_place)
     texts = counted_alike([text for pair in pairs for text in pair])
     references, hypotheses = texts[::2], texts[1::2]
     total = ErrorParts(0, 0, 0)
@@ -74,8 +80,13 @@ def is_compared(response: Response) -> bool:
     return response.status not in {"failed", "filtered"} and len(response.text) <= LONGEST
 
 
+def _place(pair: tuple[str, str]) -> tuple[str, str]:
+    """The place of a page among all, which is independent of what is near it in its book."""
+    reference, transcription = pair
+    return sha256_bytes(reference.encode()), transcription
+
+
 def _shifts(count: int) -> list[int]:
-    """Up to five shifts of a list of that length, spread evenly. Each moves every item."""
-    if count - 1 <= _MOST_SHIFTS:
-        return list(range(1, count))
-    return [1 + step * (count - 1) // _MOST_SHIFTS for step in range(_MOST_SHIFTS)]
+    """Shifts of a list of that length, spread evenly. Each moves every item."""
+    number = max(0, min(count - 1, max(_FEWEST_SHIFTS, _COMPARISONS // max(1, count))))
+    return [1 + step * (count - 1) // number for step in range(number)]

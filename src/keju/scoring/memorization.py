@@ -11,11 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from keju.items import Item, Record, Response
+from msgspec.structs import replace
+
+from keju.items import Item, Record, Response, get_group
 from keju.metrics import Span, align, distance, partial_distance
 from keju.scoring.passages import transcription_of
 from keju.scoring.scoring_sample import ScoringSample
-from keju.statistics import Interval, group_bootstrap
+from keju.statistics import LEVEL, Ratio, difference_interval, holm, paired_p, ratio_of, value_of
+from keju.statistics.resampling import Interval, as_columns, interval
 from keju.text import counted_alike
 
 CONTROL, CONTROL_OF = "control", "control_of"
@@ -49,7 +52,10 @@ class MemorizationResult(Record, frozen=True, kw_only=True):
 
     `slips` counts the places of the unaltered pages at which an answer has the altered reading:
     mere misreading makes as many, so only the excess of `recited` over it is recitation. `of` is
-    the number of places that could have been slips. Intervals are of 95 %, by group.
+    the number of places that could have been slips. `excess` is the share of `recited` less that of
+    `slips`, over the controls whose unaltered page was sent too. `p` is of the paired test that
+    swaps the two within groups, adjusted (Holm) for all results of the run; None with too few
+    groups. Intervals are of 95 %, by group (of the unaltered page).
     """
 
     model: str
@@ -64,6 +70,14 @@ class MemorizationResult(Record, frozen=True, kw_only=True):
     of: int = 0
     reading: tuple[float, float] | None = None
     reciting: tuple[float, float] | None = None
+    excess: float | None = None
+    exceeding: tuple[float, float] | None = None
+    p: float | None = None
+
+    @property
+    def recites(self) -> bool:
+        """Whether more is recited than misreading and chance explain."""
+        return self.p is not None and self.p <= LEVEL and (self.excess or 0) > 0
 
 
 def altered_places(on_page: str, canonical: str) -> list[Place]:
@@ -185,22 +199,24 @@ def measure_memorization(
                 kept = _control_outcome(item, original, response, by_item.get(original.id))
                 kinds.setdefault(kind, []).append(kept)
         found += [_result(model, kind, kept) for kind, kept in kinds.items()]
-    return found
+    adjusted = iter(holm([result.p for result in found if result.p is not None]))
+    return [result if result.p is None else replace(result, p=next(adjusted)) for result in found]
 
 
 def _control_outcome(
     item: Item, original: Item, response: Response, first: Response | None
 ) -> _ControlOutcome:
     answer = ScoringSample(item, response).extracted.answer or ""
+    group = get_group(original)
     if item.metadata[CONTROL] == WRONG_PAGE:
-        return _ControlOutcome(item.group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
+        return _ControlOutcome(group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
     counts = Counter(place_outcomes(item.answer, original.answer, answer))
     if first is None:
-        return _ControlOutcome(item.group, counts, 0, 0)
+        return _ControlOutcome(group, counts, 0, 0)
     text = "" if first.status in {"failed", "filtered"} else first.text
     read = transcription_of(text).answer or ""
     before = Counter(place_outcomes(original.answer, item.answer, read))
-    return _ControlOutcome(item.group, counts, before["recited"], before.total())
+    return _ControlOutcome(group, counts, before["recited"], before.total())
 
 
 def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
@@ -216,30 +232,47 @@ def _on_wrong_page(item: Item, original: Item, answer: str) -> Outcome:
 _NOTHING = Response(key="", item="", model="", benchmark="", task="", status="empty")
 
 
-def _result(model: str, kind: str, kept: list[_ControlOutcome]) -> MemorizationResult:
+def _result(model: str, kind: str, controls: list[_ControlOutcome]) -> MemorizationResult:
     sums = Counter[Outcome]()
-    for each in kept:
-        sums.update(each.outcomes)
+    for control in controls:
+        sums.update(control.outcomes)
+    pairs = [control for control in controls if control.of]
+    parts = [as_columns([_share_of(pairs, "recited"), _slips(pairs)])] if pairs else []
+    excess = float(value_of(parts) @ (1, -1)) if parts else None
     return MemorizationResult(
         model=model,
         kind=kind,
-        items=len(kept),
+        items=len(controls),
         places=sums.total(),
         read=sums["read"],
         recited=sums["recited"],
         neither=sums["neither"],
         missed=sums["missed"],
-        slips=sum(each.slips for each in kept),
-        of=sum(each.of for each in kept),
-        reading=_interval(kept, "read"),
-        reciting=_interval(kept, "recited"),
+        slips=sum(control.slips for control in controls),
+        of=sum(control.of for control in controls),
+        reading=_ends(interval([_share_of(controls, "read")])),
+        reciting=_ends(interval([_share_of(controls, "recited")])),
+        excess=excess,
+        exceeding=_ends(difference_interval(parts, 0, 1)),
+        p=paired_p(parts).get((0, 1)),
     )
 
 
-def _interval(kept: list[_ControlOutcome], which: Outcome) -> tuple[float, float] | None:
-    found: Interval | None = group_bootstrap(
-        [each.outcomes[which] for each in kept],
-        [each.outcomes.total() for each in kept],
-        [each.group for each in kept],
+def _share_of(controls: list[_ControlOutcome], outcome: Outcome) -> Ratio:
+    return ratio_of(
+        [control.outcomes[outcome] for control in controls],
+        [control.outcomes.total() for control in controls],
+        [control.group for control in controls],
     )
+
+
+def _slips(controls: list[_ControlOutcome]) -> Ratio:
+    return ratio_of(
+        [control.slips for control in controls],
+        [control.of for control in controls],
+        [control.group for control in controls],
+    )
+
+
+def _ends(found: Interval | None) -> tuple[float, float] | None:
     return found and (found.low, found.high)

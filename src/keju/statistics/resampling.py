@@ -126,6 +126,14 @@ def ratio_of(
     return Ratio(present, top, bottom, weight)
 
 
+def as_columns(ratios: Sequence[Ratio]) -> Ratio:
+    """Ratios of one column each over the same groups, as the columns of one part."""
+    top, bottom = (
+        np.hstack([getattr(ratio, side) for ratio in ratios]) for side in ("top", "bottom")
+    )
+    return Ratio(ratios[0].groups, top, bottom, ratios[0].weight)
+
+
 def place_items(groups: Sequence[str]) -> tuple[Numbers, int, GroupShares]:
     """Number items' groups, for measures that are computed from items and not from sums.
 

@@ -27,18 +27,19 @@ def guess_blindly(
     options: Sequence[tuple[str, ...]],
     places: Sequence[int],
     groups: Sequence[str],
-) -> list[bool]:
-    """Guess each question with a classifier fitted without its group; return which are correct.
+) -> NDArray[np.intp]:
+    """Guess each question with a classifier fitted without its group; return the guessed places.
 
     A conditional logit over the options of a question. Features: length, being longest or shortest,
     the letter, how often the option was the answer among its occurrences in the training folds,
     characters shared with the question and with the other options, and being alone in its script.
 
-    `places` are the positions of the answers among the options.
+    `places` are the positions of the answers among the options. A guess is -1 where all questions
+    are of one group.
     """
     shapes = [_compute_features(*each) for each in zip(asked, options, strict=True)]
     fold = _assign_folds(groups)
-    hits = np.zeros(len(asked), bool)
+    guesses = np.full(len(asked), -1)
     for number in range(FOLDS):
         inside = np.flatnonzero(fold != number).tolist()
         outside = np.flatnonzero(fold == number).tolist()
@@ -48,9 +49,8 @@ def guess_blindly(
         train = _stack([_add_rate(shapes[at], known, options[at], places[at]) for at in inside])
         weights = _fit(train, np.array([places[at] for at in inside]))
         test = _stack([_add_rate(shapes[at], known, options[at], None) for at in outside])
-        guesses = np.argmax(_compute_scores(test, weights), axis=1)
-        hits[outside] = guesses == np.array([places[at] for at in outside])
-    return [bool(hit) for hit in hits]
+        guesses[outside] = np.argmax(_compute_scores(test, weights), axis=1)
+    return guesses
 
 
 class _OptionCounts(NamedTuple):

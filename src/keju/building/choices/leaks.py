@@ -1,9 +1,13 @@
-"""Leak checks of options: by length, letter, frequency, and by a blind guesser."""
+"""Leak checks of options: by length, letter, frequency, and by a blind guesser.
+
+Questions of one book often repeat options and answer, so they are not independent. What occurs by
+chance is drawn by group (book, plate or bone; else the image), once for all its questions.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -17,7 +21,7 @@ from keju.building.choices.making import normalise_option
 from keju.definitions import options_of
 from keju.errors import number_of
 from keju.items import Item, get_group
-from keju.statistics import group_bootstrap, holm
+from keju.statistics import groups_needed, holm, number_names, ratio_interval
 
 LEVEL = 0.01
 """Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
@@ -26,9 +30,17 @@ LEVEL = 0.01
 FEWEST = 20
 """The minimum number of questions of a check."""
 
-_DRAWS = 2000
+FEWEST_GROUPS = groups_needed(5, level=LEVEL)
+"""The minimum number of groups of a check: with fewer, no p is small enough among five."""
+
+_EXACT = 11
+_DRAWS = 1 << _EXACT
+_BLOCK = 1 << 22
+_SLACK = 1e-9
 _SHOWN = 3
 _SEED = 45
+
+Floats = NDArray[np.float64]
 
 
 class Question(NamedTuple):
@@ -80,6 +92,15 @@ class _CheckResult(NamedTuple):
     high: float = float("nan")
     p: float = 1.0
     note: str = ""
+
+
+class _Use(NamedTuple):
+    """One option of a question: its text or letter, and its chance of being the answer."""
+
+    text: str
+    group: str
+    right: bool
+    chance: float
 
 
 def list_questions(items: Iterable[Item]) -> dict[str, list[Question]]:
@@ -144,7 +165,7 @@ def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> Lea
         task=task,
         check=name,
         adjusted=adjusted,
-        verdict="too few" if found.questions < FEWEST else verdict,
+        verdict="too few" if np.isnan(found.seen) else verdict,
         **found._asdict(),
     )
 
@@ -152,69 +173,62 @@ def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> Lea
 def _check_extreme(
     questions: Sequence[Question], end: Callable[[Iterable[int]], int], note: str
 ) -> _CheckResult:
-    """Test how often the one option of extreme length is the answer; exact binomial test."""
-    hits, chances, groups = [], [], []
+    """Test how often the one option of extreme length is the answer."""
+    chosen, places = [], []
     for question in questions:
         lengths = [len(option) for option in question.options]
         if lengths.count(end(lengths)) == 1:
-            hits.append(lengths[question.place] == end(lengths))
-            chances.append(1 / len(lengths))
-            groups.append(question.group)
-    return _test_share(hits, chances, groups, note)
+            chosen.append(question)
+            places.append(lengths.index(end(lengths)))
+    return _test_share(chosen, places, note)
 
 
 def _check_blind(questions: Sequence[Question]) -> _CheckResult:
     """Test how often a classifier fitted without a question's group guesses it from its options."""
-    if len(questions) < FEWEST:
+    if not _are_enough(questions):
         return _CheckResult(len(questions))
-    hits = guess_blindly(
+    guesses = guess_blindly(
         [question.asked for question in questions],
         [question.options for question in questions],
         [question.place for question in questions],
         [question.group for question in questions],
     )
-    chances = [1 / len(question.options) for question in questions]
-    groups = [question.group for question in questions]
-    return _test_share(hits, chances, groups, "a blind guess is the answer")
+    return _test_share(questions, guesses.tolist(), "a blind guess is the answer")
 
 
-def _test_share(
-    hits: Sequence[bool], chances: Sequence[float], groups: Sequence[str], note: str
-) -> _CheckResult:
-    if len(hits) < FEWEST:
-        return _CheckResult(len(hits))
-    interval = group_bootstrap([float(hit) for hit in hits], [1.0] * len(hits), groups)
-    low, high = interval[:2] if interval else (float("nan"), float("nan"))
-    seen, expected = float(np.mean(hits)), float(np.mean(chances))
-    return _CheckResult(
-        len(hits), seen, expected, low, high, _compute_upper_tail(sum(hits), chances), note
+def _test_share(questions: Sequence[Question], places: Sequence[int], note: str) -> _CheckResult:
+    """Test whether the option at one place of each question is the answer too often."""
+    if not _are_enough(questions):
+        return _CheckResult(len(questions))
+    uses = [
+        _Use("", question.group, place == question.place, 1 / len(question.options))
+        for question, place in zip(questions, places, strict=True)
+    ]
+    _, right, expected, drawn = _draw(uses)
+    number = len(questions)
+    interval = ratio_interval(
+        [float(use.right) for use in uses], [1.0] * number, [use.group for use in uses]
     )
-
-
-def _compute_upper_tail(hits: int, chances: Sequence[float]) -> float:
-    """Compute the exact probability of at least `hits` hits from independent chances."""
-    from scipy.stats import binom  # noqa: PLC0415 - a second to import
-
-    counts = np.ones(1)
-    for chance, number in sorted(Counter(chances).items()):
-        counts = np.convolve(counts, binom.pmf(np.arange(number + 1), number, chance))
-    return float(min(1.0, counts[hits:].sum()))
+    low, high = interval[:2] if interval else (float("nan"), float("nan"))
+    p = _share_reaching_the_first(drawn[:, 0])
+    seen, chance = float(right[0]) / number, float(expected[0]) / number
+    return _CheckResult(number, seen, chance, low, high, p, note)
 
 
 def _check_position(questions: Sequence[Question]) -> _CheckResult:
-    """Test the answers' letters by chi-square; its distribution by drawing letters at random."""
-    sizes = Counter(len(question.options) for question in questions)
-    most = max(sizes)
-    expected = np.zeros(most)
-    for size, number in sizes.items():
-        expected[:size] += number / size
-    rng = np.random.default_rng(_SEED)
-    drawn = np.zeros((_DRAWS, most))
-    for size, number in sorted(sizes.items()):
-        drawn[:, :size] += rng.multinomial(number, [1 / size] * size, size=_DRAWS)
-    seen = np.bincount([question.place for question in questions], minlength=most)
-    letters = ", ".join(f"{ascii_uppercase[at]} {number}" for at, number in enumerate(seen))
-    return _test_against(seen, drawn, expected, len(questions), letters)
+    """Test by chi-square how often each letter is the answer."""
+    if not _are_enough(questions):
+        return _CheckResult(len(questions))
+    letters, right, expected, drawn = _draw(
+        _Use(ascii_uppercase[place], question.group, place == question.place, 1 / len(options))
+        for question in questions
+        for options in [question.options]
+        for place in range(len(options))
+    )
+    note = ", ".join(
+        f"{letter} {number:.0f}" for letter, number in zip(letters, right, strict=True)
+    )
+    return _test_squares(drawn, expected, len(questions), note)
 
 
 def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
@@ -222,47 +236,85 @@ def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
     shown = Counter(
         normalise_option(option) for question in questions for option in question.options
     )
-    number = {text: at for at, text in enumerate(sorted(shown)) if shown[text] >= _SHOWN}
-    number = {text: at for at, text in enumerate(number)}
-    widest = max(len(question.options) for question in questions)
-    table = np.full((len(questions), widest), len(number))
-    for row, question in enumerate(questions):
-        for place, option in enumerate(question.options):
-            table[row, place] = number.get(normalise_option(option), len(number))
-    sizes = np.array([len(question.options) for question in questions])
-    expected = np.zeros(len(number) + 1)
-    for place in range(widest):
-        has = sizes > place
-        np.add.at(expected, table[has, place], 1 / sizes[has])
-    rows = np.arange(len(questions))
-
-    def answers(places: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.bincount(table[rows, places], minlength=len(number) + 1)[:-1]
-
-    if not number:
+    if max(shown.values()) < _SHOWN:
         return _CheckResult(0, note="no option is shown three times")
+    if not _are_enough(questions):
+        return _CheckResult(len(questions))
+    texts, right, expected, drawn = _draw(
+        _Use(text, question.group, place == question.place, 1 / len(question.options))
+        for question in questions
+        for place, text in enumerate(map(normalise_option, question.options))
+        if shown[text] >= _SHOWN
+    )
+    worst = int(np.argmax(drawn[0] ** 2 / expected))
+    note = f"{texts[worst]}: the answer {right[worst]:.0f} of {shown[texts[worst]]} times"
+    return _test_squares(drawn, expected, len(questions), note)
+
+
+def _test_squares(drawn: Floats, expected: Floats, questions: int, note: str) -> _CheckResult:
+    statistics = (drawn**2 / expected).sum(axis=1)
+    p = _share_reaching_the_first(statistics)
+    return _CheckResult(
+        questions, float(statistics[0]), float(statistics[1:].mean()), p=p, note=note
+    )
+
+
+def _share_reaching_the_first(statistics: Floats) -> float:
+    return float((statistics >= statistics[0] - _SLACK).mean())
+
+
+def _draw(uses: Iterable[_Use]) -> tuple[list[str], Floats, Floats, Floats]:
+    """How often each text is the answer, how often by chance, and deviations from that by chance.
+
+    The sum of a group's deviations keeps its size by chance and has either sign with equal
+    probability (the wild bootstrap of clusters): whatever the questions of a group have in common,
+    they have one sign. Up to `_EXACT` groups all signs are enumerated.
+
+    Returns:
+        The K texts, K numbers, K numbers by chance, and R by K deviations: first the observed ones,
+        then with other signs.
+    """
+    rows = sorted(uses)
+    texts = sorted({use.text for use in rows})
+    starts = np.searchsorted([use.text for use in rows], texts)
+    numbers = number_names(use.group for use in rows)
+    owners = np.array([numbers[use.group] for use in rows])
+    right, chances = (
+        np.array(side, dtype=np.float64)
+        for side in ([use.right for use in rows], [use.chance for use in rows])
+    )
+    drawn = [
+        np.add.reduceat(signs[:, owners] * (right - chances), starts, axis=1)
+        for signs in _draw_signs(len(numbers), len(rows))
+    ]
+    return (
+        texts,
+        np.add.reduceat(right, starts),
+        np.add.reduceat(chances, starts),
+        np.concatenate(drawn),
+    )
+
+
+def _draw_signs(groups: int, numbers: int) -> Iterator[Floats]:
+    """Signs of the groups in blocks of rows; in the first row, all are positive."""
+    if groups <= _EXACT:
+        swapped = np.arange(2**groups)[:, None] >> np.arange(groups) & 1
+        yield np.where(swapped, -1.0, 1.0)
+        return
     rng = np.random.default_rng(_SEED)
-    drawn = np.stack([answers(rng.integers(0, sizes)) for _ in range(_DRAWS)])
-    seen = answers(np.array([question.place for question in questions]))
-    worst = int(np.argmax((seen - expected[:-1]) ** 2 / expected[:-1]))
-    text = list(number)[worst]
-    note = f"{text}: the answer {seen[worst]} of {shown[text]} times"
-    return _test_against(seen, drawn, expected[:-1], len(questions), note)
+    most = max(1, _BLOCK // numbers)
+    for start in range(0, _DRAWS, most):
+        signs = rng.choice((-1.0, 1.0), size=(min(most, _DRAWS - start), groups))
+        if not start:
+            signs[0] = 1
+        yield signs
 
 
-def _test_against(
-    seen: NDArray[np.int64],
-    drawn: NDArray[np.float64] | NDArray[np.int64],
-    expected: NDArray[np.float64],
-    questions: int,
-    note: str,
-) -> _CheckResult:
-    if questions < FEWEST:
-        return _CheckResult(questions)
-    statistic = float(((seen - expected) ** 2 / expected).sum())
-    chance = ((drawn - expected) ** 2 / expected).sum(axis=1)
-    p = (1 + int((chance >= statistic - 1e-9).sum())) / (1 + len(chance))
-    return _CheckResult(questions, statistic, float(chance.mean()), p=p, note=note)
+def _are_enough(questions: Sequence[Question]) -> bool:
+    return (
+        len(questions) >= FEWEST
+        and len({question.group for question in questions}) >= FEWEST_GROUPS
+    )
 
 
 CHECKS: dict[str, Callable[[Sequence[Question]], _CheckResult]] = {

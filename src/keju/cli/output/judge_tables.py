@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from msgspec import convert
 from rich.table import Table
 
 from keju.analysis.labels import task_name
+from keju.cli.output.comparison_table import format_p
 from keju.cli.output.console import format_interval, name_columns, plain_table, translate
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING
 from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, GradingResult, ProbeResult, ProbingResult
+from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
 from keju.messages import message
 from keju.running import RunSummary
 from keju.running.failures import Hint
@@ -108,13 +110,13 @@ def _format_number(value: float | None) -> str:
 
 
 def probes_table(probed: ProbingResult) -> Table:
-    """A row for each judge and probe: the mean grade, its change with interval, a verdict."""
+    """A row for each judge and probe: the mean grade, its change with interval and p, a verdict."""
     table = plain_table(
         *name_columns(
             "judge", "probe", "change-made", "answers", "mean", "against", "change", "interval",
-            "verdict",
+            "p", "verdict",
         ),
-        right=[3, 4, 6, 7],
+        right=[3, 4, 6, 7, 8],
     )  # fmt: skip
     table.columns[0].no_wrap = False
     for each in probed.results:
@@ -132,13 +134,16 @@ def probes_table(probed: ProbingResult) -> Table:
             each.against,
             change,
             format_interval((each.low, each.high), "+.2f"),
+            format_p(each.p) if each.verdict else "",
             _verdict(each) if each.verdict else "",
         )
     return table
 
 
 def probe_lines(probed: ProbingResult) -> Iterator[str]:
-    """The flagged probes, and those that do not apply."""
+    """The test, the flagged probes, and those that do not apply."""
+    if tests := sum(each.p is not None for each in probed.results):
+        yield message("terminal.probes-tested", tests=tests)
     for each in probed.flagged:
         yield message(
             "terminal.flagged-probe", judge=each.judge, probe=each.probe,
@@ -161,9 +166,10 @@ _AS_PAPERS = ("pearson", "spearman_paper", "kendall_paper", "mse", "mae", "bias"
 
 
 def alignment_tables(found: Alignment) -> Iterator[Table]:
-    """Tables: agreement among people; each judge against them; the papers' formulas.
+    """The tables of an alignment.
 
-    The best judge.
+    Agreement among people; each judge against all of them, by measures that correct ties and by the
+    papers' formulas; judges and a person against the other raters; the best judge.
     """
     table = plain_table(
         *name_columns("task", "raters", "answers", "ratings", "alpha-interval", "alpha-ordinal"),
@@ -178,29 +184,32 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     yield table
     if found.tasks:
         corrected = message("terminal.compared-with-people")
-        yield _measures_table(found, corrected, tuple(_LABELS), bounds=True)
+        yield _measures_table(found.tasks, corrected, BEST_JUDGE_MEASURES, bounds=True)
         as_papers = message("terminal.by-the-papers-formulas")
-        yield _measures_table(found, as_papers, _AS_PAPERS, bounds=False)
+        yield _measures_table(found.tasks, as_papers, _AS_PAPERS, bounds=False)
+    if found.leave_one_out:
+        others = message("terminal.judges-and-a-person")
+        yield _measures_table(found.leave_one_out, others, LEAVE_ONE_OUT_MEASURES, bounds=True)
     if found.best:
         yield _best_table(found)
 
 
 def _measures_table(
-    found: Alignment, title: str, measures: tuple[str, ...], *, bounds: bool
+    rows: Sequence[TaskAlignment], title: str, measures: Sequence[str], *, bounds: bool
 ) -> Table:
     """A row for each task and judge; under each value its interval, if `bounds`."""
     table = plain_table(
         *name_columns("task", "judge", "answers"),
-        *map(_label, _LABELS),
+        *(_label(measure.removesuffix("_paper")) for measure in measures),
         right=range(2, 9),
         title=title,
     )
-    for name in dict.fromkeys(each.task for each in found.tasks):
-        for row in found.tasks:
-            if row.task == name:
+    for task in dict.fromkeys(row.task for row in rows):
+        for row in rows:
+            if row.task == task:
                 cells = (_format_estimate(row.measures.get(each), bounds) for each in measures)
                 table.add_row(
-                    name or message("terminal.all"), row.judge, f"{row.answers:,}", *cells
+                    task or message("terminal.all"), row.judge, f"{row.answers:,}", *cells
                 )
     return table
 
@@ -208,7 +217,7 @@ def _measures_table(
 def _best_table(found: Alignment) -> Table:
     table = plain_table(
         *name_columns(
-            "by", "best", "next-best", "answers", "better-by", "interval", "surely-best"
+            "by", "best", "next-best", "answers", "better-by", "interval", "ahead-of-all"
         ),
         right=[3, 4, 5], title=message("terminal.which-judge"),
     )  # fmt: skip
@@ -220,7 +229,7 @@ def _best_table(found: Alignment) -> Table:
             f"{best.answers:,}",
             _format_number(best.difference),
             format_interval((best.low, best.high), ".2f"),
-            message("terminal.yes") if best.is_significant else message("terminal.not-sure"),
+            message("terminal.yes") if best.all_above_0 else message("terminal.not-sure"),
         )
     return table
 
@@ -228,6 +237,10 @@ def _best_table(found: Alignment) -> Table:
 def alignment_lines(found: Alignment) -> Iterator[str]:
     """The meaning of the measures, and missing grades."""
     yield message("terminal.alignment-measures")
+    if found.leave_one_out:
+        yield message("terminal.leave-one-out-about")
+    if found.best:
+        yield message("terminal.best-judge-about")
     if found.blank:
         yield message("terminal.rows-without-score", count=found.blank)
     for judge, count in found.ungraded.items():

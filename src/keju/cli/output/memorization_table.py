@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Table
 
+from keju.cli.output.comparison_table import format_p
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.formatting import NOTHING, percent
+from keju.messages import message
 from keju.scoring.memorization import MemorizationResult
+from keju.statistics import FEWEST_GROUPS
 
 
-def memorization_table(found: Iterable[MemorizationResult]) -> Table:
-    """A row for each model and kind of control."""
+def memorization_table(results: Iterable[MemorizationResult]) -> Table:
+    """A row for each model and kind of control; intervals are under their values."""
     table = plain_table(
         *name_columns(
-            "model", "control", "places", "read", "interval", "recited", "interval", "slips",
+            "model", "control", "places", "read", "recited", "slips", "beyond-slips", "p",
             "neither", "not-found",
         ),
         right=[2, 3, 4, 5, 6, 7, 8, 9],
     )  # fmt: skip
-    for each in found:
+    for result in results:
+        excess = NOTHING if result.excess is None else f"{100 * result.excess:+.1f}"
         table.add_row(
-            each.model,
-            each.kind,
-            f"{each.places:,}",
-            _format_share(each.read, each.places),
-            format_interval(each.reading, ".1f", scale=100),
-            _format_share(each.recited, each.places),
-            format_interval(each.reciting, ".1f", scale=100),
-            _format_share(each.slips, each.of),
-            _format_share(each.neither, each.places),
-            _format_share(each.missed, each.places),
+            result.model,
+            result.kind,
+            f"{result.places:,}",
+            _with_interval(_format_share(result.read, result.places), result.reading, ".1f"),
+            _with_interval(_format_share(result.recited, result.places), result.reciting, ".1f"),
+            _format_share(result.slips, result.of),
+            _with_interval(f"▲ {excess}" if result.recites else excess, result.exceeding, "+.1f"),
+            format_p(result.p),
+            _format_share(result.neither, result.places),
+            _format_share(result.missed, result.places),
         )
     return table
+
+
+def memorization_lines(results: Sequence[MemorizationResult]) -> Iterator[str]:
+    """The meaning of the table's columns, and the models that recite."""
+    yield message("terminal.memorization-about")
+    tests = sum(result.p is not None for result in results)
+    if not tests:
+        yield message("terminal.memorization-untested", least=FEWEST_GROUPS)
+    else:
+        yield message("terminal.memorization-tested", tests=tests)
+    if tests and not any(result.recites for result in results):
+        yield message("terminal.memorization-not-shown")
+
+
+def _with_interval(value: str, ends: tuple[float, float] | None, form: str) -> str:
+    return f"{value}\n{format_interval(ends, form, scale=100)}" if ends else value
 
 
 def _format_share(count: int, of: int) -> str:
