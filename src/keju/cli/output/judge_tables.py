@@ -8,10 +8,9 @@ from msgspec import convert
 from rich.table import Table
 
 from keju.analysis.labels import task_name
-from keju.cli.output.comparison_table import format_p
 from keju.cli.output.console import format_interval, name_columns, plain_table, translate
 from keju.cli.output.run_summary import describe_dropped
-from keju.formatting import NOTHING
+from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, GradingResult, ProbeResult, ProbingResult
 from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment

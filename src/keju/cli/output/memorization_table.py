@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from rich.table import Table
 
-from keju.cli.output.comparison_table import format_p
 from keju.cli.output.console import format_interval, name_columns, plain_table
-from keju.formatting import NOTHING, percent
+from keju.formatting import NOTHING, format_p, percent
 from keju.messages import message
 from keju.scoring.memorization import MemorizationResult
 from keju.statistics import FEWEST_GROUPS
