@@ -72,13 +72,14 @@ def paired_p(parts: Sequence[Ratio]) -> dict[tuple[int, int], float]:
 def _swaps(cells: int, *, wide: int) -> Iterator[Floats]:
     """Rows of 0 and 1, whether a group is swapped: all of them for few groups, else drawn."""
     if cells <= _EXACT_UP_TO:
-        yield (np.arange(2**cells)[:, None] >> np.arange(cells) & 1).astype(np.float64)
-        return
-    generator = np.random.default_rng(SEED)
+        swaps = np.arange(2**cells)[:, None] >> np.arange(cells) & 1
+    else:
+        # All at once: drawn by blocks, the swaps would depend on the number of pairs.
+        generator = np.random.default_rng(SEED)
+        swaps = generator.integers(0, 2, size=(RESAMPLES, cells), dtype=np.int8)
     block = max(1, _BLOCK // max(cells, wide))
-    for start in range(0, RESAMPLES, block):
-        size = min(block, RESAMPLES - start)
-        yield generator.integers(0, 2, size=(size, cells), dtype=np.int8).astype(np.float64)
+    for start in range(0, len(swaps), block):
+        yield swaps[start : start + block].astype(np.float64)
 
 
 def _swapped_differences(

@@ -178,12 +178,14 @@ def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
     columns = parts[0].top.shape[1] if parts else 0
     if not parts or min(len(part.groups) for part in parts) < FEWEST_GROUPS:
         return [None] * columns
-    shares = group_shares(parts)
     values, resampled = value_of(parts), resample(parts)
     bounded = are_shares(parts)
     return [
         interval_of_values(
-            resampled[:, place], float(values[place]), shares, is_share=bool(bounded[place])
+            resampled[:, place],
+            float(values[place]),
+            group_shares([part.column(place) for part in parts]),
+            is_share=bool(bounded[place]),
         )
         for place in range(columns)
     ]
