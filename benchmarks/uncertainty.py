@@ -6,7 +6,7 @@ row says otherwise. All intervals and p values are those of the program. Printed
 samples, `-` where there is no interval or no test; a `*` marks coverage outside 90 to 98 %, and
 more than 6 % of false claims beyond sampling error.
 
-    python -m benchmarks.uncertainty [--samples 600] [--only coverage|others|claims|power]
+    python -m benchmarks.uncertainty [--samples 600] [--only coverage|others|claims|ranks|power]
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from rich.console import Console
 from rich.table import Table
 from scipy.special import betaincinv, ndtr
 
+from keju.analysis.resampling import ResampledMeans, resample_benchmark
+from keju.items import Score
+from keju.scoring import aggregate
 from keju.statistics import (
     LEVEL,
     Interval,
@@ -29,10 +32,13 @@ from keju.statistics import (
     associate,
     holm,
     intervals,
+    kendall,
     paired_p,
+    pearson,
     rank_sets,
     risk_coverage,
     risk_intervals,
+    spearman,
     spread,
     value_of,
 )
@@ -44,6 +50,9 @@ MOST_CLAIMS = 0.06
 _COLUMNS = 50
 """Samples that are resampled at once, as so many models: the draws of a number of groups are the
 same in any case, and no column has an influence on the interval of another."""
+
+_MORE = 3
+"""Times more samples of tests: 6 % differs from the level by one point only, and tests are fast."""
 
 Generator = np.random.Generator
 Floats = np.ndarray
@@ -279,7 +288,7 @@ class Pages(NamedTuple):
 
 def related_pages(generator: Generator, books: int) -> Pages:
     """A judge's and a person's grades: half of the variance is common, of which .3 is by book."""
-    sizes = pages(generator, books, 1)[:, 0]
+    sizes = pages(generator, books, 1, mean=8)[:, 0]
     rows = np.repeat(np.arange(books), sizes)
     by_book = generator.normal(0, 0.3**0.5, books)[rows]
     common = by_book + generator.normal(0, 0.7**0.5, len(rows))
@@ -289,7 +298,7 @@ def related_pages(generator: Generator, books: int) -> Pages:
 
 def costs(generator: Generator, books: int) -> Pages:
     """Characters to correct on a page: skewed, with bad books and bad pages."""
-    sizes = pages(generator, books, 1)[:, 0]
+    sizes = pages(generator, books, 1, mean=8)[:, 0]
     rows = np.repeat(np.arange(books), sizes)
     rate = generator.gamma(2, 0.03, books)[rows] * generator.gamma(2, 0.5, len(rows))
     cost = generator.poisson(200 * rate).astype(float)
@@ -303,37 +312,51 @@ def confident(generator: Generator, books: int) -> Pages:
     return Pages(errors.astype(float).tolist(), (-np.array(found.second)).tolist(), found.books)
 
 
-Estimates = dict[str, tuple[float | None, Interval | None]]
-"""Values with their intervals, by name."""
+def intervals_of_costs(one: Pages) -> list[Interval | None]:
+    return [found.interval for found in spread(one.first, one.books, (0.9,))]
 
 
-def measure_costs(one: Pages) -> Estimates:
-    mean, tail = spread(one.first, one.books, (0.9,))
-    return {"post-editing, mean": mean[:2], "post-editing, 90 %": tail[:2]}
-
-
-def measure_association(one: Pages) -> Estimates:
+def intervals_of_association(one: Pages) -> list[Interval | None]:
     found = associate(one.first, one.second, one.books)
-    return {
-        f"judge and person, {name}": (found.values[name], found.interval(name))
-        for name in ("spearman", "kendall", "pearson")
-    }
+    return [found.interval(name) for name in ("spearman", "kendall", "pearson")]
 
 
-def measure_risk(one: Pages) -> Estimates:
-    weights = [200.0] * len(one.books)
-    curve = risk_coverage(one.first, weights, one.second)
-    found = risk_intervals(one.first, weights, one.second, one.books)
-    return {"risk-coverage, area": (curve.area, found.area),
-            "risk-coverage, gain": (curve.gain, found.gain)}  # fmt: skip
+def intervals_of_risk(one: Pages) -> list[Interval | None]:
+    found = risk_intervals(one.first, [200.0] * len(one.books), one.second, one.books)
+    return [found.area, found.gain]
 
 
-OTHERS: list[tuple[Callable[[Generator, int], Pages], Callable[[Pages], Estimates]]] = [
-    (costs, measure_costs),
-    (related_pages, measure_association),
-    (confident, measure_risk),
+def risk_values(one: Pages) -> list[float]:
+    curve = risk_coverage(one.first, [200.0] * len(one.books), one.second)
+    return [curve.area, curve.gain or 0.0]
+
+
+class Other(NamedTuple):
+    """Values that are not ratios of sums, their true values and their intervals."""
+
+    names: tuple[str, ...]
+    simulate: Callable[[Generator, int], Pages]
+    values: Callable[[Pages], list[float]]
+    intervals: Callable[[Pages], list[Interval | None]]
+
+
+OTHERS = [
+    Other(
+        ("post-editing, mean", "post-editing, 90 %"),
+        costs,
+        lambda one: [float(np.mean(one.first)), float(np.quantile(one.first, 0.9))],
+        intervals_of_costs,
+    ),
+    Other(
+        ("judge and person, rho", "judge and person, tau", "judge and person, r"),
+        related_pages,
+        lambda one: [measure(one.first, one.second) for measure in (spearman, kendall, pearson)],
+        intervals_of_association,
+    ),
+    Other(
+        ("risk-coverage, area", "risk-coverage, gain"), confident, risk_values, intervals_of_risk
+    ),
 ]
-"""Values that are not ratios of sums."""
 
 
 def print_coverage(console: Console, samples: int) -> None:
@@ -350,19 +373,21 @@ def print_coverage(console: Console, samples: int) -> None:
 
 def print_others(console: Console, samples: int) -> None:
     table = table_of("interval, books", BOOKS)
-    for simulate, measure in OTHERS:
-        # Pages of many books as so many groups of a page: the value is the same, and its interval,
-        # which is not used, is cheap.
-        truths = measure(simulate(np.random.default_rng(99), 800))
-        rows: dict[str, list[Cell]] = {name: [] for name in truths}
+    for other in OTHERS:
+        truths = other.values(other.simulate(np.random.default_rng(99), 2000))
+        cells: list[list[Cell]] = []
         for books in BOOKS:
             generator = np.random.default_rng(books)
-            found = [measure(simulate(generator, books)) for _ in range(samples)]
-            for name, (truth, _) in truths.items():
-                rows[name].append(coverage_cell([one[name][1] for one in found], truth or 0.0))
-        for name, cells in rows.items():
-            add_row(table, name, cells)
-        console.log(", ".join(rows))
+            found = [other.intervals(other.simulate(generator, books)) for _ in range(samples)]
+            cells.append(
+                [
+                    coverage_cell(of_value, truth)
+                    for of_value, truth in zip(zip(*found, strict=True), truths, strict=True)
+                ]
+            )
+            console.log(f"{other.names[0]}, {books} books")
+        for name, row in zip(other.names, zip(*cells, strict=True), strict=True):
+            add_row(table, name, row)
     console.print(table)
 
 
@@ -498,7 +523,8 @@ NOT_TESTED: dict[str, Callable[[Generator, int], bool]] = {
 """Claims about models of equal means that are not exchangeable, which is what is tested."""
 
 POWER: dict[str, Callable[[Generator, int], bool]] = {
-    "two models, mean of 3 tasks": claims_of_two(tasks_of((0.1, 0), tasks=3)),
+    "two models, 3 tasks on the same books": claims_of_two(tasks_of((0.1, 0), tasks=3)),
+    "two models, 3 tasks on other books": claims_of_two(tasks_of((0.1, 0), tasks=3, shared=False)),
     "one better than 4 others, in every pair": lambda generator, books: all(
         p <= LEVEL
         for pair, p in adjusted_p(tasks_of((0.1, 0, 0, 0, 0), tasks=3)(generator, books)).items()
@@ -514,6 +540,7 @@ def rate(claim: Callable[[Generator, int], bool], books: int, samples: int) -> C
 
 
 def print_claims(console: Console, samples: int) -> None:
+    samples *= _MORE
     table = table_of(f"claims at {LEVEL:g}, books", BOOKS)
     for name, claim in CLAIMS.items():
         cells = [rate(claim, books, samples) for books in BOOKS]
@@ -539,6 +566,89 @@ def print_power(console: Console, samples: int) -> None:
     console.print(table)
 
 
+# --- Ranks of a leaderboard -----------------------------------------------------------------------
+
+TASKS = ("T5", "T10", "T16")
+"""Three tasks of MCS-Bench in three domains, with accuracy as their main metric."""
+
+
+def scores_of(generator: Generator, books: int, gaps: Sequence[float]) -> list[Score]:
+    """The scores of some models on pages of the same books in three tasks."""
+    sizes = pages(generator, books, 1, mean=4)[:, 0]
+    rows = np.repeat(np.arange(books), sizes)
+    scores = []
+    for task in TASKS:
+        shares = related_rates(generator, [0.6 + gap for gap in gaps], (books,), agreement=0.9)
+        for model, share in enumerate(shares):
+            for page, (book, right) in enumerate(
+                zip(rows.tolist(), generator.random(len(rows)) < share[rows], strict=True)
+            ):
+                scores.append(
+                    Score(
+                        key=f"{model} {task} {page}", item=f"{task} {page}", model=f"model {model}",
+                        benchmark="MCS-Bench", task=task, protocol="strict", metric="Acc",
+                        value=float(right), group=f"book {book:02}",
+                        stats={"numerator": float(right), "denominator": 1.0},
+                    )
+                )  # fmt: skip
+    return scores
+
+
+def leaderboard(scores: Sequence[Score], models: int) -> ResampledMeans:
+    """The ranks and tests of a report."""
+    mains: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        mains.setdefault((score.task, score.query), []).append(score)
+    results = {result.model: result.benchmarks[0] for result in aggregate(scores)}
+    return resample_benchmark(mains, results, ranked=[f"model {model}" for model in range(models)])
+
+
+def without_a_third(scores: Sequence[Score], generator: Generator | None) -> list[Score]:
+    """Scores without a third of the first model's items: at random, or the hardest for all."""
+    items = sorted({score.item for score in scores})
+    right = dict.fromkeys(items, 0.0)
+    for score in scores:
+        right[score.item] += score.value or 0.0
+    order = items if generator is None else generator.permutation(items).tolist()
+    lacking = set(
+        (sorted(order, key=right.__getitem__) if generator is None else order)[: len(items) // 3]
+    )
+    return [score for score in scores if score.model != "model 0" or score.item not in lacking]
+
+
+def rank_of_a_part(*, hardest: bool) -> Callable[[Generator, int], bool]:
+    """Whether a model has a rank although it lacks a third of the items."""
+
+    def claim(generator: Generator, books: int) -> bool:
+        scores = scores_of(generator, books, (0, 0, 0))
+        part = without_a_third(scores, None if hardest else generator)
+        return "model 0" in leaderboard(part, 3).ranks
+
+    return claim
+
+
+def separated(generator: Generator, books: int) -> bool:
+    """Whether any of five equal models has fewer than five possible ranks."""
+    ranks = leaderboard(scores_of(generator, books, [0.0] * 5), 5).ranks
+    return any(possible not in (None, (1, 5)) for _, possible in ranks.values())
+
+
+RANKS: dict[str, Callable[[Generator, int], bool]] = {
+    "a rank without the hardest third": rank_of_a_part(hardest=True),
+    "a rank without a random third": rank_of_a_part(hardest=False),
+    "ranks of 5 equal models exclude a true rank": separated,
+}
+
+
+def print_ranks(console: Console, samples: int) -> None:
+    table = table_of("leaderboard of a run, books", BOOKS)
+    for name, claim in RANKS.items():
+        cells = [rate(claim, books, samples) for books in BOOKS]
+        add_row(table, name, [cell._replace(flagged=is_above(cell)) for cell in cells])
+        console.log(name)
+    console.print(table)
+
+
 # --- Tables ---------------------------------------------------------------------------------------
 
 
@@ -558,6 +668,7 @@ PARTS = {
     "coverage": print_coverage,
     "others": print_others,
     "claims": print_claims,
+    "ranks": print_ranks,
     "power": print_power,
 }
 
@@ -572,7 +683,9 @@ def main() -> None:
     for name, part in PARTS.items():
         if options.only in (None, name):
             part(console, options.samples)
-    console.print(f"{options.samples} samples a cell; {time.process_time():.0f} s of the processor")
+    console.print(
+        f"{options.samples} samples a cell ({_MORE} x of claims), {time.process_time():.0f} CPU s"
+    )
 
 
 if __name__ == "__main__":

@@ -180,6 +180,7 @@ def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
         return [None] * columns
     values, resampled = value_of(parts), resample(parts)
     bounded = are_shares(parts)
+    # A column has shares of its own: its interval is the same beside any other columns.
     return [
         interval_of_values(
             resampled[:, place],
