@@ -62,10 +62,6 @@ def test_a_character_of_a_long_text_hides_nothing() -> None:
     assert not find_hidden(lambda: [page]).covers(page, "dynasty")
 
 
-def test_groups_are_numbered_in_the_order_of_the_items() -> None:
-    items = [item("a", "T1", "", group="書"), item("b", "T1", ""), item("c", "T1", "", group="書")]
-    assert number_groups(items) == {"書": "group-1"}
-
 
 def test_the_hash_of_an_item_covers_its_reference() -> None:
     assert item_hash(item("a", "T1", "天")) != item_hash(item("a", "T1", "地"))

@@ -16,7 +16,7 @@ from keju.analysis.contamination import readings_of
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, main_metric
 from keju.definitions import query_of, task
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.messages import Message, message
 from keju.metrics.edit import distance
 from keju.running.reading import name_of_images
@@ -119,7 +119,7 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
             if accuracy is not None and value is not None:
                 key = (item.benchmark, task_name(item.task, item.query), answer.model, readers)
                 pairs = found.setdefault(key, _Pairs([], [], []))
-                pairs.add(accuracy, value, item.group or item.id)
+                pairs.add(accuracy, value, get_group(item))
     for key, pairs in found.items():
         if len(pairs.read) >= _FEWEST_ITEMS:
             yield _correlate(*key, pairs)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from keju.analysis.engine_times import Speed, sum_timings
 from keju.errors import UsageError
-from keju.items import Record
+from keju.items import Record, get_group
 from keju.messages import message
 from keju.models import Model, computes_here
 from keju.running import Plan
@@ -124,7 +124,7 @@ def forecast(
             message("analysis.machines-out-of-range", most=MOST_MACHINES, count=extent.machines)
         )
     known = sample.manifest().models
-    groups = {item.id: item.group for item in sample.items()}
+    groups = {item.id: get_group(item) for item in sample.items()}
     found = []
     for model in models:
         if model.name not in known:
@@ -152,7 +152,7 @@ def measure(run: RunFolder, model: str, groups: dict[str, str]) -> Measurement:
         stored += 1
         if response.status == "failed":
             continue
-        measured.groups.append(groups.get(response.item, ""))
+        measured.groups.append(groups[response.item])
         measured.seconds.append(response.seconds)
         measured.input_tokens.append(response.usage.input_tokens)
         measured.output_tokens.append(response.usage.output_tokens)
@@ -196,7 +196,7 @@ def _forecast(
         requests=requests,
         machines=extent.machines,
         sample=len(measured.seconds),
-        groups=len(set(measured.groups) - {""}) + measured.groups.count(""),
+        groups=len(set(measured.groups)),
         hours=hours,
         memory=speed.memory,
         dataset_bytes=round((sum(row.image_bytes for row in rows) + items * table_bytes) * factor),
