@@ -87,7 +87,7 @@ READER = Reader(
     LAYOUT,
     read_mapped,
     MappedSettings,
-    group_option='group = "COLUMN" in [fields] of the mapping file',
+    group_option='[fields] group = "COLUMN"',
 )
 
 
