@@ -10,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from keju.definitions import has_reference, prompt_of, query_of, task
-from keju.items import Item, get_group
+from keju.items import Item
 
 _LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _PIXELS = tuple(1000 * n for n in (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000))
@@ -85,8 +85,8 @@ def distributions(items: Iterable[Item]) -> pl.DataFrame:
 
     Columns: `measure`, `unit`, `name` (the bin, or the category), `low` (the bin's lower end,
     inclusive) and `high` (its upper end, exclusive; null for the last bin and for categories), and
-    `count`. Lengths are in characters without white space. ``group`` counts units of independence
-    by their number of items. Empty bins between full ones are rows too.
+    `count`. Lengths are in characters without white space. ``group`` counts groups by their number
+    of items. Empty bins between full ones are rows too.
     """
     bins: dict[str, Counter[int]] = {name: Counter() for name in _MEASURES}
     words: dict[str, Counter[str]] = {name: Counter() for name in _WORDS}
@@ -96,7 +96,8 @@ def distributions(items: Iterable[Item]) -> pl.DataFrame:
             bins[name].update(_bin_of(value, measured.bins) for value in measured.values(item))
         for name, say in _WORDS.items():
             words[name].update(say(item))
-        groups[get_group(item)] += 1
+        if item.group:
+            groups[item.group] += 1
     rows: list[dict[str, object]] = []
     for name, measured in _MEASURES.items():
         rows += _binned(name, measured.unit, measured.bins, bins[name])

@@ -51,7 +51,7 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def unit(self) -> str:
-        """What the dataset calls its groups, e.g. a column of its source; empty if not recorded."""
+        """The word for a group, e.g. a column of the source; empty where it is not recorded."""
         return self.made.get("unit", "")
 
 
