@@ -1,6 +1,8 @@
-"""How values are shown in tables and figures: percent, and a dash where there is none."""
+"""How values are shown in tables and figures: percent, p, and a dash where there is none."""
 
 from __future__ import annotations
+
+from math import ceil
 
 NOTHING = "–"
 
@@ -8,3 +10,15 @@ NOTHING = "–"
 def percent(value: float | None) -> str:
     """A fraction in percent with one decimal, or a dash."""
     return NOTHING if value is None else f"{100 * value:.1f}"
+
+
+def format_p(value: float | None) -> str:
+    """A p value with three digits and without the leading 0, or a dash.
+
+    It is rounded up, so that a p above .05 is never printed as .050: .0503 is printed as .051.
+    """
+    if value is None:
+        return NOTHING
+    if value < 0.001:
+        return "<.001"
+    return f"{ceil(1000 * value - 1e-9) / 1000:.3f}".removeprefix("0")

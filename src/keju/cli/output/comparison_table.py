@@ -9,7 +9,7 @@ from keju.analysis.comparison import Comparison
 from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.cli.output.score_tables import shorten_model
-from keju.formatting import NOTHING
+from keju.formatting import format_p
 
 
 def comparison_table(compared: Comparison) -> Table:
@@ -34,7 +34,10 @@ def comparison_table(compared: Comparison) -> Table:
     return table
 
 
-_MOST_ROWS = 15
+MOST_LINES = 30
+"""Maximum number of lines of a comparison without ``--all``."""
+
+_MOST_ROWS = 12
 
 
 def first_rows(compared: Comparison) -> Comparison:
@@ -45,10 +48,3 @@ def first_rows(compared: Comparison) -> Comparison:
 
 def _format_value(value: float, *, better: bool) -> str:
     return f"▲ {100 * value:.1f}" if better else f"{100 * value:.1f}"
-
-
-def format_p(value: float | None) -> str:
-    """A p value with three digits, without the leading 0."""
-    if value is None:
-        return NOTHING
-    return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
