@@ -49,7 +49,7 @@ def overall_lines(compared: Comparison) -> Iterator[str]:
         yield _conclude(compared, [(_name(mean), mean)])
         yield join_clauses(_describe_items(compared, mean))
         if mean.low is None and mean.p is not None:
-            yield message("reporting.part-with-few-groups", fewest=FEWEST_GROUPS)
+            yield message("reporting.mean-without-interval", name=_name(mean), fewest=FEWEST_GROUPS)
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
