@@ -58,7 +58,7 @@ class StepTable(NamedTuple):
     protocol: Protocol
     columns: list[str]
     rows: list[StepRow]
-    tests: int
+    tests: int = 0
 
 
 def step_tables(run_set: RunSet, among: Sequence[Setting] = get_args(Setting)) -> list[StepTable]:
@@ -73,7 +73,7 @@ def step_tables(run_set: RunSet, among: Sequence[Setting] = get_args(Setting)) -
         shown = [setting for setting in among if setting in names]
         for protocol in PROTOCOLS[::-1] if len(shown) > 1 else ():
             steps = (f"{first} → {second}" for first, second in _pairs(shown))
-            table = StepTable(model, protocol, [*shown, *steps], [], 0)
+            table = StepTable(model, protocol, [*shown, *steps], [])
             for (task_id, query), scores in run_set.mains[protocol].items():
                 found = {
                     setting: [each for each in scores if each.model == names[setting]]
