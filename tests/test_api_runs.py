@@ -290,6 +290,8 @@ def test_compare_has_the_numbers_of_the_command(made):
     (row,) = found.tasks.iter_rows(named=True)
     assert row["difference"] == found.to_dict()["tasks"][0]["difference"]
     assert row["more_groups"] == 0
+    (mean,) = found.overall.iter_rows(named=True)
+    assert (mean["tasks"], mean["p"]) == (["T7"], row["p"])
     assert "No significant difference" in found.verdict
     assert found.to_frame().equals(found.tasks)
 
@@ -301,6 +303,7 @@ def test_compare_says_how_many_groups_are_lacking(tmp_path):
     found = keju.compare(run)
     (row,) = found.tasks.iter_rows(named=True)
     assert (row["groups"], row["needed"], row["more_groups"]) == (4, 6, 2)
+    assert (row["p"], row["low"]) == (None, None)
     assert "2 more groups are needed" in found.verdict
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,13 +12,17 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
+import keju
 from keju.analysis.comparison import comparison_of
 from keju.analysis.comparison_sides import SideChoice
+from keju.analysis.run_set import load_runs
+from keju.bundles import write_bundle
 from keju.cli import app
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Response
+from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import compare_models, score_run
+from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
 
 OLD_RUN = Path(__file__).parents[1] / "golden" / "run-0.1.0"
 ITEMS = 24
@@ -110,12 +115,14 @@ def test_the_statistics_are_those_of_two_models(run, tmp_path):
                        "traditional"))  # fmt: skip
     assert models["tasks"] == scripts["tasks"]
     assert models["tasks"][0]["p_holm"] is not None
-    scores = {
-        model: [s for s in score_run(RunFolder(tmp_path / "two")) if s.model == model]
+    sides = [
+        SideScores(
+            "strict", [s for s in score_run(RunFolder(tmp_path / "two")) if s.model == model]
+        )
         for model in (M, N)
-    }
-    (known,) = compare_models(scores[M], scores[N], "strict")
-    assert models["tasks"] == [msgspec.to_builtins(known)]
+    ]
+    known = adjust_comparisons(compare_tasks(*sides))
+    assert models["tasks"] == msgspec.to_builtins(known)
 
 
 def test_two_runs_of_a_model_are_named_by_their_folders(tmp_path):
@@ -249,6 +256,71 @@ def test_a_variants_label_names_what_is_not_usual_or_differs():
     assert PromptVariant("own-ocr").label([image]) == "own-ocr"
 
 
+@pytest.fixture(scope="module")
+def two_tasks(tmp_path_factory) -> Path:
+    """Two models on two tasks in the same 12 books."""
+    asked = [*items(), *(msgspec.structs.replace(each, id=f"s{each.id}", task="T7")
+                         for each in items())]  # fmt: skip
+    right = {(M, "image", "released"): 40, (N, "image", "released"): 29}
+    return made(tmp_path_factory.mktemp("two") / "run", right, asked=asked)
+
+
+def test_the_overall_p_is_that_of_the_ranks_of_a_report(two_tasks):
+    """Fault 13: the report ranked one model first, and no task differed significantly."""
+    (board,) = build_view(load_runs([two_tasks]), title="t").boards
+    gap = board.resampled["strict"].gaps[M, N]
+    found = compared(two_tasks)
+    (mean,) = found["overall"]
+    assert mean["tasks"] == ["T5", "T7"]
+    assert (mean["p"], mean["p_holm"]) == (gap.p_holm, gap.p_holm)
+    assert mean["difference"] == gap.difference
+    assert (mean["p"], mean["better"]) == (2 / 2**6, "first")
+    printed = CliRunner().invoke(app, ["compare", str(two_tasks)]).stdout
+    assert printed.startswith(
+        f"MCS-Bench, strict, mean over domains of 2 tasks: {M} 83.3, {N} 60.4; difference +22.9"
+    )
+    assert ", p .032\n" in printed
+    bundle = write_bundle(two_tasks, two_tasks.parent / "two.keju.zip").path
+    (same,) = compared(bundle)["overall"]
+    assert same == mean
+
+
+def test_the_margin_decides_what_counts_as_equal(two_tasks):
+    for margin, equal in ((100, True), (30, False)):
+        found = compared(two_tasks, "--margin", margin)
+        assert found["margin"] == margin
+        assert [each["equal"] for each in found["overall"]] == [equal]
+        python = keju.compare(two_tasks, margin=margin)
+        assert python.to_dict() == found
+        assert python.overall["equal"].to_list() == [equal]
+        assert (f"are equal within {margin} points in the mean of MCS-Bench" in python.verdict) == (
+            equal
+        )
+    assert compared(two_tasks)["overall"][0]["equal"] is None
+    for margin in (0, -1, 101, math.nan):
+        with pytest.raises(UsageError, match="above 0 and at most 100"):
+            keju.compare(two_tasks, margin=margin)
+
+
+def test_items_of_one_side_alone_and_other_models_are_counted(two_tasks, tmp_path):
+    shutil.copytree(two_tasks, tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
+    file = folder.responses_path(N, "T7")
+    file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:20]))
+    manifest = folder.manifest()
+    folder.write_manifest(
+        msgspec.structs.replace(manifest, models={**manifest.models, "openai:o": {}})
+    )
+    score_run(folder)
+    (mean,) = compared(folder.path, "--models", M, N)["overall"]
+    assert (mean["items"], mean["only_first"], mean["only_second"]) == (44, 4, 0)
+    printed = CliRunner().invoke(app, ["compare", str(folder.path), "--models", M, N]).stdout
+    printed = " ".join(printed.split())
+    assert "Compared on 44 shared items in 12 groups" in printed
+    assert f"; 4 only in {M}, 0 only in {N}" in printed
+    assert "A table of all of them adjusts for 3 tests" in printed
+
+
 @pytest.mark.parametrize("groups", [2, 4, 5, 6])
 def test_too_few_books_are_never_said_to_find_a_difference(tmp_path, groups):
     asked = [
@@ -257,14 +329,15 @@ def test_too_few_books_are_never_said_to_find_a_difference(tmp_path, groups):
     ]
     right = {(M, "image", "released"): groups, (N, "image", "released"): 0}
     path = made(tmp_path / "r", right, asked=asked)
-    (task,) = compared(path)["tasks"]
+    found = compared(path)
+    (task,), (mean,) = found["tasks"], found["overall"]
     assert task["needed"] == 6
-    assert task["p"] == 2 / 2**groups
-    printed = CliRunner().invoke(app, ["compare", str(path)]).stdout
+    assert (mean["tasks"], mean["difference"], mean["p"]) == (["T5"], 1.0, task["p"])
+    printed = " ".join(CliRunner().invoke(app, ["compare", str(path)]).stdout.split())
     if groups < 6:
-        assert (task["better"], task["detectable"], task["low"]) == ("", None, None)
-        assert f"At least 6 groups are needed, {6 - groups} more" in " ".join(printed.split())
-        assert "four times in five" not in printed
+        assert (task["p"], task["better"], task["low"]) == (None, "", None)
+        assert f"T5: {6 - groups} more group" in printed
+        assert "no interval), not tested" in printed
     else:
-        assert (task["better"], task["low"]) == ("first", 1.0)
+        assert (task["better"], task["p"]) == ("first", 2 / 2**6)
         assert "needed" not in printed

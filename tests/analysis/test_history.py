@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from scipy.stats import binom
 from typer.testing import CliRunner
 
 from keju.analysis.comparison_sides import SideChoice
-from keju.analysis.history import LEVEL, History, history_of
+from keju.analysis.history import History, history_of
 from keju.cli import app
 from keju.cli.output.history_table import history_lines
 from keju.errors import UsageError
 from keju.messages import using
 from keju.runs import RunFolder
-from keju.scoring import compare_models, score_run
+from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
+from keju.statistics import LEVEL
+from keju.statistics.paired import holm
 from tests.support.checkpoints import MODEL, checkpoint_run, checkpoint_scores
 
 TASKS = ("T5", "T7", "T10")
@@ -62,14 +65,17 @@ def claims(
     accuracies: tuple[dict[str, float], ...], seed: int
 ) -> dict[tuple[int, int], dict[str, str]]:
     """The tasks that each pair of checkpoints is claimed to differ in, tested as history tests."""
-    scores = [checkpoint_scores(each, ITEMS, place, seed) for place, each in enumerate(accuracies)]
+    sides = [
+        SideScores("strict", checkpoint_scores(each, ITEMS, place, seed))
+        for place, each in enumerate(accuracies)
+    ]
+    compared = adjust_comparisons(
+        [each for before, after in PAIRS for each in compare_tasks(sides[after], sides[before])]
+    )
+    rest = iter(compared)
     return {
-        (before, after): {
-            each.task: each.better
-            for each in compare_models(scores[after], scores[before], "strict", resamples=1000)
-            if each.better
-        }
-        for before, after in PAIRS
+        pair: {each.task: each.better for each in islice(rest, len(TASKS)) if each.better}
+        for pair in PAIRS
     }
 
 
@@ -83,19 +89,23 @@ def test_known_changes_are_found_and_no_others_at_the_level():
     found: dict[tuple[int, int, str], int] = {}
     false = 0
     for seed in range(SEEDS):
-        for pair, claimed in claims(KNOWN, seed).items():
-            false += any(TRUE[pair].get(task) != side for task, side in claimed.items())
+        by_pair = claims(KNOWN, seed)
+        false += any(
+            TRUE[pair].get(task) != side
+            for pair, claimed in by_pair.items() for task, side in claimed.items()
+        )  # fmt: skip
+        for pair, claimed in by_pair.items():
             for task, side in TRUE[pair].items():
                 found[*pair, task] = found.get((*pair, task), 0) + (claimed.get(task) == side)
-    assert false <= most_by_chance(3 * SEEDS)
+    assert false <= most_by_chance(SEEDS)
     assert min(found[0, 1, "T5"], found[0, 2, "T5"]) >= 0.9 * SEEDS
     assert min(found[1, 2, "T10"], found[0, 2, "T10"]) >= 0.7 * SEEDS
 
 
 @pytest.mark.slow
 def test_checkpoints_that_differ_by_noise_alone_are_rarely_claimed_to_differ():
-    false = sum(bool(each) for seed in range(SEEDS) for each in claims(NOISE, seed).values())
-    assert false <= most_by_chance(3 * SEEDS)
+    false = sum(any(claims(NOISE, seed).values()) for seed in range(SEEDS))
+    assert false <= most_by_chance(SEEDS)
 
 
 @pytest.fixture(scope="module")
@@ -124,12 +134,38 @@ def test_history_names_the_changed_tasks_of_each_pair_of_labels(found: History):
         assert {each.task: each.better for each in change.tasks if each.better} == TRUE[pair]
 
 
+def test_the_overall_mean_of_each_pair_is_tested_and_adjusted_over_the_pairs(found: History):
+    means = [mean for change in found.changes for mean in change.overall]
+    assert [mean.tasks for mean in means] == [TASKS] * 3
+    (row,) = (row for row in found.rows if not row.task)
+    values = [value.value for value in row.values]
+    for (before, after), mean in zip(PAIRS, means, strict=True):
+        assert mean.difference == pytest.approx(values[after] - values[before])
+        assert mean.low is not None
+        assert mean.low < mean.difference < mean.high
+    assert [mean.p_holm for mean in means] == holm([mean.p for mean in means])
+
+
 def test_compare_finds_the_same_with_the_labels_as_names(runs: list[Path], found: History):
     result = invoked("compare", runs[1], runs[0], "--json")
     compared = json.loads(result.stdout)
     assert (compared["first"], compared["second"]) == (f"{MODEL} · step-1", f"{MODEL} · step-0")
     assert [side["label"] for side in compared["sides"]] == ["step-1", "step-0"]
-    assert compared["tasks"] == [msgspec.to_builtins(each) for each in found.changes[0].tasks]
+    adjusted = {"p_holm", "needed"}
+    change = found.changes[0]
+    for both in ((compared["tasks"], change.tasks), (compared["overall"], change.overall)):
+        one, other = (
+            [{key: value for key, value in each.items() if key not in adjusted} for each in side]
+            for side in (both[0], plain(both[1]))
+        )
+        assert one == other
+    two = history_of([RunFolder.open(run) for run in runs[:2]]).changes
+    assert plain(two[0].tasks) == compared["tasks"]
+    assert plain(two[0].overall) == compared["overall"]
+
+
+def plain(found: object) -> Any:
+    return json.loads(msgspec.json.encode(found))
 
 
 def test_values_and_intervals_are_by_benchmark_and_task(found: History):
@@ -159,6 +195,9 @@ def test_two_labels_have_one_change_and_a_run_without_label_its_directory(tmp_pa
 
 def test_the_terminal_marks_what_changed_and_states_level_and_order(written: tuple[str, Path]):
     lines, _ = written
+    (mean,) = (line for line in lines.splitlines() if line.startswith("step-0 → step-1: MCS"))
+    assert "95 % interval" in mean
+    assert ", p " in mean
     (of_t5,) = (line for line in lines.splitlines() if line.strip().startswith("T5 "))
     (of_t7,) = (line for line in lines.splitlines() if line.strip().startswith("T7 "))
     assert of_t5.count("▲") == 1

@@ -19,9 +19,14 @@ RIGHT = {"image": 2, "own-ocr": 6, "gold-ocr": 10}
 @pytest.fixture
 def run(tmp_path):
     """Ten questions, of which a model gets 2, 6, 10 right; the true text is there for nine."""
-    run = RunFolder(tmp_path / "settings")
+    return made(tmp_path / "settings", "T7")
+
+
+def made(path, *tasks):
+    run = RunFolder(path)
     items = [
-        Item(id=f"q{n}", benchmark="MCS-Bench", task="T7", options=("a", "b"), answer="A")
+        Item(id=f"{task}-{n}", benchmark="MCS-Bench", task=task, options=("a", "b"), answer="A")
+        for task in tasks
         for n in range(10)
     ]
     run.write_items(items)
@@ -31,23 +36,25 @@ def run(tmp_path):
             models={"openai:m": {}, "openai:n": {}},
         )
     )  # fmt: skip
-    path = run.responses_path("openai:m", "T7")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(
-        b"".join(
-            msgspec.json.encode(
-                Response(
-                    key=f"{setting}{n}", item=f"q{n}", model="openai:m", benchmark="MCS-Bench",
-                    task="T7", status="answered", setting=setting, text="A" if n < right else "B",
-                )
-            ) + b"\n"
-            for setting, right in RIGHT.items()
-            for n in range(10 if setting != "gold-ocr" else 9)
-        )
-    )  # fmt: skip
+    for task in tasks:
+        file = run.responses_path("openai:m", task)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(
+            b"".join(
+                msgspec.json.encode(
+                    Response(
+                        key=f"{setting}{n}", item=f"{task}-{n}", model="openai:m",
+                        benchmark="MCS-Bench", task=task, status="answered", setting=setting,
+                        text="A" if n < right else "B",
+                    )
+                ) + b"\n"
+                for setting, right in RIGHT.items()
+                for n in range(10 if setting != "gold-ocr" else 9)
+            )
+        )  # fmt: skip
     reading = Response(
-        key="r", item="q0", model="openai:m", benchmark="MCS-Bench", task="T1", status="answered",
-        seconds=7.0, usage=Usage(output_tokens=40),
+        key="r", item=f"{tasks[0]}-0", model="openai:m", benchmark="MCS-Bench", task="T1",
+        status="answered", seconds=7.0, usage=Usage(output_tokens=40),
     )  # fmt: skip
     run.readings_path("openai:m").parent.mkdir()
     run.readings_path("openai:m").write_bytes(msgspec.json.encode(reading) + b"\n")
@@ -80,10 +87,24 @@ def test_every_number_of_a_row_is_over_the_items_that_all_settings_have(run):
     ]  # fmt: skip
 
 
+def test_steps_are_significant_only_after_adjustment_over_the_whole_table(tmp_path):
+    """Fault 9: p of each step alone decided, so that 18 % of tables without effect had a claim."""
+    strict, _ = step_tables(load_runs([made(tmp_path / "two", "T5", "T7")]))
+    assert strict.tests == 6
+    for row in strict.rows:
+        step = row.steps[2]
+        assert (step.p, step.p_holm, step.better) == (2 / 2**7, 6 * 2 / 2**7, "")
+        cell = step_cells(row)[5]
+        assert cell.note.endswith("\nnot significant")
+        assert cell.title == "p .094 (adjusted), paired randomisation over 9 groups"
+
+
 def test_the_page_shows_the_settings_and_a_run_of_one_setting_has_no_such_part(
     run, scored_run, tmp_path
 ):
     write_report([run], tmp_path / "report.html")
-    assert '<h2 id="steps">' in (tmp_path / "report.html").read_text("utf-8")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert '<h2 id="steps">' in page
+    assert "P values are adjusted over 3 differences: all that were tested under strict" in page
     write_report([scored_run], tmp_path / "report.html")
     assert '<h2 id="steps">' not in (tmp_path / "report.html").read_text("utf-8")

@@ -18,7 +18,7 @@ from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.leaderboard_cells import chance_lines, overall_cell
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
-from keju.scoring import aggregate
+from keju.scoring import SideScores, aggregate, compare_tasks
 from keju.statistics import paired_p
 
 
@@ -306,6 +306,22 @@ def test_the_ranks_are_tested_again_without_the_largest_group():
         "strict: without book 0, the largest group (11.1 % of the weight), the same ranks remain "
         "possible"
     )
+
+
+def test_ranks_agree_with_the_comparison_of_two_models_on_one_task():
+    generator = np.random.default_rng(8)
+    for groups in (6, 9, 30):
+        for gap in (0, 0.1, 0.3):
+            scores = [
+                score(name, "T5", n, float(value))
+                for name, more in (("one", gap), ("two", 0))
+                for n, value in enumerate(generator.normal(more, 0.2, groups))
+            ]
+            ranks = resampled(scores).ranks
+            sides = [SideScores("strict", part) for part in (scores[:groups], scores[groups:])]
+            (task,) = compare_tasks(*sides)
+            assert (ranks["one"][1] == ranks["two"][1]) is (task.p > 0.05)
+            assert resampled(scores).gaps["one", "two"].p_holm == pytest.approx(task.p, abs=0.01)
 
 
 def test_chance_is_what_a_guess_earns():

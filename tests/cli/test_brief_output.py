@@ -59,15 +59,15 @@ def test_a_long_comparison_shows_the_largest_differences_significant_ones_first(
     tasks = [
         TaskComparison(
             task=f"T{n}", query="", metric="Acc", first=n / 100, second=0.0, difference=n / 100,
-            items=9, groups=9, better="first" if n == 3 else "",
+            items=9, groups=9, largest=0.2, better="first" if n == 3 else "",
         )
         for n in range(45)
     ]  # fmt: skip
     compared = Comparison(
-        first="a", second="b", shared="", sides=({}, {}), protocol="strict", tasks=tasks
+        first="a", second="b", shared="", sides=({}, {}), protocol="strict", overall=[], tasks=tasks
     )
     shown = [each.task for each in first_rows(compared).tasks]
-    assert shown == ["T3", *(f"T{n}" for n in range(44, 30, -1))]
+    assert shown == ["T3", *(f"T{n}" for n in range(44, 33, -1))]
 
 
 def test_what_fits_on_a_screen_is_printed_whole(mini_run):
@@ -83,7 +83,13 @@ def test_a_plan_prints_one_command_with_the_name_of_the_bundled_set():
 
 
 def test_equal_notes_of_a_comparison_are_one_line(mini_run):
-    lines = printed(
-        "compare", mini_run, "--models", "baseline:chance", "baseline:majority", "--all"
-    )
-    assert sum("no difference can be significant" in line for line in lines) == 1
+    lines = printed("compare", mini_run, "--models", *MODELS[:2], "--all")
+    assert sum("Null hypothesis" in line for line in lines) == 1
+
+
+def test_a_comparison_begins_with_the_overall_difference_in_at_most_thirty_lines(mini_run):
+    arguments = ["compare", mini_run, "--models", *MODELS[:2]]
+    brief, whole = printed(*arguments), printed(*arguments, "--all")
+    assert len(brief) <= 30 < len(whole)
+    assert brief[0].startswith(f"MCS-Bench, strict, mean over domains of 22 tasks: {MODELS[0]} ")
+    assert brief[0] == whole[0]

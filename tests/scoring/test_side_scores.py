@@ -38,9 +38,9 @@ def test_scores_of_the_other_protocol_count_as_reasons_alone():
 def test_a_later_score_of_an_item_replaces_the_one_before():
     side = SideScores("strict", [score("a", 0.5), score("b", 1.0), score("a", 0.25)])
     one = side.of("T1", "", "CharAcc")
-    (kept, _) = select_shared(one, one)
-    assert kept.groups == ["book of a", "book of b"]
-    assert [stats["numerator"] for stats in kept.stats] == [0.25, 1.0]
+    kept = select_shared(one, one)
+    assert (kept.groups, kept.items) == (["book of a", "book of b"], 2)
+    assert [stats["numerator"] for stats in kept.first] == [0.25, 1.0]
     again = SideScores("strict", [score("a", None), score("a", 0.5), score("b", None)])
     assert again.of("T1", "", "CharAcc").unscored == {("b", 1): "empty"}
     assert again.of("T1", "", "CharAcc").all_places == {("a", 1), ("b", 1)}
@@ -49,9 +49,9 @@ def test_a_later_score_of_an_item_replaces_the_one_before():
 def test_shared_scores_have_the_order_of_the_first_side():
     one = SideScores("strict", map(score, "cab")).of("T1", "", "CharAcc")
     other = SideScores("strict", [score("a", 0.5), score("c", 0.25), score("d")])
-    first, second = select_shared(one, other.of("T1", "", "CharAcc"))
-    assert first.groups == second.groups == ["book of c", "book of a"]
-    assert [stats["numerator"] for stats in second.stats] == [0.25, 0.5]
+    shared = select_shared(one, other.of("T1", "", "CharAcc"))
+    assert shared.groups == ["book of c", "book of a"]
+    assert [stats["numerator"] for stats in shared.second] == [0.25, 0.5]
     assert select_shared(one, other.of("T2", "", "CharAcc")) is None
 
 
@@ -60,5 +60,7 @@ def test_items_that_are_not_compared_are_counted_once():
     scores = [score("a"), score("b", stats=cut), score("b", protocol="official")]
     side = SideScores("strict", scores, among={("T1", "", "a")})
     assert (side.dropped, side.is_cut) == ({("T1", "", "b")}, False)
+    assert (side.count_dropped("MCS-Bench"), side.count_dropped("OBI-Bench")) == (1, 0)
+    assert side.items_of("MCS-Bench") == {("T1", "", "a")}
     assert list(side.of("T1", "", "CharAcc").places) == [("a", 1)]
     assert SideScores("strict", scores).is_cut

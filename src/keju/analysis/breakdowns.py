@@ -21,8 +21,14 @@ from keju.items import Item, Score
 from keju.messages import Message, message
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import number_units, task_parts
-from keju.statistics import group_shares, value_of
-from keju.statistics.resampling import FEWEST_GROUPS, are_shares, interval_of_values, resample
+from keju.statistics import (
+    FEWEST_GROUPS,
+    are_shares,
+    group_shares,
+    interval_of_values,
+    resample,
+    value_of,
+)
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from statistics import fmean
+from collections.abc import Sequence
 
 import msgspec
 
@@ -14,18 +13,22 @@ from keju.analysis.comparison_sides import (
     names_of,
     shared_variant,
 )
-from keju.analysis.labels import higher_is_better
+from keju.analysis.leaderboard import RANKED
+from keju.analysis.roles import model_role
 from keju.analysis.score_sources import ScoredRun, source_of
-from keju.definitions import task, tasks
+from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.messages import join_clauses, listed, message, recognised
 from keju.scoring import (
     CUT_NOTE,
+    OverallComparison,
     SideScores,
     TaskComparison,
+    adjust_comparisons,
     compare_errors,
     compare_sides,
+    mark_equal,
 )
 
 
@@ -39,26 +42,18 @@ class Unscored(Record, frozen=True, kw_only=True):
     reason: str
 
 
-class ComparedMeans(Record, frozen=True, kw_only=True):
-    """The means of both sides over the domains of a benchmark, of the tasks that were compared."""
-
-    benchmark: str
-    first: float
-    second: float
-    difference: float
-    tasks: int
-
-
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Two sides compared task by task.
+    """Two sides compared: the overall mean of each benchmark, and task by task.
 
     `first` and `second` are their names, which state their differences; `shared` is the part of the
-    prompt variant that is the same and not the default. `means` are overall means, without a test;
-    tasks of error rates are not part of them. `errors` are the exploratory comparisons of
-    recognition and layout error (`compare_errors`), under `strict` alone. `dropped` counts items of
-    the first side that are not the same in the other run's dataset. `unscored` are tasks of both
-    sides with items that one of them has no value for, and which are therefore excluded. `notes`
-    are remarks on the scores of a side, by its name.
+    prompt variant that is the same and not the default. `overall` has one test for each benchmark,
+    which is not adjusted; `tasks` are adjusted over all tasks. `margin` is that of equivalence in
+    percent points, if there is one. `models` is the number of models of the run that reports rank
+    (0 with two runs). `errors` are the exploratory comparisons of recognition and layout error
+    (`compare_errors`), under `strict` alone. `dropped` counts items of the first side that are not
+    the same in the other run's dataset. `unscored` are tasks of both sides with items that one of
+    them has no value for, and which are therefore excluded. `notes` are remarks on the scores of a
+    side, by its name.
     """
 
     first: str
@@ -66,8 +61,10 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     shared: str
     sides: tuple[dict[str, str], dict[str, str]]
     protocol: Protocol
+    overall: list[OverallComparison]
     tasks: list[TaskComparison]
-    means: list[ComparedMeans] = msgspec.field(default_factory=list)
+    margin: float | None = None
+    models: int = 0
     errors: list[TaskComparison] = msgspec.field(default_factory=list)
     dropped: int = 0
     unscored: list[Unscored] = msgspec.field(default_factory=list)
@@ -75,7 +72,11 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def comparison_of(
-    runs: Sequence[ScoredRun], protocol: Protocol, wanted: SideChoice | None = None
+    runs: Sequence[ScoredRun],
+    protocol: Protocol,
+    wanted: SideChoice | None = None,
+    *,
+    margin: float | None = None,
 ) -> Comparison:
     """Compare two models, two runs, two settings or two scripts, over the items of both.
 
@@ -83,28 +84,38 @@ def comparison_of(
         runs: one run or two, directories or bundles; they must have been scored.
         protocol: whose main metrics are compared.
         wanted: the selected sides; by default they are derived from the runs.
+        margin: percent points within which two values count as equal.
 
     Raises:
-        UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
+        UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common,
+            or the margin is not above 0 and at most 100.
         DataError: a run has not been scored.
     """
+    if margin is not None and not 0 < margin <= 100:
+        raise UsageError(message("analysis.margin-out-of-range", margin=margin))
     if protocol == "official" and (why := source_of(runs[0]).without_official()):
         raise UsageError(f"{runs[0].path}: {why}")
     first, second = choose_sides(runs, wanted or SideChoice(), protocol)
     names = names_of(first, second)
     one, other = first.scores, second.scores
     dropped = len(one.dropped)
-    found = compare_sides(one, other)
-    if not found:
+    tasks, overall = compare_sides(one, other)
+    if not tasks:
         raise UsageError(_explain_nothing(names, first, second, protocol, dropped))
+    tasks = adjust_comparisons(tasks)
+    overall = [each for of_one in overall for each in adjust_comparisons([of_one])]
+    if margin is not None:
+        tasks, overall = mark_equal(tasks, margin / 100), mark_equal(overall, margin / 100)
     return Comparison(
         first=names[0],
         second=names[1],
         shared=shared_variant(first, second),
         sides=(_describe_side(first), _describe_side(second)),
         protocol=protocol,
-        tasks=found,
-        means=list(_compare_means(found, protocol)),
+        overall=overall,
+        tasks=tasks,
+        margin=margin,
+        models=_count_ranked(first) if len(runs) == 1 else 0,
         errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
         unscored=_find_unscored(one, other, protocol),
@@ -114,22 +125,9 @@ def comparison_of(
     )
 
 
-def _compare_means(found: Sequence[TaskComparison], protocol: Protocol) -> Iterator[ComparedMeans]:
-    """The mean over domains of each benchmark with several tasks, over the items of both sides."""
-    domains: dict[str, dict[str, list[TaskComparison]]] = {}
-    for each in found:
-        if higher_is_better(each.task, each.query, protocol, each.metric):
-            of_task = task(each.task)
-            of_benchmark = domains.setdefault(of_task.benchmark, {})
-            of_benchmark.setdefault(of_task.domain, []).append(each)
-    for benchmark, by_domain in domains.items():
-        first = fmean(fmean(each.first for each in its) for its in by_domain.values())
-        second = fmean(fmean(each.second for each in its) for its in by_domain.values())
-        if (tasks := sum(map(len, by_domain.values()))) > 1:
-            yield ComparedMeans(
-                benchmark=benchmark, first=first, second=second, difference=first - second,
-                tasks=tasks,
-            )  # fmt: skip
+def _count_ranked(side: Side) -> int:
+    manifest = side.run.manifest()
+    return sum(model_role(manifest, model) in RANKED for model in manifest.models)
 
 
 def _find_unscored(first: SideScores, second: SideScores, protocol: Protocol) -> list[Unscored]:

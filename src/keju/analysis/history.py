@@ -11,19 +11,28 @@ from msgspec.structs import replace
 from keju.analysis.comparison_sides import LabelledSide, SideChoice, only_side
 from keju.analysis.history_checks import check_alike
 from keju.analysis.intervals import task_intervals
-from keju.analysis.resampling import Bounds, overall_intervals
-from keju.analysis.score_sources import ScoredRun, is_bundled, source_of
+from keju.analysis.resampling import overall_intervals
+from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
 from keju.messages import listed, message
 from keju.runs.served_models import served_lines
-from keju.scoring import BenchmarkResult, Result, TaskComparison, aggregate, compare_models
+from keju.scoring import (
+    BenchmarkResult,
+    Difference,
+    OverallComparison,
+    Result,
+    SideScores,
+    TaskComparison,
+    adjust_comparisons,
+    aggregate,
+    compare_sides,
+)
 from keju.scoring.aggregate import task_value
+from keju.statistics import LEVEL
 
 Order = Literal["time", "given"]
-LEVEL = 0.05
-"""The family-wise level of the tests between two labels, over their tasks (`compare_models`)."""
 
 
 class LabelledRun(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -59,14 +68,17 @@ class HistoryRow(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Change(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The tests between two labels: later - earlier, adjusted over the tasks (Holm).
+    """The tests between two labels: later - earlier.
 
-    `before` and `after` are labels. In `tasks` the first side is the later label: `difference` is
-    later - earlier, and `better` is ``first`` where the task improved significantly.
+    `before` and `after` are labels. The first side is the later label: `difference` is later -
+    earlier, and `better` is ``first`` where it improved significantly. `overall` are the means of
+    the benchmarks. P values of tasks are adjusted over the tasks of all changes (Holm), and those
+    of a benchmark's mean over all changes.
     """
 
     before: str
     after: str
+    overall: list[OverallComparison]
     tasks: list[TaskComparison]
 
     @property
@@ -84,8 +96,8 @@ class History(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The scores of a model over labels under one protocol.
 
     `changes` are between consecutive labels; with three labels or more, the last entry is the
-    change from the first label to the last. `level` is the family-wise level of each change over
-    its tasks. `notes` are remarks on the runs.
+    change from the first label to the last. `level` is the family-wise level of the tests of the
+    tasks, and of those of a benchmark's mean. `notes` are remarks on the runs.
     """
 
     protocol: Protocol
@@ -127,8 +139,7 @@ def history_of(
     sides = [only_side(source, wanted or SideChoice(), protocol) for source in sources]
     labels = _labels(sides)
     check_alike(list(zip(labels, sides, strict=True)), protocol)
-    scores = _in_the_same_groups(sides)
-    rows = _rows(labels, scores, protocol)
+    rows = _rows(labels, [side.scores for side in sides], protocol)
     if not rows:
         raise UsageError(message("analysis.history-no-values", protocol=protocol))
     return History(
@@ -145,23 +156,9 @@ def history_of(
             for label, side in zip(labels, sides, strict=True)
         ],
         rows=rows,
-        changes=_changes(labels, scores, protocol),
+        changes=_changes(labels, [SideScores(protocol, side.scores) for side in sides]),
         notes=[line for side in sides for line in served_lines(side.run.responses(side.model))],
     )
-
-
-def _in_the_same_groups(sides: Sequence[LabelledSide]) -> list[list[Score]]:
-    """The scores of each side, with the groups of the first side.
-
-    In bundles groups are numbered, so the names of the same group can differ between sides.
-    """
-    if not any(is_bundled(side.run) for side in sides):
-        return [side.scores for side in sides]
-    groups = {(each.task, each.query, each.item): each.group for each in sides[0].scores}
-    return [
-        [replace(each, group=groups[each.task, each.query, each.item]) for each in side.scores]
-        for side in sides
-    ]
 
 
 def _labels(sides: Sequence[LabelledSide]) -> list[str]:
@@ -175,19 +172,25 @@ def _labels(sides: Sequence[LabelledSide]) -> list[str]:
     return labels
 
 
-def _changes(
-    labels: Sequence[str], scores: Sequence[list[Score]], protocol: Protocol
-) -> list[Change]:
+def _changes(labels: Sequence[str], sides: Sequence[SideScores]) -> list[Change]:
     pairs = [(place, place + 1) for place in range(len(labels) - 1)]
     if len(labels) > 2:
         pairs.append((0, len(labels) - 1))
+    compared = [compare_sides(sides[after], sides[before]) for before, after in pairs]
+    tasks = iter(adjust_comparisons([each for found, _ in compared for each in found]))
+    # The labels have the same items, so that every change has the same benchmarks.
+    means = [
+        adjust_comparisons(changes)
+        for changes in zip(*(overall for _, overall in compared), strict=True)
+    ]
     return [
         Change(
             before=labels[before],
             after=labels[after],
-            tasks=compare_models(scores[after], scores[before], protocol),
+            overall=[changes[place] for changes in means],
+            tasks=[next(tasks) for _ in found],
         )
-        for before, after in pairs
+        for place, ((before, after), (found, _)) in enumerate(zip(pairs, compared, strict=True))
     ]
 
 
@@ -243,22 +246,21 @@ def _overall(
         for each in result.benchmarks
         if each.benchmark == benchmark
     }
-    scores = {
-        (name, query): [score for found in by_label.values() for score in found]
-        for (name, query, _), by_label in main_scores.items()
-    }
-    bounds = overall_intervals(scores, of_label)
-    return HistoryRow(
-        benchmark=benchmark, task="", query="", metric="",
-        values=[_mean(of_label.get(label), bounds.get(label)) for label in labels],
-    )  # fmt: skip
-
-
-def _mean(result: BenchmarkResult | None, bounds: Bounds | None) -> LabelValue:
-    value = result.overall.value if result else None
-    if bounds is None:
-        return LabelValue(value=value)
-    return LabelValue(value=value, low=bounds[0], high=bounds[1])
+    values = []
+    for label in labels:
+        result = of_label.get(label)
+        bounds = None
+        if result:
+            scores = {
+                (name, query): by_label.get(label, [])
+                for (name, query, _), by_label in main_scores.items()
+            }
+            # Alone: in bundles the groups of the same book can have another name.
+            bounds = overall_intervals(scores, {label: result}).get(label)
+        low, high = bounds or (None, None)
+        value = result.overall.value if result else None
+        values.append(LabelValue(value=value, low=low, high=high))
+    return HistoryRow(benchmark=benchmark, task="", query="", metric="", values=values)
 
 
 def _value(scores: Sequence[Score]) -> LabelValue:
@@ -275,18 +277,18 @@ def history_records(history: History) -> list[dict[str, str | float | None]]:
     """All values as flat records: a row for each benchmark or task and label.
 
     Values are fractions. `change` is the difference from the previous label, with its interval and
-    the p value adjusted over the tasks; `significant` is ``improved``, ``declined`` or empty. The
-    columns with ``total`` have the change since the first label, in the rows of the last label.
+    the adjusted p value; `significant` is ``improved``, ``declined`` or empty. The columns with
+    ``total`` have the change since the first label, in the rows of the last label.
     """
     count = len(history.labels)
-    steps = [_by_task(each) for each in history.changes[: count - 1]]
-    total = _by_task(history.changes[-1])
+    steps = [comparisons_of(each) for each in history.changes[: count - 1]]
+    total = comparisons_of(history.changes[-1])
     records = []
     for row in history.rows:
         for place, (label, value) in enumerate(zip(history.labels, row.values, strict=True)):
-            key = row.task, row.query
+            key = row.benchmark, row.task, row.query
             step = steps[place - 1].get(key) if place else None
-            whole = total.get(key) if place == count - 1 else None
+            change = total.get(key) if place == count - 1 else None
             records.append(
                 {
                     "benchmark": row.benchmark,
@@ -301,17 +303,21 @@ def history_records(history: History) -> list[dict[str, str | float | None]]:
                     "low": value.low,
                     "high": value.high,
                     **_described(step, ""),
-                    **_described(whole, "total_"),
+                    **_described(change, "total_"),
                 }
             )
     return records
 
 
-def _by_task(change: Change) -> dict[tuple[str, str], TaskComparison]:
-    return {(each.task, each.query): each for each in change.tasks}
+def comparisons_of(change: Change) -> dict[tuple[str, str, str], Difference]:
+    """The comparisons of a change by benchmark, task and query, as the rows are."""
+    means = {(each.benchmark, "", ""): each for each in change.overall}
+    return means | {
+        (task(each.task).benchmark, each.task, each.query): each for each in change.tasks
+    }
 
 
-def _described(each: TaskComparison | None, prefix: str) -> dict[str, str | float | None]:
+def _described(each: Difference | None, prefix: str) -> dict[str, str | float | None]:
     words = {"first": "improved", "second": "declined", "": ""}
     return {
         f"{prefix}change": each.difference if each else None,

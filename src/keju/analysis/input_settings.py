@@ -15,7 +15,13 @@ from keju.analysis.labels import metric_label, task_name
 from keju.analysis.run_set import RunSet
 from keju.definitions import task
 from keju.items import PromptScript, PromptVariant, Protocol, Score, Setting
-from keju.scoring import PROTOCOLS, TaskComparison, compare_models
+from keju.scoring import (
+    PROTOCOLS,
+    SideScores,
+    TaskComparison,
+    adjust_comparisons,
+    compare_tasks,
+)
 
 _ROWS: tuple[tuple[Setting, ...], ...] = (
     ("image", "own-ocr", "gold-ocr"),
@@ -30,7 +36,8 @@ class StepRow(NamedTuple):
     """One task: its main metric in each setting, and the paired differences between them.
 
     `values` are the metric's values in the settings, 0 to 1, in the order of the columns. `steps`
-    compare two settings each, and are None where that is not possible.
+    compare two settings each, adjusted over all steps of all tables of the protocol (Holm), and are
+    None where that is not possible.
     """
 
     task: str
@@ -42,22 +49,25 @@ class StepRow(NamedTuple):
 
 
 class StepTable(NamedTuple):
-    """One model under one protocol. `columns` are its settings, then the steps between them."""
+    """One model under one protocol. `columns` are its settings, then the steps between them.
+
+    `tests` is the number of steps that were tested, in all tables of the protocol.
+    """
 
     model: str
     protocol: Protocol
     columns: list[str]
     rows: list[StepRow]
+    tests: int = 0
 
 
-def step_tables(
-    run_set: RunSet, among: Sequence[Setting] = get_args(Setting)
-) -> Iterator[StepTable]:
+def step_tables(run_set: RunSet, among: Sequence[Setting] = get_args(Setting)) -> list[StepTable]:
     """A table for each model and script in more settings than one of `among`, and each protocol."""
     by_model: dict[tuple[str, str, PromptScript], dict[Setting, str]] = {}
     for name, model_responses in run_set.by_model.items():
         place = (model_responses.model, model_responses.run, model_responses.variant.script)
         by_model.setdefault(place, {})[model_responses.setting] = name
+    tables = []
     for (spoken, _, script), names in by_model.items():
         model = " · ".join(filter(None, (spoken, PromptVariant(script=script).label())))
         shown = [setting for setting in among if setting in names]
@@ -71,7 +81,25 @@ def step_tables(
                 }
                 table.rows.extend(_rows(task_id, query, protocol, found))
             if table.rows:
-                yield table
+                tables.append(table)
+    adjusted = {
+        protocol: _adjust([table for table in tables if table.protocol == protocol])
+        for protocol in PROTOCOLS
+    }
+    return [next(adjusted[table.protocol]) for table in tables]
+
+
+def _adjust(tables: Sequence[StepTable]) -> Iterator[StepTable]:
+    """The tables with the p values adjusted over all steps that are printed together."""
+    steps = [step for table in tables for row in table.rows for step in row.steps if step]
+    tests = sum(step.p is not None for step in steps)
+    adjusted = iter(adjust_comparisons(steps))
+    for table in tables:
+        rows = [
+            row._replace(steps=tuple(step and next(adjusted) for step in row.steps))
+            for row in table.rows
+        ]
+        yield table._replace(rows=rows, tests=tests)
 
 
 def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
@@ -99,10 +127,11 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
         setting: [score for place, score in by_item.items() if place in shared]
         for setting, by_item in valued.items()
     }
+    sides = {setting: SideScores(protocol, scores) for setting, scores in kept.items()}
     values: dict[Setting, float] = {}
     steps: list[TaskComparison | None] = []
     for first, second in _pairs(list(found)):
-        compared = compare_models(kept[second], kept[first], protocol)
+        compared = compare_tasks(sides[second], sides[first])
         for each in compared:
             values[first], values[second] = each.second, each.first
         steps.append(compared[0] if compared else None)

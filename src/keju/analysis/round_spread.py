@@ -13,7 +13,7 @@ from keju.items import Protocol, Score
 from keju.scoring import PROTOCOLS
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import mean_weights, number_units, task_parts
-from keju.statistics.resampling import Ratio, standard_error
+from keju.statistics import Ratio, standard_error
 
 
 class RoundSpread(NamedTuple):

@@ -19,8 +19,7 @@ from keju.items import Protocol, Score
 from keju.scoring import PROTOCOLS
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import number_units, task_parts
-from keju.statistics import difference_interval, holm, variants_p
-from keju.statistics.resampling import Interval, Ratio
+from keju.statistics import Interval, Ratio, difference_interval, holm, variants_p
 
 _Series = tuple[str, str, str, str]
 """Run, model, setting and script: the rows of one series differ only in the wording."""

@@ -18,26 +18,30 @@ from keju.files import encode_stored
 from keju.items import Protocol
 from keju.notebook import block, table
 from keju.reporting.comparison_text import comparison_lines, verdict_of
-from keju.scoring import TaskComparison
+from keju.scoring import Difference
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Two sides compared over the items that both answered.
 
-    `first` and `second` are their names. `verdict` states in a sentence which is better where, or
-    how many more groups are needed. `notes` are further remarks. `tasks` has a row for each task:
-    both values of the main metric, their difference (first - second) with its 95 % interval `low`
-    to `high`, `p` and `p_holm` (adjusted over the tasks), `better` (``first``, ``second`` or
-    empty), the numbers of items and groups, `needed` (groups with which a p of .05 can be reached),
-    `more_groups` (how many of these are missing) and `detectable` (the true difference that is
-    detected with a power of 80 %). Values are fractions.
+    `first` and `second` are their names. `verdict` states in sentences which is better overall and
+    in which tasks, or how many more groups are needed. `notes` are further remarks. `overall` has a
+    row for each benchmark, with the means over its domains, and `tasks` one for each task, with the
+    values of the main metric: both values, their difference (first - second) with its 95 % interval
+    `low` to `high`, `p` and `p_holm` (adjusted over the tasks; a mean has one test), `better`
+    (``first``, ``second`` or empty), `equal` (whether the interval is inside the margin), the
+    numbers of shared items and of their groups, `largest` (the share of the largest group),
+    `needed` (groups with which a p of .05 can be reached) and `more_groups` (how many of these are
+    missing). `only_first` and `only_second` are the numbers of items that only one side has. Values
+    are fractions.
     """
 
     first: str
     second: str
     verdict: str
     notes: tuple[str, ...]
+    overall: pl.DataFrame
     tasks: pl.DataFrame
     _found: comparison.Comparison
 
@@ -75,6 +79,7 @@ class _Options(SideChoice, frozen=True, kw_only=True):
     """The difference between the sides, their common settings, and the benchmark of the metrics."""
 
     protocol: Protocol = "strict"
+    margin: float | None = None
 
 
 class Sides(_Options, frozen=True, kw_only=False):
@@ -94,45 +99,49 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
         options: those of ``keju compare``: `models`, `settings`, `scripts` and `wordings` are pairs
             with one name for each side; `model`, `setting`, `script` and `wording` are of both.
             `protocol` is the one whose main metrics are compared, ``official`` or ``strict``.
+            `margin` are the percent points within which two values count as equal.
 
     Raises:
         TypeError: a value has another type.
         ValueError: `protocol` is not one of these.
-        KejuError: a run has not been scored, or the two sides cannot be determined.
+        KejuError: a run has not been scored, the two sides cannot be determined, or the margin is
+            not above 0 and at most 100.
     """
     options = checked_options(sides, _Options)
     protocol: Protocol = options.pop("protocol")
+    margin = options.pop("margin")
     paths = [sides.first] if sides.second is None else [sides.first, sides.second]
     with open_scored([path_of(path) for path in paths]) as runs:
-        found = comparison_of(runs, protocol, SideChoice(**options))
+        found = comparison_of(runs, protocol, SideChoice(**options), margin=margin)
         notes = [*comparison_lines(found), *bundle_lines([run.path for run in runs])]
     return Comparison(
         first=found.first,
         second=found.second,
         verdict=verdict_of(found),
         notes=tuple(notes),
+        overall=pl.DataFrame(map(_row, found.overall), schema=_OVERALL),
         tasks=pl.DataFrame(map(_row, found.tasks), schema=_TASKS),
         _found=found,
     )
 
 
-def _interval(each: TaskComparison) -> str | None:
+def _interval(each: Difference) -> str | None:
     return None if each.low is None else f"{each.low:+.3f} to {each.high:+.3f}"
 
 
 _Types = dict[str, type[pl.DataType] | pl.DataType]
-_NUMBERS: _Types = dict.fromkeys(("low", "high", "p", "p_holm"), pl.Float64)
-_GROUPS: _Types = dict.fromkeys(("items", "groups", "needed", "more_groups"), pl.Int64)
-_TASKS = pl.Schema(
-    dict.fromkeys(("task", "query", "metric"), pl.String)
-    | dict.fromkeys(("first", "second", "difference"), pl.Float64)
-    | _NUMBERS
-    | {"better": pl.String}
-    | _GROUPS
-    | {"detectable": pl.Float64}
+_TEXTS: _Types = dict.fromkeys(("task", "query", "metric"), pl.String)
+_VALUES: _Types = dict.fromkeys(
+    ("first", "second", "difference", "low", "high", "p", "p_holm", "largest"), pl.Float64
 )
+_COUNTS: _Types = dict.fromkeys(("items", "groups", "needed", "more_groups"), pl.Int64)
+_FIGURES: _Types = _VALUES | _COUNTS | {"better": pl.String, "equal": pl.Boolean}
+_ALONE: _Types = dict.fromkeys(("only_first", "only_second"), pl.Int64)
+_TASKS = pl.Schema(_TEXTS | _FIGURES)
+_MEAN: _Types = {"benchmark": pl.String, "tasks": pl.List(pl.String)}
+_OVERALL = pl.Schema(_MEAN | _FIGURES | _ALONE)
 
 
-def _row(each: TaskComparison) -> dict[str, object]:
+def _row(each: Difference) -> dict[str, object]:
     more = None if each.needed is None else max(0, each.needed - each.groups)
     return {**msgspec.structs.asdict(each), "more_groups": more}

@@ -61,7 +61,7 @@ def history(
 
     The runs are made with keju run --label on the same items and prompts. Each label is compared
     with the next one, and the first label with the last: a paired test as in keju compare,
-    adjusted over the tasks. Example: keju history run-1000 run-2000 run-3000 -o figures
+    adjusted over all tasks and changes. Example: keju history run-1000 run-2000 run-3000 -o figures
     """
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.history import history_of

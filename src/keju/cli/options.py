@@ -21,7 +21,7 @@ LICENSE_TOO = {
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Everything = Annotated[
-    bool, typer.Option("--all", help="Print everything, not only the first 40 lines.")
+    bool, typer.Option("--all", help="Print everything, not only the first lines.")
 ]
 
 

@@ -292,37 +292,51 @@ def compare(
         Literal["official", "strict"],
         typer.Option(help="Protocol whose main metrics are compared."),
     ] = "strict",
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="Percent points within which two values count as equal, e.g. 2. Default: none.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     everything: Everything = False,
 ) -> None:
-    """Compare two models, runs, settings, scripts or wordings, task by task.
+    """Compare two models, runs, settings, scripts or wordings: overall, then task by task.
 
-    Items are paired: a randomisation test and a bootstrap by group (book, plate, bone), adjusted
-    over the tasks (Holm). Two runs can have the same model with different settings.
+    Items are paired: a randomisation test and a bootstrap by group (book, plate, bone). The overall
+    mean has one test; those of the tasks are adjusted (Holm). Two runs can have the same model with
+    different settings. With --margin, two values are equal if the 95 % interval of their difference
+    is inside it.
     """
     from keju.analysis.comparison import comparison_of
     from keju.analysis.comparison_sides import SideChoice
     from keju.analysis.score_sources import bundle_lines, open_scored
     from keju.cli.output.brief import print_briefly
-    from keju.cli.output.comparison_table import comparison_table, first_rows
+    from keju.cli.output.comparison_table import MOST_LINES, comparison_table, first_rows
     from keju.cli.output.console import translate
-    from keju.reporting.comparison_text import comparison_lines, mean_lines, verdict_of
+    from keju.reporting.comparison_text import comparison_lines, overall_lines, verdict_of_tasks
 
     wanted = SideChoice(
         models=models, settings=settings, scripts=scripts, wordings=wordings,
         model=model, setting=setting, script=script, wording=wording,
     )  # fmt: skip
     with open_scored(runs) as scored:
-        compared = comparison_of(scored, protocol, wanted)
+        compared = comparison_of(scored, protocol, wanted, margin=margin)
     if as_json:
         print_json(compared)
         return
-    conclusions = [*mean_lines(compared), *filter(None, [verdict_of(compared)])]
-    lines = [*map(translate, comparison_lines(compared)), *bundle_lines(runs)]
+    overall = list(overall_lines(compared))
+    lines = [
+        *filter(None, [verdict_of_tasks(compared)]),
+        *map(translate, comparison_lines(compared)),
+        *bundle_lines(runs),
+    ]
     print_briefly(
-        [*conclusions, comparison_table(compared), *lines],
-        [*conclusions, comparison_table(first_rows(compared)), *lines],
+        [*overall, comparison_table(compared), *lines],
+        [*overall, comparison_table(first_rows(compared)), *lines],
         everything=everything,
+        most=MOST_LINES,
     )
 
 

@@ -34,7 +34,7 @@ THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
 
 def settings(source: OfRun) -> Iterator[Drawn]:
     """Each model in the three settings: `strict`, then in the form of a paper's figure."""
-    tables = list(step_tables(source.run_set, THREE))
+    tables = step_tables(source.run_set, THREE)
     rows = setting_rows(tables)
     if not rows:
         yield Undrawn("settings", "", message("figures.no-settings", settings=listed(THREE)))

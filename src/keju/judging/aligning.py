@@ -21,12 +21,13 @@ from keju.statistics import (
     MEASURES,
     Association,
     AssociationMeasure,
+    Floats,
     associate,
     group_shares,
+    interval_of_values,
     krippendorff_alpha,
     ratio_of,
 )
-from keju.statistics.resampling import Floats, interval_of_values
 
 Grades = Mapping[str, Mapping[AnswerId, float]]
 """Grades by judge and answer."""

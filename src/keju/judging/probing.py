@@ -14,8 +14,7 @@ from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
 from keju.running.given_requests import replies_of
-from keju.statistics import LEVEL, difference_interval, holm, paired_p, ratio_of
-from keju.statistics.resampling import as_columns
+from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
 
 MOVES = 0.5
 """Mean shift in points below which it is negligible."""

@@ -104,14 +104,16 @@ def _step(found: TaskComparison) -> Cell:
     if found.groups < FEWEST_GROUPS:
         few = message("reporting.groups-of-needed", groups=found.groups, needed=FEWEST_GROUPS)
         return Cell(value, note=message("reporting.too-few-groups"), title=few)
-    if found.low is None or found.high is None or found.p is None:
+    if found.p is None:
         return Cell(value, note=message("reporting.not-testable"))
-    sure = message("reporting.sure") if found.p <= 0.05 else message("reporting.not-sure")
-    bounds = bounds_text(f"{100 * found.low:+.1f}", f"{100 * found.high:+.1f}")
+    sure = message("reporting.sure") if found.better else message("reporting.not-sure")
+    notes = [sure]
+    if found.low is not None and found.high is not None:
+        notes.insert(0, bounds_text(f"{100 * found.low:+.1f}", f"{100 * found.high:+.1f}"))
     return Cell(
         value,
-        note=join_lines([bounds, sure]),
-        title=message("reporting.p-of-groups", p=f"{found.p:.3f}", groups=found.groups),
+        note=join_lines(notes),
+        title=message("reporting.p-of-groups", p=format_p(found.p_holm), groups=found.groups),
     )
 
 

@@ -226,7 +226,7 @@ def build_view(
         if published
         else [],
         other_data=other_data(run_set) if published else [],
-        steps=list(step_tables(run_set)),
+        steps=step_tables(run_set),
         wordings=wording_spread(run_set),
         tables=task_tables(run_set, results),
         round_spreads=round_spreads(run_set),

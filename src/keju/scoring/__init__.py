@@ -24,10 +24,14 @@ from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
 from keju.scoring.means import NO_RESPONSES
 from keju.scoring.metric import Metric
 from keju.scoring.model_comparison import (
+    Difference,
+    OverallComparison,
     TaskComparison,
+    adjust_comparisons,
     compare_errors,
-    compare_models,
     compare_sides,
+    compare_tasks,
+    mark_equal,
 )
 from keju.scoring.multiple_choice import extract_letter
 from keju.scoring.numeric_answer import extract_count, extract_probability
@@ -82,6 +86,7 @@ __all__ = [
     "BenchmarkResult",
     "BoxList",
     "Decisions",
+    "Difference",
     "Extracted",
     "ItemDifference",
     "ItemName",
@@ -89,6 +94,7 @@ __all__ = [
     "Metric",
     "MetricResult",
     "ModelScores",
+    "OverallComparison",
     "ProtocolDifference",
     "Result",
     "ReviewedResult",
@@ -101,14 +107,15 @@ __all__ = [
     "VariantResult",
     "Verdict",
     "WrongPage",
+    "adjust_comparisons",
     "aggregate",
     "answer_code",
     "body_of",
     "check_metrics",
     "check_scores",
     "compare_errors",
-    "compare_models",
     "compare_sides",
+    "compare_tasks",
     "counting_rule",
     "differing_steps",
     "extract_boxes",
@@ -125,6 +132,7 @@ __all__ = [
     "join_json",
     "known_metrics",
     "list_task_differences",
+    "mark_equal",
     "merge_unscored",
     "metric",
     "metric_names",

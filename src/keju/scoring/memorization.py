@@ -17,8 +17,18 @@ from keju.items import Item, Record, Response, get_group
 from keju.metrics import Span, align, distance, partial_distance
 from keju.scoring.passages import transcription_of
 from keju.scoring.scoring_sample import ScoringSample
-from keju.statistics import LEVEL, Ratio, difference_interval, holm, paired_p, ratio_of, value_of
-from keju.statistics.resampling import Interval, as_columns, interval
+from keju.statistics import (
+    LEVEL,
+    Interval,
+    Ratio,
+    as_columns,
+    difference_interval,
+    holm,
+    interval,
+    paired_p,
+    ratio_of,
+    value_of,
+)
 from keju.text import counted_alike
 
 CONTROL, CONTROL_OF = "control", "control_of"

@@ -1,98 +1,122 @@
-"""Compare two sides task by task, over the items that both answered."""
+"""Compare two sides over the items that both answered: each task, and the overall mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 from msgspec.structs import replace
 
 from keju.definitions import Query, Task, tasks
-from keju.items import Protocol, Record, Score
-from keju.scoring.aggregate import is_ratio_of_sums, metric_of_score, pooled_value
+from keju.items import Record
+from keju.scoring.aggregate import metric_of_score, pooled_value
 from keju.scoring.score_columns import StatsColumn
-from keju.scoring.side_scores import ERRORS, SelectedScores, SideScores, select_shared
+from keju.scoring.side_scores import ERRORS, SharedScores, SideScores, select_shared
+from keju.scoring.value_parts import classes_of, has_parts, mean_weights
 from keju.statistics import (
-    GroupSums,
-    compare,
-    detectable_difference,
-    group_sums,
+    FEWEST_GROUPS,
+    LEVEL,
+    Ratio,
+    difference_interval,
+    group_shares,
     groups_needed,
     holm,
-    spread_of_differences,
+    number_names,
+    paired_p,
+    ratio_of,
 )
 
-_LEVEL = 0.05
 
+class Difference(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The values of two sides over the same items, and their difference with its test.
 
-class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """One task (or one query of it): the main metric of two sides over the same items.
+    `difference` is first - second, with the 95 % interval `low` to `high`, resampled by group. `p`
+    is of the paired randomisation test by group, `p_holm` adjusted over the tests of the table
+    (Holm). Interval and p are None with fewer than 6 groups, and where the value is not made of
+    ratios of sums (a median, a harmonic mean of means); an interval also where one part of the
+    value has fewer than 6 groups. `needed` is the number of groups with which a p of .05 can be
+    reached after that adjustment. `better` is ``first`` or ``second`` where the adjusted p is at
+    most .05, else empty. `equal` is whether the interval is inside the margin of equivalence; None
+    without a margin.
 
-    `difference` is first - second, with the 95 % interval `low` to `high` of the paired bootstrap
-    by group (None with fewer than 6 groups). `p` is of the paired randomisation test, `p_holm`
-    adjusted over all tasks that were compared. `needed` is the number of groups with which a p of
-    .05 can be reached after that adjustment; `detectable` is the true difference that this
-    number of groups finds four times in five, None where there are fewer than needed or where all
-    groups differ by the same amount. p, `p_holm` and
-    `detectable` are None too where the metric is not a ratio of sums (a median, a harmonic mean of
-    means) or where there is one group only. `better` is ``first`` or ``second`` where the adjusted
-    p is at most .05, else empty.
+    `items` is the number of shared items, `groups` of their groups, and `largest` the share of the
+    largest group.
     """
 
-    task: str
-    query: str
-    metric: str
     first: float
     second: float
     difference: float
     items: int
     groups: int
+    largest: float
     low: float | None = None
     high: float | None = None
     p: float | None = None
     p_holm: float | None = None
     needed: int | None = None
-    detectable: float | None = None
     better: str = ""
+    equal: bool | None = None
 
 
-def compare_models(
-    first: Iterable[Score], second: Iterable[Score], protocol: Protocol, *, resamples: int = 10_000
-) -> list[TaskComparison]:
-    """Compare two sides task by task on their main metrics, in the catalogue's order.
+class TaskComparison(Difference, frozen=True, kw_only=True, omit_defaults=False):
+    """The difference of two sides in one task (or one query of it), on its main metric."""
+
+    task: str
+    query: str
+    metric: str
+
+
+class OverallComparison(Difference, frozen=True, kw_only=True, omit_defaults=False):
+    """The difference of the means over the domains of a benchmark, of the tasks of both sides.
+
+    A benchmark with one task of both sides has the difference of this task. `tasks` are the names
+    of the tasks of the mean. `only_first` and `only_second` are the numbers of the benchmark's
+    items that only one side has.
+    """
+
+    benchmark: str
+    tasks: tuple[str, ...]
+    only_first: int
+    only_second: int
+
+
+D = TypeVar("D", bound=Difference)
+
+
+def compare_tasks(first: SideScores, second: SideScores) -> list[TaskComparison]:
+    """Compare two sides on their main metrics, in the catalogue's order.
 
     Failures count at each metric's worst value, as in every table. An item that has no
-    value on one side is not compared.
-
-    Args:
-        first: scores of one model in one prompt variant.
-        second: scores of another model, prompt variant or run.
-        protocol: whose main metrics are compared.
-        resamples: of the test and of the interval.
+    value on one side is not compared. The p values are not adjusted (see `adjust_comparisons`).
     """
-    return compare_sides(
-        SideScores(protocol, first), SideScores(protocol, second), resamples=resamples
-    )
+    return [_compare_task(shared) for shared in _share_mains(first, second)]
 
 
 def compare_sides(
-    first: SideScores, second: SideScores, *, resamples: int = 10_000
-) -> list[TaskComparison]:
-    """`compare_models` of scores that were read with a protocol."""
-    return _adjusted(
-        [
-            compared
-            for task in tasks()
-            for query in task.queries
-            for metric in getattr(query, first.protocol)[:1]
-            for compared in _pairs(task, query, metric, (first, second), resamples)
-        ]
-    )
+    first: SideScores, second: SideScores
+) -> tuple[list[TaskComparison], list[OverallComparison]]:
+    """`compare_tasks`, and the overall mean of each benchmark. No p value is adjusted."""
+    shared = list(_share_mains(first, second))
+    found = [_compare_task(each) for each in shared]
+    by_benchmark: dict[str, list[tuple[_SharedTask, TaskComparison]]] = {}
+    for pair in zip(shared, found, strict=True):
+        by_benchmark.setdefault(pair[0].task.benchmark, []).append(pair)
+    overall = [
+        OverallComparison(
+            **figures,
+            benchmark=benchmark,
+            tasks=names,
+            only_first=_count_alone(first, second, benchmark),
+            only_second=_count_alone(second, first, benchmark),
+        )
+        for benchmark, pairs in by_benchmark.items()
+        for names, figures in _compare_mean(pairs)
+    ]
+    return found, overall
 
 
-def compare_errors(
-    first: SideScores, second: SideScores, *, resamples: int = 10_000
-) -> list[TaskComparison]:
+def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison]:
     """Compare recognition and layout error of the tasks of transcription, under `strict`.
 
     These are exploratory (our reading). The main metric alone answers which side reads better; in
@@ -101,108 +125,200 @@ def compare_errors(
     `better` is always empty.
 
     Args:
-        first: scores of one model in one prompt variant under `strict`.
-        second: those of another model, prompt variant or run.
-        resamples: of the test and of the interval.
+        first: one model in one prompt variant under `strict`.
+        second: another model, prompt variant or run.
     """
-    found = _adjusted(
-        [
-            compared
-            for task in tasks()
-            for query in task.queries
-            for metric in ERRORS
-            if metric in query.strict
-            for compared in _pairs(task, query, metric, (first, second), resamples)
-        ]
-    )
-    return [replace(each, better="") for each in found]
-
-
-def _pairs(
-    task: Task,
-    query: Query,
-    metric: str,
-    sides: tuple[SideScores, SideScores],
-    resamples: int,
-) -> Iterator[_TestedTask]:
-    """The comparison on one metric over the items of both sides; nothing where there are none."""
-    one, two = (side.of(task.id, query.name, metric) for side in sides)
-    if pair := select_shared(one, two):
-        yield _compared(task, query, metric, *pair, resamples=resamples)
-
-
-class _TestedTask(NamedTuple):
-    """A comparison, and how the models' differences are spread over its groups."""
-
-    found: TaskComparison
-    spread: float
-
-
-def _compared(
-    task: Task,
-    query: Query,
-    metric: str,
-    first: SelectedScores,
-    second: SelectedScores,
-    *,
-    resamples: int,
-) -> _TestedTask:
-    values = [
-        pooled_value(metric_of_score(side.first), side.stats) or 0.0 for side in (first, second)
+    found = [
+        _compare_task(shared)
+        for task in tasks()
+        for query in task.queries
+        for metric in ERRORS
+        if metric in query.strict
+        for shared in _share(task, query, metric, first, second)
     ]
-    plain = TaskComparison(
-        task=task.id,
-        query=query.name,
-        metric=metric,
-        first=values[0],
-        second=values[1],
-        difference=values[0] - values[1],
-        items=len(first.groups),
-        groups=len(set(first.groups)),
-    )
-    sums = [_sums(side.stats, first.groups) for side in (first, second)]
-    if (
-        plain.groups < 2
-        or not is_ratio_of_sums(first.first)
-        or not all(s.bottom.sum() for s in sums)
-    ):
-        return _TestedTask(plain, 0.0)
-    found = compare(*sums, resamples=resamples)
-    declared = metric_of_score(first.first)
-    is_error = declared is not None and not declared.higher_is_better
-    ahead = "first" if (found.value > 0) != is_error else "second"
-    tested = replace(
-        plain,
-        low=found.interval.low if found.interval else None,
-        high=found.interval.high if found.interval else None,
-        p=found.p,
-        better=ahead,
-    )
-    return _TestedTask(tested, spread_of_differences(*sums))
+    return [replace(compared, better="") for compared in adjust_comparisons(found)]
 
 
-def _sums(stats: StatsColumn, groups: Sequence[str]) -> GroupSums:
-    return group_sums(
-        [each["numerator"] for each in stats], [each["denominator"] for each in stats], groups
-    )
-
-
-def _adjusted(found: Sequence[_TestedTask]) -> list[TaskComparison]:
-    """Adjust the p values over the tested tasks; only a significant difference names the better."""
-    tested = [each for each, _ in found if each.p is not None]
-    if not tested:
-        return [each for each, _ in found]
-    adjusted = dict(zip(map(id, tested), holm([each.p or 0.0 for each in tested]), strict=True))
-    needed = groups_needed(len(tested))
+def adjust_comparisons(found: Sequence[D]) -> list[D]:
+    """Adjust the p values over all tests of a table; only then a side is called better."""
+    tested = [place for place, compared in enumerate(found) if compared.p is not None]
+    adjusted = dict(zip(tested, holm([found[place].p or 0.0 for place in tested]), strict=True))
     return [
         replace(
-            each,
-            p_holm=adjusted[id(each)],
-            needed=needed,
-            detectable=detectable_difference(spread, each.groups, tests=len(tested)),
-            better=each.better if adjusted[id(each)] <= _LEVEL else "",
+            compared,
+            p_holm=adjusted.get(place),
+            needed=None
+            if compared.needed is None
+            else groups_needed(len(tested) + (compared.p is None)),
+            better=compared.better if adjusted.get(place, 1.0) <= LEVEL else "",
         )
-        if each.p is not None
-        else each
-        for each, spread in found
+        for place, compared in enumerate(found)
     ]
+
+
+def mark_equal(found: Sequence[D], margin: float) -> list[D]:
+    """Mark the differences whose 95 % interval is inside ± `margin`, a fraction."""
+    return [
+        replace(
+            compared,
+            equal=compared.low is not None
+            and compared.high is not None
+            and -margin < compared.low <= compared.high < margin,
+        )
+        for compared in found
+    ]
+
+
+class _SharedTask(NamedTuple):
+    """The scores of both sides for the same items of a task."""
+
+    task: Task
+    query: Query
+    metric: str
+    scores: SharedScores
+
+    @property
+    def name(self) -> str:
+        return f"{self.task.id}/{self.query.name}" if self.query.name else self.task.id
+
+    @property
+    def higher_is_better(self) -> bool:
+        metric = metric_of_score(self.scores.score)
+        return metric is None or metric.higher_is_better
+
+    def parts(self, numbers: Mapping[str, int], weight: float = 1.0) -> list[Ratio]:
+        """The parts of the value, with a column for each side; empty where it has none."""
+        scores = self.scores
+        if not has_parts(scores.score):
+            return []
+        chosen = classes_of(scores.score, scores.first)
+        return [_sum_pair(scores, places, numbers, weight / len(chosen)) for places in chosen]
+
+    def counted(self, numbers: Mapping[str, int], weight: float = 1.0) -> Ratio:
+        """The numbers of items, for the shares of groups of a value without parts."""
+        ones = [1.0] * len(self.scores.groups)
+        return ratio_of(ones, ones, self.scores.groups, numbers=numbers, weight=weight)
+
+
+def _share_mains(first: SideScores, second: SideScores) -> Iterator[_SharedTask]:
+    for task in tasks():
+        for query in task.queries:
+            for metric in getattr(query, first.protocol)[:1]:
+                yield from _share(task, query, metric, first, second)
+
+
+def _share(
+    task: Task, query: Query, metric: str, first: SideScores, second: SideScores
+) -> Iterator[_SharedTask]:
+    """The items of both sides with a value of a metric; nothing where there are none."""
+    one, two = (side.of(task.id, query.name, metric) for side in (first, second))
+    if scores := select_shared(one, two):
+        yield _SharedTask(task, query, metric, scores)
+
+
+def _sum_pair(
+    scores: SharedScores, places: Sequence[int], numbers: Mapping[str, int], weight: float
+) -> Ratio:
+    groups = [scores.groups[place] for place in places]
+    one, two = (
+        ratio_of(_pick(side, "numerator", places), _pick(side, "denominator", places), groups,
+                 numbers=numbers, weight=weight)
+        for side in (scores.first, scores.second)
+    )  # fmt: skip
+    top, bottom = np.hstack((one.top, two.top)), np.hstack((one.bottom, two.bottom))
+    return Ratio(one.groups, top, bottom, weight)
+
+
+def _pick(side: StatsColumn, name: str, places: Sequence[int]) -> list[float]:
+    values = [stats[name] for stats in side]
+    return [values[place] for place in places]
+
+
+def _compare_task(shared: _SharedTask) -> TaskComparison:
+    scores = shared.scores
+    metric = metric_of_score(scores.score)
+    numbers = number_names(scores.groups)
+    return TaskComparison(
+        **_test(
+            shared.parts(numbers),
+            [shared.counted(numbers)],
+            (pooled_value(metric, scores.first), pooled_value(metric, scores.second)),
+            higher_is_better=shared.higher_is_better,
+        ),
+        items=scores.items,
+        task=shared.task.id,
+        query=shared.query.name,
+        metric=shared.metric,
+    )
+
+
+def _compare_mean(
+    pairs: Sequence[tuple[_SharedTask, TaskComparison]],
+) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """The tasks of a benchmark's mean, and the figures of their overall difference.
+
+    Error rates are not part of a mean of scores. A single task is its own mean, also if its metric
+    is an error rate. Nothing where several tasks are error rates and no other task exists.
+    """
+    means = [pair for pair in pairs if pair[0].higher_is_better]
+    if len(means or pairs) == 1:
+        ((shared, found),) = means or pairs
+        yield (shared.name,), {name: getattr(found, name) for name in _FIGURES}
+    elif means:
+        domains: dict[str, dict[str, TaskComparison]] = {}
+        for shared, found in means:
+            domains.setdefault(shared.task.domain, {})[shared.name] = found
+        weights = mean_weights(domains)
+        numbers = number_names(group for shared, _ in means for group in shared.scores.groups)
+        parts = [shared.parts(numbers, weights[shared.name]) for shared, _ in means]
+        figures = _test(
+            [part for of_task in parts for part in of_task] if all(parts) else [],
+            [shared.counted(numbers, weights[shared.name]) for shared, _ in means],
+            (
+                _mean([found.first for found in its.values()] for its in domains.values()),
+                _mean([found.second for found in its.values()] for its in domains.values()),
+            ),
+            higher_is_better=True,
+        )
+        items = sum(shared.scores.items for shared, _ in means)
+        yield tuple(weights), {**figures, "items": items}
+
+
+_FIGURES = Difference.__struct_fields__
+
+
+def _mean(domains: Iterable[Sequence[float]]) -> float:
+    """The mean over domains of means over tasks, as `benchmark_result` computes it."""
+    values = [sum(of_domain) / len(of_domain) for of_domain in domains]
+    return sum(values) / len(values)
+
+
+def _test(
+    parts: Sequence[Ratio],
+    counted: Sequence[Ratio],
+    values: tuple[float, float],
+    *,
+    higher_is_better: bool,
+) -> dict[str, Any]:
+    """The figures of a `Difference`. Before adjustment, `better` is the side that is ahead."""
+    difference = values[0] - values[1]
+    shares = group_shares(parts or counted)
+    bounds = difference_interval(parts, 0, 1) if parts else None
+    return {
+        "first": values[0],
+        "second": values[1],
+        "difference": difference,
+        "groups": shares.groups,
+        "largest": shares.largest,
+        "low": bounds.low if bounds else None,
+        "high": bounds.high if bounds else None,
+        "p": paired_p(parts).get((0, 1)),
+        "needed": FEWEST_GROUPS if parts else None,
+        "better": "first" if (difference > 0) == higher_is_better else "second",
+    }
+
+
+def _count_alone(one: SideScores, other: SideScores, benchmark: str) -> int:
+    """The number of a benchmark's items that one side has and the other has not."""
+    own, others = one.items_of(benchmark), other.items_of(benchmark)
+    return len(own - others) + one.count_dropped(benchmark)

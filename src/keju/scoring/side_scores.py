@@ -26,7 +26,7 @@ class MetricOfSide:
     Attributes:
         first: the first score with a value; None without one.
         places: the index in the columns of each item and round with a value, in their order.
-        groups: the group of each score; the item where it has none.
+        groups: the unit of independence of each score.
         stats: the statistics of each score.
         unscored: the reasons of the items and rounds without a value.
     """
@@ -51,16 +51,22 @@ class MetricOfSide:
         self.unscored.pop(place, None)
         self.first = self.first or score
         self.places[place] = len(self.groups)
-        self.groups.append(score.group or score.item)
+        self.groups.append(score.unit)
         self.stats.append(score.stats)
 
 
-class SelectedScores(NamedTuple):
-    """Some scores of a metric in a given order; `first` is a score of the metric."""
+class SharedScores(NamedTuple):
+    """The scores of a metric of two sides for the same items and rounds, in one order.
 
-    first: Score
+    `score` is a score of the metric, `items` the number of different items, `groups` are the
+    units of independence of the first side.
+    """
+
+    score: Score
+    items: int
     groups: list[str]
-    stats: StatsColumn
+    first: StatsColumn
+    second: StatsColumn
 
 
 class SideScores:
@@ -118,6 +124,21 @@ class SideScores:
         """The scores of a metric; without any where the side has none."""
         return self._metrics.get((task, query, metric)) or MetricOfSide()
 
+    def items_of(self, benchmark: str) -> set[ItemName]:
+        """The compared items of a benchmark, with a value and without."""
+        return {
+            (name, query, item)
+            for (name, query, _), metric in self._metrics.items()
+            if task(name).benchmark == benchmark
+            for item, _ in metric.all_places
+        }
+
+    def count_dropped(self, benchmark: str) -> int:
+        """The number of a benchmark's items with scores that are not among those compared."""
+        return sum(
+            has_task(name) and task(name).benchmark == benchmark for name, _, _ in self.dropped
+        )
+
     def _is_compared(self, score: Score) -> bool:
         query = score.task, score.query
         if query not in self._compared:
@@ -131,28 +152,28 @@ class SideScores:
         return self._metrics[key]
 
 
-def select_shared(
-    one: MetricOfSide, other: MetricOfSide
-) -> tuple[SelectedScores, SelectedScores] | None:
+def select_shared(one: MetricOfSide, other: MetricOfSide) -> SharedScores | None:
     """The scores of the items and rounds with a value on both sides; None without such."""
     both = [place for place in one.places if place in other.places]
-    if not both or one.first is None or other.first is None:
+    if not both or one.first is None:
         return None
-    first, second = (
-        _select(side, side.first, [side.places[place] for place in both])
-        for side in (one, other)
-        if side.first
+    own = [one.places[place] for place in both]
+    return SharedScores(
+        one.first,
+        len({item for item, _ in both}),
+        [one.groups[place] for place in own],
+        _select(one.stats, own),
+        _select(other.stats, [other.places[place] for place in both]),
     )
-    return first, second
 
 
-def _select(side: MetricOfSide, first: Score, places: Sequence[int]) -> SelectedScores:
-    if len(places) == len(side.stats) and all(at == place for at, place in enumerate(places)):
-        return SelectedScores(first, side.groups, side.stats)
-    stats = StatsColumn()
+def _select(stats: StatsColumn, places: Sequence[int]) -> StatsColumn:
+    if len(places) == len(stats) and all(at == place for at, place in enumerate(places)):
+        return stats
+    selected = StatsColumn()
     for place in places:
-        stats.append(side.stats[place])
-    return SelectedScores(first, [side.groups[place] for place in places], stats)
+        selected.append(stats[place])
+    return selected
 
 
 def _compared_metrics(task_id: str, query: str, protocol: Protocol) -> Collection[str]:

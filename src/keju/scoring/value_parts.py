@@ -7,12 +7,13 @@ class). A domain and a benchmark are weighted sums of those of their tasks.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from keju.items import Score
 from keju.scoring.aggregate import is_ratio_of_sums
+from keju.scoring.metric import Stats
 from keju.statistics import Ratio, number_names
 
 _CLASS = "positive"
@@ -55,8 +56,11 @@ def task_parts(
     chosen = [score for score in scores if score.model in columns and score.value is not None]
     if not chosen or not has_parts(chosen[0]):
         return []
-    ratios = list(_by_class(chosen))
-    return [_sum(ratio, columns, numbers, weight / len(ratios)) for ratio in ratios]
+    classes = classes_of(chosen[0], (score.stats for score in chosen))
+    return [
+        _sum([chosen[place] for place in places], columns, numbers, weight / len(classes))
+        for places in classes
+    ]
 
 
 def mean_weights(domains: Mapping[str, Collection[str]]) -> dict[str, float]:
@@ -64,12 +68,13 @@ def mean_weights(domains: Mapping[str, Collection[str]]) -> dict[str, float]:
     return {name: 1 / (len(domains) * len(names)) for names in domains.values() for name in names}
 
 
-def _by_class(scores: Sequence[Score]) -> Iterator[Sequence[Score]]:
-    if is_ratio_of_sums(scores[0]):
-        yield scores
-        return
-    for label in sorted({score.stats[_CLASS] for score in scores}):
-        yield [score for score in scores if score.stats[_CLASS] == label]
+def classes_of(score: Score, stats: Iterable[Stats]) -> list[list[int]]:
+    """The indices of the items of each part of a value with parts, `score` being one of them."""
+    ratio = is_ratio_of_sums(score)
+    classes: dict[float, list[int]] = {}
+    for place, of_item in enumerate(stats):
+        classes.setdefault(0.0 if ratio else of_item[_CLASS], []).append(place)
+    return [classes[label] for label in sorted(classes)]
 
 
 def _sum(

@@ -22,7 +22,6 @@ from keju.statistics.resampling import (
     Ratio,
     group_shares,
     merge_groups,
-    value_of,
 )
 
 LEVEL = 0.05
@@ -57,8 +56,8 @@ def paired_p(parts: Sequence[Ratio]) -> dict[tuple[int, int], float]:
     cells, merged = merge_groups(parts)
     pairs = list(combinations(range(models), 2))
     first, second = np.array(pairs, dtype=np.intp).T
-    observed = value_of(merged)
-    least = np.abs(observed[first] - observed[second]) - _SLACK
+    observed = _swapped_differences(merged, np.zeros((1, cells)), first, second)[0]
+    least = np.abs(observed) - _SLACK
     reached, count = np.zeros(len(pairs)), 0
     for swaps in _swaps(cells, wide=len(pairs)):
         differences = _swapped_differences(merged, swaps, first, second)

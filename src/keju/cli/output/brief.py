@@ -14,7 +14,11 @@ MOST_LINES = 40
 
 
 def print_briefly(
-    whole: Sequence[RenderableType], brief: Sequence[RenderableType], *, everything: bool
+    whole: Sequence[RenderableType],
+    brief: Sequence[RenderableType],
+    *,
+    everything: bool,
+    most: int = MOST_LINES,
 ) -> None:
     """Print everything if it is asked for or fits on a screen, else the brief form of it.
 
@@ -22,12 +26,13 @@ def print_briefly(
         whole: tables, and lines of text.
         brief: the same in brief, the most important part first; lines that do not fit are dropped.
         everything: whether ``--all`` is given.
+        most: the maximum number of lines without it.
     """
     total = sum(map(_count_lines, whole))
-    if everything or total <= MOST_LINES:
+    if everything or total <= most:
         _print(whole)
         return
-    lines_left = MOST_LINES - 1
+    lines_left = most - 1
     shown: list[RenderableType] = []
     for each in brief:
         if (lines := _count_lines(each)) <= lines_left:

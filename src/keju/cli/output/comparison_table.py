@@ -34,7 +34,10 @@ def comparison_table(compared: Comparison) -> Table:
     return table
 
 
-_MOST_ROWS = 15
+MOST_LINES = 30
+"""Maximum number of lines of a comparison without ``--all``."""
+
+_MOST_ROWS = 12
 
 
 def first_rows(compared: Comparison) -> Comparison:

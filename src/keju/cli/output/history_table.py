@@ -6,19 +6,20 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from keju.analysis.history import Change, History, HistoryRow, LabelValue
+from keju.analysis.history import Change, History, HistoryRow, LabelValue, comparisons_of
 from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.definitions import benchmark_title
 from keju.formatting import NOTHING, format_p, percent
 from keju.messages import listed, message
+from keju.reporting.comparison_text import describe_interval, describe_test
 from keju.scoring import TaskComparison
 
 
 def history_table(history: History) -> Table:
     """One row per benchmark and task, one column per label: the value in percent and its interval.
 
-    ▲ and ▼ mark a task that improved or declined significantly since the label before.
+    ▲ and ▼ mark a value that improved or declined significantly since the label before.
     """
     count = len(history.labels)
     table = plain_table(
@@ -27,7 +28,7 @@ def history_table(history: History) -> Table:
     marks = _marks(history)
     for row in history.rows:
         cells = [
-            f"{marks.get((row.task, row.query, place), '')}{_format_value(value)}"
+            f"{marks.get((row.benchmark, row.task, row.query, place), '')}{_format_value(value)}"
             for place, value in enumerate(row.values)
         ]
         table.add_row(_name(history, row), *cells)
@@ -48,6 +49,12 @@ def history_lines(history: History) -> Iterator[str]:
 
 def _change_lines(change: Change) -> Iterator[str]:
     pair = message("terminal.history-pair", before=change.before, after=change.after)
+    for mean in change.overall:
+        yield message(
+            "terminal.history-overall", pair=pair, benchmark=benchmark_title(mean.benchmark),
+            points=f"{100 * mean.difference:+.1f}", bounds=describe_interval(mean),
+            test=describe_test(mean),
+        )  # fmt: skip
     if change.improved:
         yield message("terminal.history-improved", pair=pair, tasks=_list_tasks(change.improved))
     if change.declined:
@@ -75,14 +82,13 @@ def _list_tasks(tasks: list[TaskComparison]) -> str:
     )
 
 
-def _marks(history: History) -> dict[tuple[str, str, int], str]:
+def _marks(history: History) -> dict[tuple[str, str, str, int], str]:
     """The mark of each significant change since the label before."""
     marks = {}
     for place, change in enumerate(history.changes[: len(history.labels) - 1], start=1):
-        for each in change.tasks:
+        for key, each in comparisons_of(change).items():
             if each.better:
-                key = each.task, each.query, place
-                marks[key] = "▲ " if each.better == "first" else "▼ "
+                marks[*key, place] = "▲ " if each.better == "first" else "▼ "
     return marks
 
 
