@@ -12,7 +12,7 @@ from keju.files import read_toml
 from tests.compatibility.conftest import read
 
 SAME = ("benchmarks", "galleries", "reviewed")
-RECIPES = (*SAME, "texts", "tables", "drafted", "altered", "composites", "torn")
+RECIPES = (*SAME, "texts", "tables", "drafted", "altered", "torn")
 
 
 def stages(build):
@@ -38,7 +38,7 @@ def test_every_source_and_step_of_0_1_0_is_known_by_its_name(old):
     forms = {source["form"] for recipe in named for source in recipe["source"]}
     steps = {step["do"] for recipe in named for step in recipe["step"]}
     assert len(forms) == 19
-    assert len(steps) == 18
+    assert len(steps) == 17
     assert {get_source_form(form, place="recipe").name for form in forms} == forms
     assert {STEPS[step].stored_name for step in steps} == steps
 

@@ -8,4 +8,4 @@ _PACKAGE = (
 )
 
 SOURCES = {"synth": _PACKAGE}
-STEPS = dict.fromkeys(("compose-inscriptions", "typeset", "fragment"), _PACKAGE)
+STEPS = dict.fromkeys(("typeset", "fragment"), _PACKAGE)
