@@ -17,9 +17,9 @@ from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item
 from keju.messages import using
-from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
+from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
+from keju_synthetic.masks import is_page, load_masked
 from keju_synthetic.steps import tear
-from keju_synthetic.steps.masks import is_page, load_masked
 from tests.support.builds import built
 from tests.support.making import page_item
 from tests.support.planted import FRAME, PAPER, book_page, jpeg
