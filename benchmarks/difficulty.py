@@ -3,7 +3,7 @@
 The lines of four pages of the bundled set are typeset (a clear print, a print with notes, a thin
 print, a manuscript) at nine difficulties with the same random numbers, read by the engine and
 scored as `keju score` does. The dial holds if the mean begins at 5 % or less, ends at 50 % or
-more, and never falls. Needs the fonts of `typeset`.
+more, and never falls by more than half a percent. Needs the fonts of `typeset`.
 
     python -m benchmarks.difficulty [--levels 9] [--keep FOLDER]
 """
@@ -40,7 +40,7 @@ KINDS = {
 }
 """An item of the bundled set and a typeface for each kind of page."""
 
-EASIEST, HARDEST = 0.05, 0.50
+EASIEST, HARDEST, SLACK = 0.05, 0.50, 0.005
 
 Curve = dict[float, dict[str, float]]
 """CER by difficulty and kind of page."""
@@ -105,7 +105,7 @@ def verdict(curve: Curve) -> str:
     faults += [
         f"falls from {one:.1%} to {following:.1%}"
         for one, following in itertools.pairwise(means)
-        if following < one
+        if following < one - SLACK
     ]
     pages = sum(map(len, curve.values()))
     return f"the dial does not hold: {', '.join(faults)}" if faults else f"holds on {pages} pages"

@@ -3,8 +3,8 @@
 The bones of the bundled set are broken at several depths of wear, and every two fragments of a
 break are compared by `baseline:edges`. Printed are, for each depth: the share of fragments whose
 best match joins them (accuracy@1), accuracy over joining and not joining pairs alike at the
-baseline's threshold and at the best there is, and the area under the curve. The goal is below .8 at
-the defaults of `keju build fragment`.
+baseline's threshold and at the best there is, and the area under the curve. The defaults of
+`keju build fragment` are marked.
 
     python -m benchmarks.tearing [--breaks 4] [--parts 2] [--rough .16] [--sheet s.png]
 """
