@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench mini dist sbom check-packages clean
+.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench dist sbom check-packages clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
@@ -22,7 +22,6 @@ help:
 	@echo "make dist               the sdists and wheels in dist/, each built twice with the same bytes"
 	@echo "make sbom               the software bill of materials (CycloneDX) in dist/"
 	@echo "make check-packages     the wheels of dist/ in fresh environments, one for each extra; needs an index"
-	@echo "make mini               rebuilds the bundled set from its recipe (needs fonts)"
 
 install: $(VENV)/.base $(if $(filter yes,$(OFFICIAL)),$(VENV)/.official)
 install-semantic: install $(VENV)/.semantic
@@ -83,11 +82,6 @@ docs: install $(VENV)/.docs
 
 bench: install
 	@for part in $(notdir $(basename $(wildcard benchmarks/*.py))); do echo "== $$part"; $(BIN)/python -m benchmarks.$$part || exit 1; done
-
-mini: install
-	@rm -rf build/mini
-	@$(BIN)/keju build synth packages/keju-synthetic/src/keju_synthetic/recipes/mini.toml --out build/mini
-	@rm -rf src/keju/datasets/mini/data && mv build/mini src/keju/datasets/mini/data
 
 dist: install
 	@$(BIN)/python -m tools.build_packages dist

@@ -23,7 +23,6 @@ COMMANDS = [
     ["run", "mini", "--model", "replay:s3://bkt/a.json", "--out", "r"],
     ["build", "release", "mini", "--out", "wasb://bkt/rel"],
     ["build", "filter", "mini", "--out", "gcs://bkt/d"],
-    ["build", "synth", "https://example.org/recipe.toml", "--out", "d"],
     ["data", "import", "auto", "hf://datasets/x/y", "--out", "d"],
     ["data", "stats", "https://example.org/d"],
     ["score", "s3://bkt/run"],

@@ -23,7 +23,7 @@ COMMANDS = [
     ["judge", "sample"],
     ["data"], ["data", "import"], ["data", "export"], ["data", "formats"], ["data", "validate"],
     ["data", "stats"],
-    ["build"], ["build", "synth"],
+    ["build"],
 ]  # fmt: skip
 
 

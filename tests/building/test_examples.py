@@ -19,6 +19,7 @@ def checkout(shared, tmp_path):
     (tmp_path / "shared").symlink_to(shared.resolve(), target_is_directory=True)
     (tmp_path / "keju").mkdir()
     copytree(EXAMPLES, tmp_path / "keju/examples")
+    (tmp_path / "keju/src").symlink_to(EXAMPLES.parent / "src", target_is_directory=True)
     return tmp_path / "keju/examples"
 
 

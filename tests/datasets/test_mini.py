@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -18,8 +17,6 @@ from keju.images import probe_image
 from keju.items import Item
 from keju.text import is_han, simplified_reference
 from tests.support.bundled import PAPERS
-
-RECIPES = Path(__file__).resolve().parents[2] / "packages/keju-synthetic/src/keju_synthetic/recipes"
 
 READ = {"main", "note", "title", "author"}
 """The kinds of lines that belong to the text of a page; the others stand around it."""
@@ -35,17 +32,10 @@ def items(dataset: Dataset) -> list[Item]:
     return dataset.items()
 
 
-def of_family(items: list[Item], section: str) -> list[Item]:
-    """The items about the pictures that one part of the recipe asks for."""
-    with (RECIPES / f"mini/{section}.toml").open("rb") as file:
-        ids = {entry["id"] for entry in tomllib.load(file)[section]}
-    suffixes = tuple(f"{name}-" for name in ids)
-    return [item for item in items if item.id.startswith(suffixes)]
-
-
 @pytest.fixture(scope="module")
 def pages(items: list[Item]) -> list[Item]:
-    return of_family(items, "pages")
+    """The items about printed or handwritten pages."""
+    return [item for item in items if "made" in item.metadata]
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ import pytest
 from packaging.requirements import Requirement
 
 from keju.building import synthetic
-from keju.building.sources import SourceForm
 from keju.building.steps import STEPS, Step
 from tests.support.needing import synthetic_missing
 
@@ -50,15 +49,9 @@ def wheel(tmp_path_factory) -> zipfile.ZipFile:
     return zipfile.ZipFile(file)
 
 
-def test_the_wheel_carries_data_and_recipes_beside_the_code(wheel):
+def test_the_wheel_carries_data_beside_the_code(wheel):
     names = wheel.namelist()
-    for part in (
-        "py.typed",
-        "data/bones.toml",
-        "recipes/mini.toml",
-        "recipes/mini/bones.toml",
-        "messages/zh.toml",
-    ):
+    for part in ("py.typed", "data/typefaces.toml", "data/wear.toml", "messages/zh.toml"):
         assert f"keju_synthetic/{part}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if name.startswith(("keju/", "tests/"))]
@@ -79,18 +72,16 @@ def test_its_licence_is_that_of_keju():
 
 
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
-def test_every_entry_point_is_a_step_or_source_of_its_name(point):
-    kind = {"keju.steps": Step, "keju.sources": SourceForm}[point.group]
-    found = point.load()
-    assert isinstance(found, kind)
-    # Entry points keep the former names of steps that were renamed.
-    assert getattr(found, "stored_name", found.name) == point.name
+def test_every_entry_point_is_a_step_of_its_stored_name(point):
+    assert point.group == "keju.steps"
+    step = point.load()
+    assert isinstance(step, Step)
+    assert step.stored_name == point.name
 
 
 def test_keju_knows_its_names_for_the_error_where_it_is_not_installed():
     names = map(STEPS.get_current_name, PROJECT["entry-points"]["keju.steps"])
     assert synthetic.STEPS.keys() == set(names)
-    assert synthetic.SOURCES.keys() == PROJECT["entry-points"]["keju.sources"].keys()
 
 
 @synthetic_missing()
@@ -114,9 +105,8 @@ def test_its_dependencies_are_locked_with_those_of_keju():
 
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
 def test_without_it_keju_names_the_package_and_how_to_install_it(point, tmp_path):
-    given = "a.toml" if point.group == "keju.sources" else "mini"
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_IT, "build", point.name, given, "--out", tmp_path / "out"],
+        [sys.executable, "-c", WITHOUT_IT, "build", point.name, "mini", "--out", tmp_path / "out"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -126,8 +116,7 @@ def test_without_it_keju_names_the_package_and_how_to_install_it(point, tmp_path
 
 
 @pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
-def test_the_steps_and_sources_are_in_the_docs(point):
+def test_the_steps_are_in_the_docs(point):
     page = (ROOT / "docs/building.md").read_text("utf-8")
-    found = point.load()
-    summary = f" {found.summary} |" if point.group == "keju.steps" else ""
-    assert f"| `{found.name}` |{summary}" in page
+    step = point.load()
+    assert f"| `{step.name}` | {step.summary} |" in page

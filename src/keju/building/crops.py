@@ -1,4 +1,4 @@
-"""Labelled crops of characters, by class, from which composites and galleries are made."""
+"""Labelled crops of characters, by class, from which retrieval sets are made."""
 
 from __future__ import annotations
 

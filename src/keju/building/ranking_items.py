@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import structs
-
 from keju.definitions import task
 from keju.items import ImageRef, Item
-
-
-def make_item_per_query(pattern: Item, queries: Sequence[str] = ()) -> Iterator[Item]:
-    """Make an item for each query of the pattern's task, or for the given ones.
-
-    The id of an item ends with its query.
-    """
-    for query in queries or tuple(query.name for query in task(pattern.task).queries):
-        yield structs.replace(pattern, id=f"{pattern.id}-{query.casefold()}", query=query)
 
 
 def make_ranking_items(
@@ -29,16 +18,19 @@ def make_ranking_items(
 ) -> Iterator[Item]:
     """Make the items of all queries of a task about one image and its candidates.
 
-    `images` are the query image and its candidates; `relevant` the right ones, counted from 1.
+    `images` are the query image and its candidates; `relevant` the right ones, counted from 1. The
+    id of an item ends with its query.
     """
-    query, gallery = images
-    pattern = Item(
-        id=f"{name}-{task_id}",
-        benchmark=task(task_id).benchmark,
-        task=task_id,
-        images=(query, *gallery),
-        relevant=tuple(relevant),
-        group=group,
-        metadata=dict(metadata),
-    )
-    yield from make_item_per_query(pattern)
+    shown, gallery = images
+    kind = task(task_id)
+    for query in kind.queries:
+        yield Item(
+            id=f"{name}-{task_id}-{query.name.casefold()}",
+            benchmark=kind.benchmark,
+            task=task_id,
+            query=query.name,
+            images=(shown, *gallery),
+            relevant=tuple(relevant),
+            group=group,
+            metadata=dict(metadata),
+        )

@@ -20,7 +20,6 @@ RENAMED = {
     "galleries": "retrieval-sets",
     "tear": "fragment",
     "set-type": "typeset",
-    "composites": "compose-inscriptions",
 }
 """The present name of each step that was renamed. Recipes and commands accept the former name, and
 the entry points of keju-synthetic have it."""

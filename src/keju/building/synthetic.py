@@ -1,4 +1,4 @@
-"""The names that the package keju-synthetic provides, for the error where it is not installed."""
+"""The steps that the package keju-synthetic provides, for the error where it is not installed."""
 
 from __future__ import annotations
 
@@ -7,5 +7,4 @@ _PACKAGE = (
     "pip install ./packages/keju-synthetic (or install its wheel)"
 )
 
-SOURCES = {"synth": _PACKAGE}
-STEPS = dict.fromkeys(("compose-inscriptions", "typeset", "fragment"), _PACKAGE)
+STEPS = dict.fromkeys(("typeset", "fragment"), _PACKAGE)

@@ -21,7 +21,6 @@ from keju.cli.options import (
     AsJson,
     DatasetPath,
     EngineOption,
-    NewDataset,
     NewDatasetOrAddress,
     PartitionItems,
     RayAddress,
@@ -223,26 +222,6 @@ def _translate_format(name: str, what: str) -> str:
     from keju.cli.chinese_formats import format_text
 
     return format_text(name, what)
-
-
-@build_app.command()
-def synth(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe (TOML file).")],
-    dataset: NewDataset,
-) -> None:
-    """Draw synthetic pages and questions from a recipe. Needs keju-synthetic and CJK fonts."""
-    from keju.building.engine import Engine
-    from keju.building.notes import translate_note
-    from keju.building.sources import get_source_form
-    from keju.building.sources.base import Site
-    from keju.datasets.store import Dataset
-
-    place = "keju build synth"
-    form = get_source_form("synth", place=place)
-    settings = convert_settings({"path": str(recipe)}, form.settings, place=place)
-    say(*map(translate_note, form.make(settings, Site(dataset, dataset, Engine(console=err)))))
-    made = Dataset.open(dataset).manifest
-    say(message("terminal.drawn", count=made.items, hash=made.hash))
 
 
 def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> None:

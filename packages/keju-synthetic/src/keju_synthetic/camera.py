@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageFilter
 
 from keju_synthetic.noise import Plane, make_noise, ramp, to_image, to_plane
 from keju_synthetic.paper import Picture
-from keju_synthetic.recipe import Scan
 from keju_synthetic.wear import Wear
 
+Scan = Literal["colour", "grey", "bitonal"]
+
 _INK = np.array([0.115, 0.105, 0.100], np.float32)
-_CINNABAR = np.array([0.70, 0.16, 0.12], np.float32)
 _LINING = np.array([0.87, 0.83, 0.74], np.float32)
 _MAT = np.array([0.21, 0.20, 0.19], np.float32)
 
@@ -22,12 +22,11 @@ _MAT = np.array([0.21, 0.20, 0.19], np.float32)
 class Layers(NamedTuple):
     """The layers on a sheet, each 0..1 and of the image's size.
 
-    `black` and `red` are ink, `behind` the ink of the other side, `holes` the missing paper,
+    `ink` is that of the page, `behind` the ink of the other side, `holes` the missing paper,
     `sheet` where there is paper at all.
     """
 
-    black: Plane
-    red: Plane
+    ink: Plane
     behind: Plane
     holes: Plane
     sheet: Plane
@@ -36,8 +35,7 @@ class Layers(NamedTuple):
 def compose_layers(paper: Picture, layers: Layers, wear: Wear) -> Picture:
     """Paper with all layers, on the dark mat that is visible beside it."""
     page = paper * (1 - (layers.behind * wear.show * 0.55)[..., None] * (1 - _INK))
-    page = _blend(page, layers.red * (1 - 0.5 * wear.fade), _CINNABAR)
-    page = _blend(page, layers.black * (1 - wear.fade), _INK)
+    page = _blend(page, layers.ink * (1 - wear.fade), _INK)
     page = _blend(page, layers.holes, _draw_through_holes(paper, layers.holes))
     return _blend(np.broadcast_to(_MAT, page.shape), layers.sheet, page)
 

@@ -1,4 +1,4 @@
-"""System fonts: found by name, recorded, and checked for missing characters."""
+"""System fonts, found by name and checked for missing characters, and the hands that use them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import field
 from PIL import ImageFont
 
 from keju.errors import DataError, PrerequisiteError
@@ -22,6 +23,27 @@ _ABSENT = chr(0x10FFFD)
 
 _PROBE_SIZE = 48
 _SUFFIXES = {".ttf", ".ttc", ".otf", ".otc"}
+
+
+class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A hand: a font, and its typesetting.
+
+    `width` squeezes the character (1 = as designed), `fill` is the em against the cell, `weight`
+    thickens (> 0) or thins (< 0) the strokes, `sway` is how far characters leave the middle and
+    the upright (in parts of the em), `vary` how far the corners of each character are pulled out
+    of shape, so that no two alike are equal. `forms` are characters that the font draws in another
+    form.
+    """
+
+    family: str
+    style: str
+    licence: str
+    width: float = 1.0
+    fill: float = 1.0
+    weight: float = 0.0
+    sway: float = 0.01
+    vary: float = 0.02
+    forms: dict[str, str] = field(default_factory=dict)
 
 
 class FontRecord(Record, frozen=True, kw_only=True):
@@ -166,19 +188,3 @@ def find_missing_characters(font: Font, text: str) -> str:
         if mask.getbbox() is None or bytes(mask) == absent:
             missing.append(sign)
     return "".join(missing)
-
-
-def check_coverage(font: Font, text: str, *, image_id: str) -> None:
-    """Check that the font has an outline for every character of a text.
-
-    Raises:
-        DataError: names the characters without an outline.
-    """
-    missing = find_missing_characters(font, text)
-    if missing:
-        raise DataError(
-            message(
-                "synthetic.characters-not-in-font", family=font.record.family, characters=missing
-            ),
-            item=image_id,
-        )

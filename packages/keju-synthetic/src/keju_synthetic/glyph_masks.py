@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from PIL import Image, ImageDraw
 
-from keju_synthetic.fonts import Font, load_face
-from keju_synthetic.page_layout import Glyph, Ink, Layout, Rect
-from keju_synthetic.recipe import HandSpec
+from keju_synthetic.fonts import Font, HandSpec, load_face
+from keju_synthetic.page_layout import Glyph, Layout, Rect
 
 SCALE = 2
 """Masks are drawn this many times larger than the image, so that edges come out smooth."""
@@ -23,17 +22,15 @@ Fonts = Mapping[str, tuple[HandSpec, Font]]
 
 
 def draw_glyphs(
-    layout: Layout, fonts: Fonts, rng: np.random.Generator, *, ink: Ink, chips: float = 0.0
+    layout: Layout, fonts: Fonts, rng: np.random.Generator, *, chips: float
 ) -> dict[str, Image.Image]:
-    """One mask for each hand with the characters of that ink.
+    """One mask for each hand with its characters.
 
     Each character is slightly shifted, distorted, and cut deeper or shallower than others, and has
     about `chips` breaks in its strokes.
     """
     masks: dict[str, Image.Image] = {}
     for glyph in layout.glyphs:
-        if glyph.ink != ink:
-            continue
         if glyph.hand not in masks:
             masks[glyph.hand] = make_blank_mask(layout)
         hand, font = fonts[glyph.hand]
@@ -107,8 +104,6 @@ def draw_frame(layout: Layout, rng: np.random.Generator) -> tuple[Image.Image, I
     pen, fine = ImageDraw.Draw(strong), ImageDraw.Draw(thin)
     for bar in layout.bars:
         pen.polygon(_make_wavering_bar(bar, layout.height, rng), fill=255)
-    for shape in layout.shapes:
-        pen.polygon([(round(x * SCALE), round(y * SCALE)) for x, y in shape], fill=255)
     for rule in layout.rules:
         fine.polygon(_make_wavering_bar(rule, layout.height, rng), fill=255)
     return strong, thin

@@ -1,4 +1,4 @@
-"""Paper and silk with their ageing: tone, fibres, foxing, water stains, worm tracks."""
+"""Paper with its ageing: tone, fibres, foxing, water stains, worm tracks."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ Picture: TypeAlias = NDArray[np.floating[Any]]
 
 _NEW = np.array([0.925, 0.895, 0.815], np.float32)
 _OLD = np.array([0.760, 0.655, 0.480], np.float32)
-_NEW_SILK = np.array([0.860, 0.790, 0.640], np.float32)
-_OLD_SILK = np.array([0.560, 0.440, 0.290], np.float32)
 _FOX = np.array([0.80, 0.62, 0.40], np.float32)
 _TIDE = np.array([0.80, 0.70, 0.54], np.float32)
 
@@ -33,23 +31,6 @@ def make_paper(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> 
     sheet = sheet * (1 + 0.008 * laid + 0.040 * pulp)[..., None]
     sheet *= (1 - 0.10 * _draw_fibres(shape, rng))[..., None]
     return sheet
-
-
-def make_silk(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Picture:
-    """A piece of silk, browned by age, with its weave and here and there a broken thread."""
-    cloud = make_noise(rng, shape, 260) * 0.6 + make_noise(rng, shape, 70) * 0.4
-    brown = (
-        0.30 + 0.55 * wear.age * (0.6 + 0.4 * cloud) + 0.20 * wear.age * _compute_rim(shape, rng)
-    )
-    tone = ramp(brown, 0, 1)[..., None]
-    cloth: Picture = _NEW_SILK * (1 - tone) + _OLD_SILK * tone
-    warp = make_noise(rng, (1, shape[1]), 2.0) - 0.5
-    weft = make_noise(rng, (shape[0], 1), 2.4) - 0.5
-    weave = make_noise(rng, shape, 1.6, stretch=3) - 0.5
-    broken = ramp(make_noise(rng, shape, 1.5, stretch=14), 0.90, 0.99) * wear.age
-    light = 1 + 0.030 * warp + 0.035 * weft + 0.035 * weave - 0.16 * broken
-    cloth *= light[..., None]
-    return cloth
 
 
 def _compute_rim(shape: tuple[int, int], rng: np.random.Generator) -> Plane:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from keju.building import synthetic
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
 from keju.messages import message
@@ -36,7 +35,6 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
     },
     check_named(SourceForm),
     guard=_guard_form,
-    elsewhere=synthetic.SOURCES,
 )
 """The forms that are only sources of recipes; every format of ``data import`` is a form too."""
 
@@ -51,8 +49,7 @@ def get_source_form(name: str, *, place: str) -> SourceForm[Any]:
 
     Raises:
         UsageError: no form has the name; the message suggests similar names.
-        PluginError: keju-synthetic is not installed, a plug-in cannot be imported, or a source and
-            a format have the same name.
+        PluginError: a plug-in cannot be imported, or a source and a format have the same name.
     """
     if name in SOURCES and name in FORMATS:
         source, form = SOURCES.get_plugin(name) or "keju", FORMATS.get_plugin(name) or "keju"

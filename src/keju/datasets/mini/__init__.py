@@ -1,8 +1,8 @@
 """The bundled dataset: small, made by us from public-domain texts, CC0-1.0.
 
-It is synthetic: use its scores to check that the pipeline works, not to compare models. The package
-keju-synthetic draws it from ``recipes/mini.toml`` (``make mini``); ``making.json`` names the fonts
-and versions that were used.
+It is synthetic: use its scores to check that the pipeline works, not to compare models. A program
+that is no longer part of keju drew it (docs/synthetic.md); ``making.json`` names the fonts and
+versions that it used.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Build steps that draw: `fragment`, `compose-inscriptions` and `typeset`."""
+"""Build steps that draw: `fragment` and `typeset`."""

@@ -24,8 +24,8 @@ from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
 from keju.messages import listed, message
 from keju.scoring.memorization import CONTROL_OF
+from keju_synthetic.camera import Scan
 from keju_synthetic.page_images import DrawingStyle, draw_page_image
-from keju_synthetic.recipe import Scan
 from keju_synthetic.typesetting import (
     TypesetOptions,
     embolden_small_type,
@@ -188,10 +188,10 @@ def typeset_page(job: PageJob) -> TypesetPage:
     page = typeset_lines(lines, (job.wide, job.high), height, look)
     if not page.layout.lines:
         return TypesetPage(error="no line of it can be set")
-    wear = compute_wear(job.difficulty, {}, item=job.name)
+    wear = compute_wear(job.difficulty)
     scan = msgspec.convert(job.scan, Scan)
     fonts = embolden_small_type(page.layout, face.fonts)
-    style = DrawingStyle(fonts, (), wear, scan, job.quality, brushed=job.typeface == "brush")
+    style = DrawingStyle(fonts, wear, scan, job.quality, brushed=job.typeface == "brush")
     drawn = draw_page_image(page.layout, style, job.seed, job.name)
     return TypesetPage(
         data=drawn.data,

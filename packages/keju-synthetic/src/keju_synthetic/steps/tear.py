@@ -22,9 +22,9 @@ from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
 from keju.messages import listed, message
-from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.camera import encode_jpeg
-from keju_synthetic.steps.masks import is_page, load_masked
+from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
+from keju_synthetic.masks import is_page, load_masked
 
 LABELS = "labels"
 """Beside the items: for each piece one map of its parts, 0 beside it, as PNG."""

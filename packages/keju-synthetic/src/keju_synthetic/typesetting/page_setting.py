@@ -11,10 +11,9 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from keju.items import Line, LineKind
-from keju_synthetic.fonts import Font
+from keju_synthetic.fonts import Font, HandSpec
 from keju_synthetic.glyph_masks import Fonts
-from keju_synthetic.page_layout import Glyph, Layout, PlacedLine, Rect, compute_em
-from keju_synthetic.recipe import HandSpec
+from keju_synthetic.page_layout import Glyph, Layout, PlacedLine, Rect
 from keju_synthetic.typesetting.frames import make_frame
 from keju_synthetic.typesetting.line_boxes import LineBox, measure_box, separate_boxes
 from keju_synthetic.typesetting.typefaces import Typeface
@@ -122,12 +121,10 @@ def typeset_lines(
     layout = Layout(
         width=width,
         height=height,
-        paper=Rect(0, 0, width, height),
         glyphs=glyphs,
         lines=placed,
         bars=framed.bars if framed else [],
         rules=framed.rules if framed else [],
-        shapes=[],
         gutters=framed.gutters if framed else [],
     )
     return TypesetLayout(layout, unset)
@@ -208,7 +205,7 @@ def _fit_line(text: str, kind: LineKind, bed: LineBox, hand: HandSpec) -> _Fit:
     upright, across = bed.height / count / bed.width, bed.width / count / bed.height
     level = count > 1 and abs(math.log(across)) + _SQUARER < abs(math.log(upright))
     pitch, room = (bed.height, bed.width / count) if level else (bed.height / count, bed.width)
-    return _Fit(text, kind, bed, level, compute_em(pitch, room, hand))
+    return _Fit(text, kind, bed, level, min(pitch * 1.04, room / hand.width) * hand.fill)
 
 
 def _even_sizes(fits: Sequence[_Fit]) -> list[_Fit]:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.files import read_toml
 from keju.items import Record
-from keju_synthetic.fonts import Font, FontRecord, find_font, find_missing_characters
-from keju_synthetic.recipe import HandSpec
-from keju_synthetic.texts import DATA
+from keju_synthetic.fonts import Font, FontRecord, HandSpec, find_font, find_missing_characters
 
-_HANDS = DATA.parent / "recipes" / "mini" / "hands.toml"
+_TABLE = Path(__file__).parents[1] / "data" / "typefaces.toml"
 
 
-class _Hands(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    hands: dict[str, HandSpec]
-
-
-class _Typefaces(_Hands, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Typefaces(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     chains: dict[str, tuple[str, ...]]
+    hands: dict[str, HandSpec]
 
 
 class Typeface(NamedTuple):
@@ -66,14 +62,14 @@ def load_typeface(name: str) -> Typeface:
         UsageError: there is no typeface of that name.
         PrerequisiteError: the font that comes first is not installed.
     """
-    chain = _load_table().chains.get(name)
+    table = _load_table()
+    chain = table.chains.get(name)
     if chain is None:
         raise UsageError(unknown_name(name, list_typefaces(), "typeface"))
-    hands = read_toml(_HANDS, _Hands).hands | _load_table().hands
     fonts: dict[str, tuple[HandSpec, Font]] = {}
     absent = []
     for place, each in enumerate(chain):
-        hand = hands[each]
+        hand = table.hands[each]
         try:
             fonts[each] = (hand, find_font(hand.family, hand.style, hand.licence))
         except PrerequisiteError:
@@ -85,4 +81,4 @@ def load_typeface(name: str) -> Typeface:
 
 @cache
 def _load_table() -> _Typefaces:
-    return read_toml(DATA / "typefaces.toml", _Typefaces)
+    return read_toml(_TABLE, _Typefaces)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageFilter
 
-from keju_synthetic.bones.fragmentation import Fragmentation, erode_part, fragment_mask
+from keju_synthetic.fragmentation import Fragmentation, erode_part, fragment_mask
 from keju_synthetic.noise import Plane, make_noise, to_image, to_plane
 
 Affine = tuple[float, float, float, float, float, float]

@@ -1,4 +1,4 @@
-"""Fragments of bones and inscriptions of crops: the items match what was made."""
+"""Step fragment: the items match the fragments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
-from PIL import Image, ImageDraw
+from PIL import Image
 
 from keju.building.partitions import RowFunction
 from keju.datasets import mini
@@ -17,46 +17,31 @@ from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item
 from keju.messages import using
-from keju_synthetic.bones.fragment_images import FragmentationPlan, fragment_image
-from keju_synthetic.steps import composites, tear
-from keju_synthetic.steps.masks import is_page, load_masked
-from tests.support.builds import built, oracle_crops
-from tests.support.making import make_dataset, page_item
+from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
+from keju_synthetic.masks import is_page, load_masked
+from keju_synthetic.steps import tear
+from tests.support.builds import built
+from tests.support.making import page_item
 from tests.support.planted import FRAME, PAPER, book_page, jpeg
 
 PLAN = FragmentationPlan(parts=3, erosion=0.01, rough=0.08, turn=40)
 
 
-def bone(seed: int, *, form: str = "PNG", clear: bool = False) -> bytes:
-    """A bright ellipse with grain on dark ground, or on none."""
-    rng = np.random.default_rng(seed)
-    mask = Image.new("L", (260, 300))
-    ImageDraw.Draw(mask).ellipse((30, 20 + seed % 9, 235, 280), fill=255)
-    grain = Image.fromarray(rng.integers(150, 230, (300, 260, 3), dtype=np.uint8))
-    whole = Image.composite(grain, Image.new("RGB", mask.size, (20, 22, 25)), mask)
-    if clear:
-        whole = grain.copy()
-        whole.putalpha(mask)
-    out = io.BytesIO()
-    whole.save(out, form)
-    return out.getvalue()
-
-
 @pytest.fixture
-def bones(tmp_path):
+def bones(tmp_path, make_bone):
     with DatasetWriter(tmp_path / "given", name="bones", version="1", licence="CC0-1.0",
                        source="made by the tests") as writer:  # fmt: skip
         for seed in range(4):
-            ref = writer.add_image(bone(seed), f"{seed}")
+            ref = writer.add_image(make_bone(seed), f"{seed}")
             writer.add(Item(id=f"b{seed}", benchmark="OBI-Bench", task="recognition",
                             query="Yes-or-No", answer="yes", images=(ref,)))  # fmt: skip
     return tmp_path / "given"
 
 
-@pytest.mark.parametrize("clear", [False, True])
-def test_the_thing_is_found_by_its_ground_or_its_transparency(clear):
-    _, mask = load_masked(bone(1, clear=clear), name="a", most_side=300)
-    true = np.asarray(Image.open(io.BytesIO(bone(1, clear=True))).getchannel("A")) > 127
+@pytest.mark.parametrize("transparent", [False, True])
+def test_the_object_is_found_by_its_background_or_its_transparency(transparent, make_bone):
+    _, mask = load_masked(make_bone(1, transparent=transparent), name="a", most_side=300)
+    true = np.asarray(Image.open(io.BytesIO(make_bone(1, transparent=True))).getchannel("A")) > 127
     assert ((mask > 0.5) & true).sum() / ((mask > 0.5) | true).sum() > 0.98
 
 
@@ -68,8 +53,8 @@ def test_a_picture_on_which_nothing_stands_apart_is_refused():
     assert caught.value.id == "synthetic.no-object-found"
 
 
-def test_every_fragments_pixels_come_from_where_its_affine_says():
-    whole, mask = load_masked(bone(3), name="a", most_side=300)
+def test_every_fragments_pixels_come_from_where_its_affine_says(make_bone):
+    whole, mask = load_masked(make_bone(3), name="a", most_side=300)
     torn, shards = fragment_image(whole, mask, PLAN, lambda n: np.random.default_rng([*n.encode()]))
     assert len(shards) == torn.parts == 3
     pixels = np.asarray(whole.convert("L"), float)
@@ -142,7 +127,7 @@ def test_the_reason_in_a_table_is_english_in_every_language():
     assert row.error == caught.value.render("en") != str(caught.value)
 
 
-def test_images_of_whole_pages_are_reported(bones, tmp_path):
+def test_images_of_whole_pages_are_reported(bones, make_bone, tmp_path):
     page = book_page(0)
     dark = Image.new("RGB", (700, 1000), (20, 20, 20))
     dark.paste(page.resize((560, 860)).rotate(4, expand=True, fillcolor=(20, 20, 20)), (30, 30))
@@ -154,7 +139,7 @@ def test_images_of_whole_pages_are_reported(bones, tmp_path):
         pictures = {"framed": page, "dark": dark, "frameless": frameless}
         for name, picture in pictures.items():
             writer.add(page_item(name, images=(writer.add_image(jpeg(picture), name),)))
-        ref = writer.add_image(bone(0), "bone")
+        ref = writer.add_image(make_bone(0), "bone")
         writer.add(page_item("bone", images=(ref,)))
     _, notes = built(
         tear.STEP, tmp_path / "pages", tmp_path / "out", tear.FragmentSettings(gallery=3)
@@ -173,46 +158,3 @@ def test_drawn_bones_and_rubbings_are_no_pages():
     assert len(shown) > 15
     for ref in shown.values():
         assert not is_page(*load_masked(given.image_bytes(ref), name=ref.path, most_side=400))
-
-
-@pytest.fixture(scope="module")
-def crops(shared, tmp_path_factory):
-    return oracle_crops(shared, tmp_path_factory.mktemp("crops"))
-
-
-def test_an_inscription_of_crops_has_a_box_for_each_where_its_ink_is(crops, tmp_path):
-    settings = composites.CompositeSettings(pictures=3, fewest=4, most=8, height=400, wear=0.1)
-    made, notes = built(composites.STEP, crops, tmp_path / "out", settings)
-    assert not [str(f) for f in validate(made.path) if f.severity == "error"]
-    items = {item.id: item for item in made.items()}
-    assert len(items) == 12
-    parts = pl.read_parquet(made.path / "tables" / "parts.parquet")
-    for number in range(1, 4):
-        where = items[f"composite-000{number}-recognition-where"]
-        of = parts.filter(pl.col("picture") == f"composite-000{number}")
-        assert items[f"composite-000{number}-recognition-how"].answer == str(len(where.boxes))
-        assert len(of) == len(where.boxes) == len(where.metadata["classes"].split())
-        with Image.open(made.image_path(where.images[0])) as shown:
-            grey = np.asarray(shown.convert("L"), float)
-        for box in where.boxes:
-            assert 0 <= box.x0 < box.x1 <= grey.shape[1]
-            inside = grey[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)]
-            around = grey[max(0, int(box.y0) - 9) : int(box.y1) + 9,
-                          max(0, int(box.x0) - 9) : int(box.x1) + 9]  # fmt: skip
-            assert inside.mean() > around.mean(), "rubbed strokes are white"
-    assert notes[0].startswith("3 inscriptions")
-
-
-def test_no_crops_are_no_classes(tmp_path):
-    make_dataset(tmp_path / "given", [page_item("a")])
-    with pytest.raises(DataError) as caught:
-        built(composites.STEP, tmp_path / "given", tmp_path / "out")
-    assert caught.value.id == "building.too-few-crop-classes"
-
-
-def test_a_crop_with_a_rim_in_it_is_not_used():
-    strokes = Image.new("L", (60, 60))
-    ImageDraw.Draw(strokes).line((5, 5, 55, 55), fill=255, width=8)
-    assert not composites.has_patch(strokes)
-    ImageDraw.Draw(strokes).polygon((0, 0, 35, 0, 0, 35), fill=255)
-    assert composites.has_patch(strokes)

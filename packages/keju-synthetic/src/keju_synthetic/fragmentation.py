@@ -16,14 +16,14 @@ from PIL import Image, ImageFilter
 
 from keju.errors import DataError
 from keju.messages import message
-from keju_synthetic.bones.pieces import Piece, count_pixels, rotate_piece, trim_piece
 from keju_synthetic.noise import Plane, make_noise, ramp, to_plane
 
 Labels = NDArray[np.uint8]
 """Height × width: 0 beside the piece, else the number of a part, from 1."""
 
-_ROUGH = 0.11
 _TRIES = 24
+_LEAST = 0.3
+"""How small a part may be, against an even share of the mask."""
 
 
 class Fragmentation(NamedTuple):
@@ -46,7 +46,7 @@ class Fragmentation(NamedTuple):
 
 
 def fragment_mask(
-    mask: Plane, parts: int, rng: np.random.Generator, *, rough: float = _ROUGH, least: float = 0.3
+    mask: Plane, parts: int, rng: np.random.Generator, *, rough: float
 ) -> Fragmentation:
     """Divide the area of a mask into parts.
 
@@ -57,7 +57,6 @@ def fragment_mask(
         parts: how many parts, 1 to 40.
         rng: the random generator of the breaks.
         rough: how far a break's midpoints stray, in parts of the distance of its ends.
-        least: how small a part may be, against an even share of the mask.
 
     Returns:
         Every part is connected, and every pixel of the mask's largest connected region belongs to
@@ -72,7 +71,7 @@ def fragment_mask(
     labels: Labels = whole.astype(np.uint8)
     if not whole.any():
         raise DataError(message("synthetic.mask-empty"))
-    enough = least * count_pixels(whole.astype(np.float32)) / parts
+    enough = _LEAST * np.count_nonzero(whole) / parts
     for number in range(2, parts + 1):
         sizes = np.bincount(labels.ravel(), minlength=number)[1:]
         _split_part(labels, int(np.argmax(sizes)) + 1, number, rng, rough=rough, enough=enough)
@@ -229,66 +228,3 @@ def erode_part(
         Image.fromarray(kept.astype(np.uint8) * 255).filter(ImageFilter.GaussianBlur(depth))
     )
     return _find_largest_region(kept & ((firm > 0.45) | (near < 0.02)))
-
-
-def cut_fragment(
-    piece: Piece,
-    torn: Fragmentation,
-    part: int,
-    rng: np.random.Generator,
-    *,
-    depth: float,
-    turn: float,
-) -> Piece:
-    """One part of a piece by itself: worn along its breaks, turned, and cut out.
-
-    Args:
-        piece: the whole piece.
-        torn: how it broke.
-        part: which part.
-        rng: the random generator of wear and turn.
-        depth: wear in pixels, as in `erode_part`.
-        turn: by how many degrees it may be turned to either side.
-    """
-    kept = erode_part(torn.labels, part, rng, depth=depth)
-    alone = break_off_parts(piece, kept, (torn.labels != part) & (torn.labels != 0), depth=depth)
-    degrees = (float(rng.random()) * 2 - 1) * turn
-    return rotate_piece(trim_piece(alone), degrees)
-
-
-def break_off_parts(
-    piece: Piece, kept: NDArray[np.bool_], gone: NDArray[np.bool_], *, depth: float
-) -> Piece:
-    """The part of a piece that is kept, with a broken edge where the rest is missing.
-
-    Args:
-        piece: the whole piece.
-        kept: where it is still there.
-        gone: the parts that broke off, before any wear.
-        depth: how deep the break was worn, in pixels.
-    """
-    mask = (kept * piece.mask).astype(np.float32)
-    away = Image.fromarray(gone.astype(np.uint8) * 255)
-    near = to_plane(away.filter(ImageFilter.GaussianBlur(2 * depth)))
-    breaks = np.maximum(piece.breaks, ramp(near, 0.10, 0.34)) * mask
-    return Piece(mask, piece.strokes * mask, piece.lines * mask, breaks)
-
-
-def drop_parts(piece: Piece, lost: int, rng: np.random.Generator, *, depth: float) -> Piece:
-    """A piece without some of its parts, like most excavated ones.
-
-    Args:
-        piece: the whole piece.
-        lost: the number of missing parts; about one more than that is left.
-        rng: the random generator of the breaks.
-        depth: how deep the breaks are worn, in pixels.
-
-    Raises:
-        DataError: the piece cannot be broken into that number of parts.
-    """
-    torn = fragment_mask(piece.mask, 2 * lost + 1, rng)
-    sizes = np.bincount(torn.labels.ravel(), minlength=torn.parts + 1)[1:]
-    gone = np.isin(torn.labels, np.argsort(sizes, kind="stable")[:lost] + 1)
-    left = np.where(gone, np.uint8(2), (torn.labels > 0).astype(np.uint8))
-    kept = erode_part(left, 1, rng, depth=depth)
-    return break_off_parts(piece, kept, gone, depth=depth)

@@ -1,1 +1,0 @@
-"""Calligraphy: texts of famous works, written and mounted, or as stone rubbings."""

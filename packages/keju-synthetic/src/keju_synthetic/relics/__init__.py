@@ -1,1 +1,0 @@
-"""Cultural relics: known types as lit solids on a museum's backdrop."""

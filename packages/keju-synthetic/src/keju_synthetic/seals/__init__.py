@@ -1,1 +1,0 @@
-"""Seals: legends in a squared seal script, carved and pressed."""
