@@ -72,7 +72,6 @@ def datasets() -> None:
         "obi-classification": ("obi/HWOBC", ("source=HWOBC", "classes=3")),
         "obi-retrieval": ("obi/OBC306", ("source=OBC306", "classes=2", "distractors=3")),
         "obi-deciphering": ("obi/EVOBC", ("source=EVOBC",)),
-        "idx": ("idx", ()),
     }
     about = ("--licence", "CC0-1.0", "--source", "made by the tests")
     for form, (source, options) in imports.items():

@@ -11,8 +11,8 @@ from keju.datasets.store import Dataset
 from keju.files import read_toml
 from tests.compatibility.conftest import read
 
-SAME = ("benchmarks", "galleries", "reviewed")
-RECIPES = (*SAME, "texts", "tables", "drafted", "altered", "composites", "torn")
+SAME = ("benchmarks", "reviewed")
+RECIPES = (*SAME, "texts", "tables", "drafted", "altered", "torn")
 
 
 def stages(build):
@@ -37,8 +37,8 @@ def test_every_source_and_step_of_0_1_0_is_known_by_its_name(old):
     named = [read_toml(old / f"written/recipes/{name}.toml", dict) for name in RECIPES]
     forms = {source["form"] for recipe in named for source in recipe["source"]}
     steps = {step["do"] for recipe in named for step in recipe["step"]}
-    assert len(forms) == 19
-    assert len(steps) == 18
+    assert len(forms) == 18
+    assert len(steps) == 16
     assert {get_source_form(form, place="recipe").name for form in forms} == forms
     assert {STEPS[step].stored_name for step in steps} == steps
 
@@ -76,7 +76,7 @@ def _without_file(item):
     return found
 
 
-@pytest.mark.parametrize("name", ["galleries", "reviewed"])
+@pytest.mark.parametrize("name", ["reviewed"])
 def test_a_build_goes_on_in_its_folder(old, keju, name):
     build = f"made/builds/{name}"
     keju("build", f"written/recipes/{name}.toml", "--out", build)
