@@ -10,7 +10,7 @@ from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.notes import translate_note
 from keju.building.recipe import read_recipe
-from keju.messages import join_clauses, listed, message, noun, using
+from keju.messages import join_clauses, listed, message, using
 from tests.support.making import make_dataset
 
 RECIPE = """
@@ -48,12 +48,6 @@ NOTES = {
         "steps.split-side-empty",
         side="test",
         names=listed(message("steps.task-of-units", task=task, units=1) for task in ("T1", "T7")),
-    ),
-    "reason-inside": lambda: message(
-        "steps.recipe-licence-other",
-        given="MIT",
-        licence="CC-BY-SA-4.0",
-        why=message("steps.share-alike-other", demands=noun("share-alike"), release="MIT"),
     ),
     "check-inside": lambda: message(
         "steps.not-passed",

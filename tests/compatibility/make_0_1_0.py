@@ -72,7 +72,6 @@ def datasets() -> None:
         "obi-classification": ("obi/HWOBC", ("source=HWOBC", "classes=3")),
         "obi-retrieval": ("obi/OBC306", ("source=OBC306", "classes=2", "distractors=3")),
         "obi-deciphering": ("obi/EVOBC", ("source=EVOBC",)),
-        "idx": ("idx", ()),
     }
     about = ("--licence", "CC0-1.0", "--source", "made by the tests")
     for form, (source, options) in imports.items():
@@ -124,9 +123,8 @@ def review() -> None:
     keju("build", "review", "export", "made/datasets/all", "--out", "made/review/all.jsonl")
     keju("build", "review", "export", "made/datasets/all", "--form", "label-studio", "--out",
          "made/review/label-studio")  # fmt: skip
-    for form in ("coco", "voc", "yolo", "labelme"):
-        keju("build", "review", "export", "made/datasets/all", "--form", form, "--task",
-             "recognition", "--out", f"made/review/{form}")  # fmt: skip
+    keju("build", "review", "export", "made/datasets/all", "--form", "coco", "--task",
+         "recognition", "--out", "made/review/coco")  # fmt: skip
     keju("build", "review", "export", drafts, "--drafts", "--scales", "written/scales.toml",
          "--out", "made/review/drafts.csv")  # fmt: skip
     for sheet, person in (("all", "anna"), ("all", "bo"), ("drafts", "anna")):

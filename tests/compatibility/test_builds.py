@@ -11,7 +11,7 @@ from keju.datasets.store import Dataset
 from keju.files import read_toml
 from tests.compatibility.conftest import read
 
-SAME = ("benchmarks", "galleries", "reviewed")
+SAME = ("benchmarks", "reviewed")
 RECIPES = (*SAME, "texts", "tables", "drafted", "altered")
 
 
@@ -76,7 +76,7 @@ def _without_file(item):
     return found
 
 
-@pytest.mark.parametrize("name", ["galleries", "reviewed"])
+@pytest.mark.parametrize("name", ["reviewed"])
 def test_a_build_goes_on_in_its_folder(old, keju, name):
     build = f"made/builds/{name}"
     keju("build", f"written/recipes/{name}.toml", "--out", build)

@@ -73,7 +73,6 @@ IMPORTS = {
     "obi-classification": ("obi/HWOBC", "source=HWOBC", "classes=3"),
     "obi-retrieval": ("obi/OBC306", "source=OBC306", "classes=2", "distractors=3"),
     "obi-deciphering": ("obi/EVOBC", "source=EVOBC"),
-    "idx": ("idx",),
     "pages": ("pages", "task=page_level_ocr"),
     "page-xml": ("outlines/page-xml", "task=page_level_ocr"),
     "alto": ("outlines/alto", "task=page_level_ocr"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 
-import pytest
-
 from keju.datasets.store import Dataset
 from tests.compatibility.conftest import read
 
@@ -54,9 +52,8 @@ def test_sheets_sent_out_by_0_1_0_are_filled_in_now(old, keju):
     assert "1 accepted; 37 not reviewed" in done.output
 
 
-@pytest.mark.parametrize("form", ["coco", "voc", "yolo", "labelme"])
-def test_boxes_in_the_forms_of_drawing_tools_come_back_unchanged(old, keju, form):
-    given = ("--reviewed", f"made/review/{form}", "--person", "chen", "--out", "new")
+def test_boxes_as_coco_come_back_unchanged(old, keju):
+    given = ("--reviewed", "made/review/coco", "--person", "chen", "--out", "new")
     keju("build", "review", "import", "made/datasets/all", *given)
     now, was = Dataset.open(old / "new").items(), Dataset.open(old / "made/datasets/all").items()
     assert [item.boxes for item in now] == [item.boxes for item in was]

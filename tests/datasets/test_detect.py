@@ -85,12 +85,12 @@ def test_untrusted_text_is_printed_without_control_characters(tmp_path):
 
 
 def test_json_output_is_data(tmp_path):
-    FORMS["idx"].build(tmp_path)
+    FORMS["alto"].build(tmp_path)
     printed = CliRunner().invoke(app, ["data", "detect", str(tmp_path), "--json"])
     found = json.loads(printed.stdout)
-    assert found["candidates"][0]["format"] == "idx"
+    assert found["candidates"][0]["format"] == "alto"
     assert found["seen"]["files"] == 2
-    assert len(found["preview"]["items"]) == 3
+    assert len(found["preview"]["items"]) == 1
 
 
 def test_a_source_that_nothing_fits_is_described(tmp_path):
@@ -109,14 +109,14 @@ def test_a_source_that_nothing_fits_is_described(tmp_path):
 
 
 def test_folders_inside_that_fit_are_named_where_the_whole_does_not(tmp_path):
-    FORMS["idx"].build(tmp_path / "crops")
+    FORMS["hocr"].build(tmp_path / "scans")
     FORMS["alto"].build(tmp_path / "pages")
     put(tmp_path / "other/a.odt", b"x")
     (tmp_path / "pages/book/p2.xml").write_text("<x/>")
     (tmp_path / "pages/book/p3.xml").write_text("<x/>")
     found = examine(tmp_path)
-    assert [(path.name, each.reader.name) for path, each in found.inner] == [("crops", "idx")]
-    assert f"keju data import idx {tmp_path}/crops" in "\n".join(describe_findings(found))
+    assert [(path.name, each.reader.name) for path, each in found.inner] == [("scans", "hocr")]
+    assert f"keju data import hocr {tmp_path}/scans" in "\n".join(describe_findings(found))
 
 
 @pytest.mark.parametrize("text", ["<!--" * 50_000, "<?xml" * 50_000, "<!" * 50_000, "[" * 200_000])

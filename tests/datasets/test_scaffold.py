@@ -144,8 +144,8 @@ def test_cells_are_no_formulas_and_files_are_never_replaced(tmp_path: Path):
 
 
 def test_what_cannot_be_scaffolded_is_named(tmp_path: Path):
-    with pytest.raises(UsageError, match="format 'idx' has no tables to fill in"):
-        list(scaffold("idx", tmp_path, tmp_path / "t"))
+    with pytest.raises(UsageError, match="format 'alto' has no tables to fill in"):
+        list(scaffold("alto", tmp_path, tmp_path / "t"))
     with pytest.raises(UsageError, match="no such file"):
         list(scaffold("ancientdoc", tmp_path / "none", tmp_path / "t"))
     with pytest.raises(UsageError, match="has no option 'colour'"):

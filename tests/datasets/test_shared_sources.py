@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from keju.datasets.readers import import_dataset
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped.draft import draft_mapping
@@ -13,23 +11,15 @@ from tests.support.released import put
 ABOUT = {"name": "n", "version": "1", "licence": "see SOURCE.txt", "source": "see SOURCE.txt"}
 
 
-@pytest.mark.parametrize(
-    ("name", "reader", "items", "images", "first", "answer"),
-    [
-        ("chi-know-po", "page-xml", 227, 0,
-         "page/BULAC_BIULO_CHI_1087_1/BULAC_BIULO_CHI_1087_1_0065", "北堂書鈔目錄"),
-        ("oracle-mnist", "idx", 3000, 3000, "t10k-00000", "8"),
-    ],
-)  # fmt: skip
-def test_a_real_source_is_detected_and_imported(
-    shared, tmp_path, name, reader, items, images, first, answer
-):
-    done = import_dataset("auto", shared / "data" / name, tmp_path / "out", **ABOUT)
-    assert done.notes[0].startswith(f"read as {reader}: ")
-    assert done.manifest.items == items
-    assert done.manifest.images == images
-    item = Dataset.open(tmp_path / "out").item(first)
-    assert item.answer.startswith(answer)
+def test_a_real_source_is_detected_and_imported(shared, tmp_path):
+    done = import_dataset("auto", shared / "data/chi-know-po", tmp_path / "out", **ABOUT)
+    assert done.notes[0].startswith("read as page-xml: ")
+    assert done.manifest.items == 227
+    assert done.manifest.images == 0
+    item = Dataset.open(tmp_path / "out").item(
+        "page/BULAC_BIULO_CHI_1087_1/BULAC_BIULO_CHI_1087_1_0065"
+    )
+    assert item.answer.startswith("北堂書鈔目錄")
 
 
 def test_page_scans_without_texts_are_detected(shared, tmp_path):

@@ -46,7 +46,3 @@ def test_matching_on_the_device_encodes_each_text_once_and_keeps_none(tiny_bert,
     assert encoder.counts.texts == len({text for pair in pairs for text in pair})
     assert matcher._held == {}
     assert matcher.cache.matrices([b"any"], size=encoder.size) == {}
-
-
-def test_an_encoder_on_a_cpu_matches_in_numpy(encoder):
-    assert not encoder.on_gpu

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from keju.building.engine import Engine
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
-from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
-from tests.support import commanding
+from keju.items import Item
+from tests.support import commanding, showing
 
 
 def bench_over(given: Path, out: Path, step: str = "trial", *, seed: int = 0) -> StepContext:
@@ -37,15 +36,17 @@ def built(
 
 
 def oracle_crops(shared: Path, folder: Path, count: int = 120) -> Path:
-    """A dataset of the first crops of Oracle-MNIST, made in a folder."""
+    """A dataset of the first crops of Oracle-MNIST, as labelled examples, made in a folder."""
+    crops = showing.oracle_crops(shared)
     about = {"name": "m", "version": "1", "licence": "Apache-2.0", "source": "Oracle-MNIST"}
-    import_dataset("idx", shared / "data/oracle-mnist", folder / "all", **about)
-    whole = Dataset.open(folder / "all")
-    with DatasetWriter(folder / "some", **about) as writer:
-        for item in whole.items()[:count]:
-            ref = writer.add_image(whole.image_bytes(item.images[0]), item.id)
-            writer.add(replace(item, images=(ref,)))
-    return folder / "some"
+    with DatasetWriter(folder / "crops", **about) as writer:
+        for number in range(count):
+            label = str(crops.classes[number])
+            ref = writer.add_image(showing.stored(crops.pictures[number]).data, f"crop {number}")
+            writer.add(Item(id=f"{number:05d}", benchmark="OBI-Bench", task="classification",
+                            images=(ref,), answer=label, group=ref.sha256,
+                            split="reference", metadata={"class": label}))  # fmt: skip
+    return folder / "crops"
 
 
 def run_keju(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -66,11 +66,10 @@ def to_text(change: Callable[[Path], object], *suffixes: str) -> Callable[[Path]
 
 
 def to_file(change: Callable[[Path], object]) -> Callable[[Path], str | None]:
-    """Damage to the first file that is no picture: a text, a parquet table, an IDX file."""
+    """Damage to the first file that is no picture: a text, a parquet table."""
 
     def do(src: Path) -> str | None:
-        tables = sorted((*src.rglob("*.parquet"), *src.rglob("*-images-idx3-ubyte.gz")))
-        for path in (*_texts(src), *tables)[:1]:
+        for path in (*_texts(src), *sorted(src.rglob("*.parquet")))[:1]:
             change(path)
             return path.name
         return None
@@ -293,8 +292,7 @@ DAMAGES: dict[str, Damage] = {
         _rename(".parquet", ".bin"), _rename(".jsonl", ".txt"), _rename(".json", ".txt"),
         _rename(".csv", ".doc"),
         _rename(".tsv", ".txt"), _rename(".xml", ".txt"),
-        _rename("-ubyte.gz", ".bin"),
-    ), otherwise={"pages": "same", "idx": "same"}),
+    ), otherwise={"pages": "same"}),
     "quotes are never closed": Damage(any_of(
         cells("*.csv", (r"\n", '\n"')), cells("*.tsv", (r"\n", '\n"')),
     )),

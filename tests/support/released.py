@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import json
-import struct
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -240,13 +238,6 @@ def own_parquet(src: Path) -> None:
     export_dataset("parquet", made, src)
 
 
-def idx(src: Path) -> None:
-    pixels = bytes(n * 7 % 256 for n in range(3 * 4 * 4))
-    head = struct.pack(">4B3I", 0, 0, 8, 3, 3, 4, 4)
-    put(src / "t10k-images-idx3-ubyte.gz", gzip.compress(head + pixels, mtime=0))
-    put(src / "t10k-labels-idx1-ubyte", struct.pack(">4BI3B", 0, 0, 8, 1, 3, 0, 1, 0))
-
-
 PAGE_XML = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15">
 <Page imageFilename="p1.png" imageWidth="40" imageHeight="60"><TextRegion id="r">
 <TextLine id="l1"><Coords points="30,1 39,1 39,59 30,59"/><TextEquiv><Unicode>天地</Unicode>
@@ -311,5 +302,4 @@ FORMS = {
     "ancientdoc, label.csv": Form("ancientdoc", ancientdoc_wide),
     "vlmevalkit-tsv": Form("vlmevalkit-tsv", vlmevalkit, {"task": "T7"}),
     "parquet": Form("parquet", own_parquet),
-    "idx": Form("idx", idx),
 }

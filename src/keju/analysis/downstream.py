@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.analysis.contamination import readings_of
 from keju.analysis.labels import task_name
-from keju.analysis.run_set import RunSet, main_metric
+from keju.analysis.run_set import RunSet, main_metric, readings_of
 from keju.definitions import query_of, task
 from keju.items import Item, get_group
 from keju.messages import Message, message
@@ -147,7 +146,7 @@ def _rate_readings(run_set: RunSet) -> dict[tuple[str, str], float]:
         if asked.item.images and (truth := _true_text(asked.item)):
             pictures = name_of_images(asked.item.images)
             for model in {answer.model for answer in asked.answers}:
-                said = readings.get((model, pictures, 1))
+                said = readings.get((model, pictures))
                 if said is not None:
                     rate = distance(truth, said) / len(truth)
                     found[model, asked.item.id] = 1 - min(1.0, rate)

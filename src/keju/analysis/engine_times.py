@@ -43,10 +43,9 @@ class Speed(NamedTuple):
 
     `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
     `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
-    includes the start-up. `memory` is the peak memory in MB. Unknown values are None, and `why` is
-    the reason. Where other programs were active, `busy` says so: `wall` is then an upper bound of
-    the time per page on a quiet machine, and `least` the lower bound by the processor time, with
-    every core at work on the page.
+    includes the start-up. Unknown values are None, and `why` is the reason. Where other programs
+    were active, `busy` says so: `wall` is then an upper bound of the time per page on a quiet
+    machine, and `least` the lower bound by the processor time, with every core at work on the page.
     """
 
     machine: Machine | None = None
@@ -57,7 +56,6 @@ class Speed(NamedTuple):
     cpu: float | None = None
     thousand: float | None = None
     least: float | None = None
-    memory: int | None = None
     why: str = ""
     busy: str = ""
 
@@ -124,7 +122,6 @@ def sum_timings(timings: Sequence[Timing]) -> Speed:
         cpu=None if cpu is None else cpu / pages,
         thousand=1000 * wall / answers,
         least=min(wall, (cpu or 0.0) / max(1, last.machine.cores)) / pages if bounded else None,
-        memory=max((each.memory for each in among if each.memory is not None), default=None),
         busy=last.busy,
     )
 

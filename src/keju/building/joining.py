@@ -9,7 +9,6 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.building.running import DatasetInfo
-from keju.datasets.licences import describe_unusual, explain_conflict
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError
 from keju.items import Provenance
@@ -118,11 +117,7 @@ def _describe_shared_groups(parts: Sequence[SourcePart]) -> list[str]:
 
 
 def _describe_licences(sources: Sequence[str], given: str) -> Iterator[str]:
-    """Describe unusual licences, and sources with a stricter licence than the recipe's.
-
-    A release rejects these, so that the user must know before weeks of work.
-    """
-    yield from filter(None, map(describe_unusual, _list_distinct([given, *sources])))
+    """Describe sources with another licence than the recipe's."""
     for licence in sources if given else ():
-        if why := explain_conflict(licence, given):
-            yield message("steps.recipe-licence-other", given=given, licence=licence, why=why)
+        if licence != given:
+            yield message("steps.recipe-licence-other", given=given, licence=licence)

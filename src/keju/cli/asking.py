@@ -6,14 +6,20 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, err, print_json, program, say
-from keju.cli.asking_output import predict, show_failures, show_forecast, show_plan, show_run
-from keju.cli.forecast_options import ForecastOptions
+from keju.cli.asking_output import show_failures, show_plan, show_run
 from keju.cli.grouped_options import with_groups
 from keju.cli.ocr_reporting import refuse_scans
-from keju.cli.options import AsJson, DatasetPath, Everything, ModelNames, out_option
+from keju.cli.options import (
+    AsJson,
+    DatasetPath,
+    Everything,
+    ModelNames,
+    limit_option,
+    out_option,
+)
 from keju.cli.permission import permission
 from keju.cli.request_options import (
     ClusterOptions,
@@ -26,6 +32,7 @@ from keju.cli.request_options import (
     ServerOptions,
     run_options,
 )
+from keju.errors import UsageError
 from keju.local_paths import shell_quoted
 from keju.messages import message
 
@@ -49,7 +56,14 @@ def plan(
     ] = None,
     *,
     paid: PriceOptions,
-    collection: ForecastOptions,
+    machine_price: Annotated[
+        str,
+        limit_option(
+            metavar="PRICE/h",
+            help="Price of one hour of your own server, e.g. 0.20/h or 0.20EUR/h, for models whose"
+            " tokens have no price; needs --per-minute, the server's rate.",
+        ),
+    ] = "",
     as_json: AsJson = False,
     everything: Everything = False,
 ) -> None:
@@ -58,10 +72,6 @@ def plan(
     Image tokens are counted by the vendors' published rules, text tokens by a rule that is printed.
     Unknown counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has
     separate rows.
-
-    For a large collection, run the models on a sample first (keju run --sample 200), and give that
-    run as --measured with the number of --pages and --machines. --machine-price prices engines of
-    this machine and models on your own server by the hour.
     """
     from keju.cli.output.run_summary import unlike_paper
     from keju.datasets.store import Dataset
@@ -75,7 +85,8 @@ def plan(
     from keju.running.restricted_data import SendingCheck, SentData
     from keju.runs import RunFolder
 
-    collection.check(paid.per_minute)
+    if machine_price and not paid.per_minute:
+        raise UsageError(message("terminal.machine-price-needs-rate"))
     options = run_options(items, prompts, server, images)
     opened = Dataset.open(dataset)
     options.as_in.check(prompts.preset, opened.manifest.tasks)
@@ -87,7 +98,7 @@ def plan(
     there = RunFolder(folder) if folder else None
     costs = read_prices(paid.prices) if paid.prices else None
     pace = paid.per_minute
-    hourly = read_machine_price(collection.machine_price)
+    hourly = read_machine_price(machine_price)
     check_models(selection.boxes_of, [each.name for each in models])
     chosen = planned.selected(selection)
     found = estimate_items(
@@ -96,9 +107,8 @@ def plan(
     )  # fmt: skip
     if selection.pairs is None:
         found = with_forms(found, chosen, models, selection, prices=costs, per_minute=pace)
-    predicted = predict(found, models, opened, collection, paid)
     if as_json:
-        print_json({**asdict(found), "forecast": predicted} if collection.measured else found)
+        print_json(found)
         return
     notes = list(prompt_notes(models, model_options, selection))
     sending = SendingCheck(there, SentData.of(opened, chosen))
@@ -109,22 +119,9 @@ def plan(
     show_plan(found, _run_command(context), notes, everything=everything)
     if there and not there.exists():
         say(message("terminal.no-run-to-resume", folder=folder))
-    if predicted:
-        show_forecast(predicted)
 
 
-_OF_PLAN = frozenset(
-    {
-        "as_json",
-        "everything",
-        "folder",
-        "pairs",
-        "measured",
-        "pages",
-        "machines",
-        "machine_price",
-    }
-)
+_OF_PLAN = frozenset({"as_json", "everything", "folder", "pairs", "machine_price"})
 """Options of `keju plan` that `keju run` does not have, or has with another meaning."""
 
 

@@ -12,11 +12,6 @@ from keju.cli.app import out, say
 from keju.messages import message
 
 if TYPE_CHECKING:
-    from keju.analysis.forecast import Forecast
-    from keju.cli.forecast_options import ForecastOptions
-    from keju.cli.request_options import PriceOptions
-    from keju.datasets.store import Dataset
-    from keju.models import Model
     from keju.running import Plan, RunSummary
 
 
@@ -49,41 +44,6 @@ def show_plan(
         [*totals, *rest, plan_table(found)], [*totals, sums_table(found), *rest],
         everything=everything,
     )  # fmt: skip
-
-
-def predict(
-    plan: Plan,
-    models: Sequence[Model],
-    dataset: Dataset,
-    collection: ForecastOptions,
-    paid: PriceOptions,
-) -> list[Forecast]:
-    """The forecast of a plan; nothing without a measured sample."""
-    if collection.measured is None:
-        return []
-    from keju.analysis.engine_times import check_pages
-    from keju.analysis.forecast import Extent, forecast
-    from keju.running.prices import read_machine_price, read_prices
-    from keju.runs import RunFolder
-
-    extent = Extent(
-        None if collection.pages is None else check_pages(collection.pages),
-        collection.machines,
-        read_prices(paid.prices) if paid.prices else None,
-        paid.per_minute,
-        read_machine_price(collection.machine_price),
-    )
-    table_bytes = dataset.items_path.stat().st_size / max(1, len(dataset))
-    sample = RunFolder.open(collection.measured)
-    return forecast(plan, models, sample, extent, table_bytes=table_bytes)
-
-
-def show_forecast(found: Sequence[Forecast]) -> None:
-    """Print the forecast of a collection."""
-    from keju.cli.output.forecast_table import forecast_notes, forecast_table
-
-    out.print(forecast_table(found))
-    say(*forecast_notes(found))
 
 
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:

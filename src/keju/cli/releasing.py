@@ -36,13 +36,6 @@ def release(
     drafts: Annotated[
         bool, typer.Option("--drafts", help="Also release drafts, which no person has accepted.")
     ] = False,
-    rights_cleared: Annotated[
-        bool,
-        typer.Option(
-            "--rights-cleared",
-            help="Release although the licences of some items do not allow the release's licence.",
-        ),
-    ] = False,
     answers: Annotated[
         Path | None,
         typer.Option(
@@ -60,9 +53,8 @@ def release(
 ) -> None:
     """Validate a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
 
-    A dataset is refused if it has errors, no licence or source, a licence that its items' licences
-    do not allow, or drafts. The release is itself a dataset; `datasets` and `mlcroissant` can load
-    it.
+    A dataset is refused if it has errors, no licence or source, or drafts. The release is itself a
+    dataset; `datasets` and `mlcroissant` can load it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
     from keju.datasets.item_writer import partitioning
@@ -72,7 +64,6 @@ def release(
         licence=licence,
         source=source,
         drafts=drafts,
-        rights_cleared=rights_cleared,
         answers=answers,
         url=url,
         date=date,

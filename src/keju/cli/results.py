@@ -15,10 +15,8 @@ from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, program
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import (
     AsJson,
-    EngineOption,
     Everything,
     ProtocolName,
-    RayAddress,
     TaskIds,
     out_option,
 )
@@ -77,8 +75,6 @@ def score(
             " means of its own.",
         ),
     ] = None,
-    engine: EngineOption = "native",
-    ray_address: RayAddress = "",
     everything: Everything = False,
 ) -> None:
     """Score the responses of a run. This needs no model, key or network.
@@ -87,10 +83,7 @@ def score(
     a response file of the authors' script: a list of objects with ID, Task_ID,
     Answer_Simplified and Response.
 
-    With --engine ray, the encoders of --semantic run on every node of a Ray cluster. The scores are
-    those of one machine.
-
-    Example: keju score RUN --semantic bert-base-chinese=DIR --engine ray
+    Example: keju score RUN --semantic bert-base-chinese=DIR
     """
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.brief import print_briefly
@@ -103,7 +96,7 @@ def score(
         summary_lines,
     )
     from keju.definitions import without_official
-    from keju.encoders import default_cache_path, open_encoders, parse_semantic
+    from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -117,9 +110,7 @@ def score(
     )
 
     protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
-    encoders = open_encoders(
-        parse_semantic(semantic or []), default_cache_path(), engine=engine, address=ray_address
-    )
+    encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     sum_up = summarise if json_out is None else summarise_with_json
     found: Iterable[Summary]
     run: RunFolder | None = None

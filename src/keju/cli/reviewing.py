@@ -33,8 +33,8 @@ def export(
         out_option(metavar="PATH", help="A .csv or .jsonl file, or a folder."),
     ],
     form: Annotated[
-        Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"],
-        typer.Option(help="Format: a sheet, a Label Studio project, or boxes for a drawing tool."),
+        Literal["sheet", "label-studio", "coco"],
+        typer.Option(help="Format: a sheet, a Label Studio project, or boxes as COCO."),
     ] = "sheet",
     task: TaskIds = None,
     drafts: Annotated[bool, typer.Option("--drafts", help="Export only drafts.")] = False,

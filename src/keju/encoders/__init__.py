@@ -24,7 +24,6 @@ random model of BERT-base's size by 2e-4.
 """
 
 from keju.encoders.cache import VectorCache, default_cache_path
-from keju.encoders.cluster_encoders import open_encoders
 from keju.encoders.encoders import Encoders, reference_pairs
 from keju.encoders.folder import weights_hash
 from keju.encoders.matching import Pair
@@ -39,7 +38,6 @@ __all__ = [
     "TextEncoder",
     "VectorCache",
     "default_cache_path",
-    "open_encoders",
     "parse_semantic",
     "reference_pairs",
     "weights_hash",

@@ -87,12 +87,10 @@ class Encoders:
             raise PrerequisiteError(message("encoders.encoder", name=name), install)
         folder = self.paths[name].resolve()
         if folder not in self._open:
-            # As given: a link may lead to another place on another machine.
-            self._open[folder] = self._encoder_at(self.paths[name].absolute())
+            self._open[folder] = TextEncoder(
+                self.paths[name], device=self.device, precision=self.precision
+            )
         return self._open[folder]
-
-    def _encoder_at(self, folder: Path) -> TextEncoder:
-        return TextEncoder(folder, device=self.device, precision=self.precision)
 
     def layer_of(self, name: str) -> int:
         """The layer whose tokens are matched: bert-score's, or the last if there are fewer."""
@@ -218,7 +216,7 @@ class Encoders:
             self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
         )
         lacking = [pair for pair, key in keys.items() if key not in found]
-        kind = DeviceMatcher if encoder.on_gpu else Matcher
+        kind = DeviceMatcher if encoder.device == "cuda" else Matcher
         matcher = kind(encoder, self.cache, space, depth)
         for batch in matcher.match(lacking):
             fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}

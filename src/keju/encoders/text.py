@@ -97,19 +97,8 @@ class TextEncoder:
         self.precision = precision
         self.counts = Counts()
         self._tokenizer, self._shape = _load_tokenizer(folder)
-        self._model = self._load()
-
-    def _load(self) -> Any:  # noqa: ANN401 - transformers' type
-        """The model on its device, in its precision."""
-        import torch  # noqa: PLC0415
-
-        model = _load_model(self.folder, torch.float32)
-        return model.to(device=self.device, dtype=getattr(torch, self.precision)).eval()
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether the model is on a CUDA device of this process."""
-        return self.device == "cuda" and self._model is not None
+        model = _load_model(folder, torch.float32)
+        self._model = model.to(device=self.device, dtype=getattr(torch, precision)).eval()
 
     @property
     def size(self) -> int:
@@ -232,14 +221,14 @@ class TextEncoder:
         lengths = [len(sequence) for sequence in sequences]
         batches = plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device])
         given = [[sequences[at] for at in batch] for batch in batches]
-        passes = self.passes(given, pooling=pooling, layer=layer or self.layers)
+        passes = self._passes(given, pooling=pooling, layer=layer or self.layers)
         for batch in batches:
             begun = time.perf_counter()
             rows = next(passes)
             self._count(lengths, batch, time.perf_counter() - begun)
             yield dict(zip(batch, rows, strict=True))
 
-    def passes(
+    def _passes(
         self, batches: Sequence[Sequence[Sequence[int]]], *, pooling: Pooling, layer: int
     ) -> Iterator[list[Vector]]:
         """Run batches of token sequences through the model, in their order; see `encode`."""

@@ -15,7 +15,6 @@ from keju.metrics.base import PRF, UndefinedMetricError, entities_prf, prf
 from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
 from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
 from keju.metrics.edit import EditCounts, best_edits, distance
-from keju.metrics.flexible import FlexibleEdits, flexible_edits
 from keju.metrics.ocr import (
     accurate_rate,
     character_error_rate,
@@ -38,7 +37,6 @@ __all__ = [
     "PRF",
     "EditCounts",
     "ErrorParts",
-    "FlexibleEdits",
     "MarkCounts",
     "OrderCounts",
     "Span",
@@ -58,7 +56,6 @@ __all__ = [
     "entities_prf",
     "error_parts",
     "f_beta",
-    "flexible_edits",
     "mark_class",
     "normalised_distance",
     "partial_distance",

@@ -11,7 +11,6 @@ import msgspec
 
 from keju.clusters import Node, list_nodes, own_address, start_actor, start_ray
 from keju.encoders.loading import best_device
-from keju.encoders.sent_weights import send_weights
 from keju.errors import (
     DataError,
     KejuError,
@@ -25,6 +24,7 @@ from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.capabilities import Capabilities
 from keju.models.declarations import MODELS, Kinds
 from keju.models.registry import open_model, role_of
+from keju.models.sent_weights import send_weights
 from keju.models.server_addresses import is_this_machine
 
 _CALLS = 64

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from keju import __version__
 from keju.analysis.blank_pages import InventedRow, invented_rows
 from keju.analysis.breakdowns import Json, breakdowns
-from keju.analysis.contamination import Contamination, contamination
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
 from keju.analysis.downstream import Downstream, downstream
 from keju.analysis.engine_times import Collection, Speed, speeds
@@ -148,7 +147,6 @@ class View(NamedTuple):
     grades: Grades
     post_edit_costs: list[PostEditCost]
     risk_coverage_rows: list[RiskCoverageRow]
-    contamination: Contamination
     downstream: list[Downstream]
     task_ids: list[str]
     times: TimeTable | None
@@ -243,7 +241,6 @@ def build_view(
         grades=judged,
         post_edit_costs=post_edit_costs(run_set),
         risk_coverage_rows=risk_coverage_rows(run_set),
-        contamination=contamination(run_set, {key for each in swapped.found for key in each.pages}),
         downstream=downstream(run_set),
         task_ids=_task_ids(run_set),
         times=time_table(run_set, collection, prices),

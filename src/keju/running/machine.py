@@ -55,20 +55,6 @@ def cores() -> int:
     return len(_own_cores()) or os.cpu_count() or 1
 
 
-def peak_memory() -> int | None:
-    """The most memory in MB that this process has had, and the largest program that it ran.
-
-    None where the system does not report it (Windows). Both counts are since their start.
-    """
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return None
-    unit = 1e6 if platform.system() == "Darwin" else 1e3  # bytes there, KiB elsewhere
-    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return round(sum(resource.getrusage(who).ru_maxrss for who in whose) / unit)
-
-
 def load_average() -> float | None:
     """The mean number of processes that ran or waited to run in the last minute, where known."""
     try:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.messages import message
-from keju.running.machine import Clocks, Machine, load_average, peak_memory, this_machine
+from keju.running.machine import Clocks, Machine, load_average, this_machine
 from keju.runs import RunFolder
 
 MOST_OTHERS = 0.1
@@ -36,9 +36,8 @@ class Timing(Record, frozen=True, kw_only=True):
     response. `wall` is the time that passed, `cpu` the processor time of the engine (None where
     models behind an endpoint ran at the same time). `first` is the time to the first answer,
     including start-up. `failed` counts responses that are failures. `others` is the share of the
-    machine's processor time that other programs took, `load` the load average at the end, `memory`
-    the peak memory in MB of the process and of the largest program that it ran; None where the
-    system does not report it. `identity` is the model's.
+    machine's processor time that other programs took, `load` the load average at the end;
+    None where the system does not report it. `identity` is the model's.
     """
 
     model: str
@@ -53,7 +52,6 @@ class Timing(Record, frozen=True, kw_only=True):
     failed: int = 0
     others: float | None = None
     load: float | None = None
-    memory: int | None = None
 
     @property
     def busy(self) -> str:
@@ -87,7 +85,6 @@ class Stopwatch:
         self._until: Clocks | None = None
         self._ended = ""
         self._load: float | None = None
-        self._memory: int | None = None
         self._pages = self._answers = self._failed = 0
 
     @property
@@ -112,7 +109,6 @@ class Stopwatch:
     def stop(self) -> None:
         """Record that the last answer has arrived."""
         self._until, self._load = Clocks.now(), load_average()
-        self._memory = peak_memory()
         self._ended = datetime.now(UTC).isoformat(timespec="seconds")
 
     def timing(self, model: str, identity: dict[str, str], *, alone: bool = True) -> Timing | None:
@@ -145,7 +141,6 @@ class Stopwatch:
             failed=self._failed,
             others=others,
             load=None if self._load is None else round(self._load, 2),
-            memory=self._memory,
         )
 
 

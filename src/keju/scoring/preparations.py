@@ -16,7 +16,7 @@ from keju.metrics.base import TooLongError
 from keju.scoring.metric import Preparation
 from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.short_answer import entity_set
-from keju.text import Layer, Pair, counted_alike, counted_pairs, normalise
+from keju.text import Layer, Pair, counted_pairs, normalise
 
 MAX_CELLS = 10**10
 """Edit distances between longer texts (product of their lengths) are not computed."""
@@ -71,14 +71,6 @@ def transcription_pair(sample: ScoringSample) -> Pair:
     return transcription_pairs(sample)["script"]
 
 
-def transcription_lines(sample: ScoringSample) -> tuple[list[str], list[str]]:
-    """The lines of reference and transcription, each as `transcription_pair` has them."""
-    best_edit_counts(sample)
-    truth = sample.reference.split("\n")
-    every = counted_alike([*truth, *(sample.transcription.answer or "").split("\n")])
-    return every[: len(truth)], every[len(truth) :]
-
-
 @computed_once
 def mark_counts(sample: ScoringSample) -> MarkCounts:
     """Punctuation marks matched one to one, characters compared at the last layer."""
@@ -106,8 +98,5 @@ NO_TEXT = "nothing is compared as text"
 
 RAW = Preparation("raw", AS_IT_IS, raw_pair)
 COUNTED = Preparation("counted", f"both sides alike: {_COUNTED}", transcription_pair)
-COUNTED_LINES = Preparation(
-    "counted lines", f"both sides alike, line by line: {_COUNTED}", transcription_lines
-)
 NAMES = COUNTED._replace(inputs=name_sets)
 SCRIPT = Preparation("script", f"both sides alike: {_FOLDED}", normalised_pair)

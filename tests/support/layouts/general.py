@@ -1,4 +1,4 @@
-"""Layouts of forms that belong to no benchmark: pages, PAGE-XML, ALTO, IDX, VLMEvalKit, keju."""
+"""Layouts of forms that belong to no benchmark: pages, PAGE-XML, ALTO, VLMEvalKit, keju."""
 
 from __future__ import annotations
 
@@ -48,15 +48,7 @@ def vlmevalkit_task_unknown(src: Path) -> Path:
     return src
 
 
-def idx_without_labels(src: Path) -> Path:
-    """Images without their labels."""
-    released.idx(src)
-    (src / "t10k-labels-idx1-ubyte").unlink()
-    return src
-
-
 _CHI_KNOW_PO = "https://github.com/calfa-co/chi-know-po"
-_ORACLE_MNIST = "https://github.com/wm-bupt/oracle-mnist"
 _VLMEVALKIT = "https://github.com/open-compass/VLMEvalKit"
 
 LAYOUTS = [
@@ -78,11 +70,6 @@ LAYOUTS = [
            "assumed", "", "alto", _into(released.alto)),
     Layout("hocr: beside the images", "hOCR", "<book>/<page>.hocr; <book>/<page>.png",
            "assumed", "", "hocr", _into(released.hocr)),
-    Layout("idx: MNIST's files", "Oracle-MNIST",
-           "t10k-images-idx3-ubyte.gz; t10k-labels-idx1-ubyte.gz", "seen in a release",
-           _ORACLE_MNIST, "idx", _into(released.idx)),
-    Layout("idx: without labels", "Oracle-MNIST", "t10k-images-idx3-ubyte.gz", "assumed", "",
-           "idx", idx_without_labels, missing="labels"),
     Layout("vlmevalkit-tsv: named after the task", "VLMEvalKit", "T7.tsv",
            "seen in code that reads the release", _VLMEVALKIT, "vlmevalkit-tsv",
            _into(released.vlmevalkit), options={"task": "T7"}),

@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 
 from tests.support.mutations import (
-    binary,
     cells,
     images,
     json_values,
     names,
     parquet,
+    pdf,
     raw,
     tokens,
     workbook,
@@ -33,7 +33,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "workbook": (".xlsx",),
     "xml": (".xml", ".page"),
     "tokens": (".txt", ".toml", ".yaml", ".yml", ".names"),
-    "binary": (".gz", "-ubyte", ".npy", ".npz", ".pdf", ".mat", ".zip"),
+    "pdf": (".pdf",),
     "images": (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".jp2", ".gif", ".bmp", ".webp"),
 }
 """Kinds of files, with the ends of their names."""
@@ -45,7 +45,7 @@ STRUCTURED: Mapping[str, Mapping[str, Mutation]] = {
     "workbook": workbook.MUTATIONS,
     "xml": xml.MUTATIONS,
     "tokens": tokens.MUTATIONS,
-    "binary": binary.MUTATIONS,
+    "pdf": pdf.MUTATIONS,
     "images": images.MUTATIONS,
 }
 """Mutations that know the structure of a kind of file."""

@@ -17,7 +17,6 @@ PROVIDES: dict[str, dict[str, str]] = {
         "obi-classification": f"{_READERS}.classes:CLASSIFICATION",
         "obi-retrieval": f"{_READERS}.classes:RETRIEVAL",
         "obi-deciphering": f"{_READERS}.deciphering:READER",
-        "idx": f"{_READERS}.idx:READER",
     },
 }
 """The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.

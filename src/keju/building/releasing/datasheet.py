@@ -14,7 +14,6 @@ from msgspec import Struct
 from keju.building.markdown import NOTHING, format_cell, format_table
 from keju.building.releasing.summary import ReleaseSummary
 from keju.datasets.distributions import distribution_lines
-from keju.datasets.licences import format_demands
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.errors import UsageError, number_of, unknown_name
@@ -229,11 +228,6 @@ def _format_span(mean: float | None, least: float | None, most: float | None, fo
 
 
 def render_licence_table(counts: Mapping[str, int]) -> str:
-    """Render a table of licences with their items and conditions, the most frequent first."""
-    return format_table(
-        ["licence", "items", "demands"],
-        (
-            (licence, count, format_demands(licence))
-            for licence, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-        ),
-    )
+    """Render a table of licences with their items, the most frequent first."""
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return format_table(["licence", "items"], rows)

@@ -22,7 +22,6 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.building.markdown import format_cell
 from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
 from keju.building.releasing.datasheet import (
@@ -36,7 +35,6 @@ from keju.building.releasing.summary import ReleaseSummary
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.building.tables import write_rows
-from keju.datasets.licences import describe_unusual
 from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED, find_items
 from keju.datasets.parts import PARTS
 from keju.datasets.stats import stats
@@ -48,7 +46,7 @@ from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
-from keju.messages import in_english, join_clauses, listed, message
+from keju.messages import join_clauses, listed, message
 from keju.object_stores import is_address, stage_output
 
 SUMS = "SHA256SUMS"
@@ -69,13 +67,6 @@ class ReleaseSettings(Settings, frozen=True):
     ] = ""
     drafts: Annotated[
         bool, Meta(description="Release drafts that no person has accepted, too.")
-    ] = False
-    rights_cleared: Annotated[
-        bool,
-        Meta(
-            description="Release although the licences of some items are not covered, or unknown. "
-            "The datasheet states that the maker is responsible."
-        ),
     ] = False
     answers: Annotated[
         Path | None,
@@ -104,8 +95,7 @@ def write_release(
 
     Raises:
         UsageError: the directory is not empty, or the maker's answers are not valid.
-        DataError: the dataset has errors, no licence or source, a licence that is not compatible
-            with its items', or drafts that were not allowed.
+        DataError: the dataset has errors, no licence or source, or drafts that were not allowed.
     """
     with stage_output(out, MANIFEST) as folder:
         done = _write_release(dataset, folder, settings or ReleaseSettings())
@@ -139,8 +129,6 @@ def _write_release(dataset: Dataset, out: Path, settings: ReleaseSettings) -> Wr
         for each in checks
         if not each.passed
     ]
-    if odd := describe_unusual(dataset.manifest.licence):
-        notes.append(odd)
     if left := list_open_questions(answers):
         notes.append(
             message("steps.questions-open-in", file=SHEET, count=len(left), names=listed(left))
@@ -168,7 +156,7 @@ STEP = Step(
     "Write the release: parquet, Croissant, hashes, datasheet.",
     ReleaseSettings,
     release_items,
-    version=2,
+    version=3,
 )
 
 
@@ -242,12 +230,6 @@ def _describe(
     drafts = items.drafts
     count = number_of(drafts, "item is a draft", "items are drafts")
     warned = [f"{count} that no person has accepted."] if drafts else []
-    if conflicts := items.licences.find_conflicts():
-        warned.append(
-            f"The maker is responsible for releasing all of it under "
-            f"{format_cell(manifest.licence)}: "
-            f"{format_cell('; '.join(in_english(each.text) for each in conflicts))}."
-        )
     readme = card.render_card(
         manifest, items, notes=warned, tables=f"{PARTITIONED}/{PARTS}" if parts else ITEMS
     )
@@ -260,11 +242,10 @@ def _describe(
 def _run_checks(
     dataset: Dataset, items: ReleaseSummary, settings: ReleaseSettings
 ) -> Iterator[Check]:
-    """Run the checks of a release; errors that make it useless or unlawful are raised.
+    """Run the checks of a release; errors that make it useless are raised.
 
     Raises:
-        DataError: an error that `keju data validate` finds, no licence or source, a licence that is
-            not compatible with the items', or drafts.
+        DataError: an error that `keju data validate` finds, no licence or source, or drafts.
     """
     there = {"licence": message("steps.check-licence"), "source": message("steps.check-source")}
     for word, what in there.items():
@@ -275,7 +256,7 @@ def _run_checks(
                 file=dataset.path / "dataset.json",
             )
         yield Check(what, value, passed=True)
-    yield _check_licences(dataset, items, settings)
+    yield _check_licences(items)
     if items.drafts and not settings.drafts:
         raise DataError(
             message("building.drafts-not-accepted", count=items.drafts),
@@ -307,30 +288,15 @@ def _run_checks(
     yield _check_repeats(items)
 
 
-def _check_licences(dataset: Dataset, items: ReleaseSummary, settings: ReleaseSettings) -> Check:
-    """Check that the release's licence has the conditions of the licences of its items.
-
-    Raises:
-        DataError: it has not, or this is unknown, and the maker has not confirmed it.
-    """
-    licence = dataset.manifest.licence
-    found = items.licences.find_conflicts()
-    if found and not settings.rights_cleared:
-        more = message("building.licences-more", count=len(found) - 1) if len(found) > 1 else ""
-        raise DataError(
-            message(
-                "building.licence-not-allowed", licence=licence, found=found[0].text, more=more
-            ),
-            file=dataset.path,
-            item=found[0].first,
-        )
-    conflicts = join_clauses(each.text for each in found)
+def _check_licences(items: ReleaseSummary) -> Check:
+    """Check that no item has a licence that the release's does not name."""
+    others = items.licences.list_others()
+    found = join_clauses(
+        message("steps.items-under-licence", count=count, licence=licence)
+        for licence, count in others
+    )
     return Check(
-        message("steps.check-licences"),
-        message("steps.licences-cleared", conflicts=conflicts)
-        if found
-        else message("steps.licences-covered"),
-        passed=not found,
+        message("steps.check-licences"), found or message("steps.licences-same"), not others
     )
 
 

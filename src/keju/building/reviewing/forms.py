@@ -6,10 +6,10 @@ import codecs
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from keju.building.review_form import ReviewForm, read_review_form
-from keju.building.reviewing import box_forms
+from keju.building.reviewing.coco_boxes import COCO_FILE, read_boxes, write_boxes
 from keju.building.reviewing.exported_images import IMAGES
 from keju.building.reviewing.label_studio import (
     DOCUMENT_ROOT,
@@ -28,8 +28,7 @@ from keju.files import relative_path
 from keju.items import Item
 from keju.messages import Message, message
 
-Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
-FORMS: tuple[Form, ...] = get_args(Form)
+Form = Literal["sheet", "label-studio", "coco"]
 
 _WORKBOOKS = (".xls", ".ods", ".numbers")
 
@@ -43,20 +42,19 @@ def export_review(
 ) -> None:
     """Write items for review.
 
-    `out` is a CSV or JSON-lines file for a sheet, else a directory. Tools for boxes do not support
-    marks.
+    `out` is a CSV or JSON-lines file for a sheet, else a directory. COCO has no place for marks.
 
     Raises:
-        UsageError: `out` exists, a sheet does not end in .csv or .jsonl, or scales are given to a
-            tool for boxes.
+        UsageError: `out` exists, a sheet does not end in .csv or .jsonl, or scales are given for
+            COCO.
         DataError: there are no items, or an image cannot be exported.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UsageError(message("building.review-out-exists", out=out))
     if not items:
         raise DataError(message("building.nothing-to-review"), file=dataset.path)
-    if form in box_forms.FORMS and scales:
-        raise UsageError(message("building.form-without-marks", form=form))
+    if form == "coco" and scales:
+        raise UsageError(message("building.coco-without-marks"))
     scales = scales or read_review_form()
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
@@ -65,7 +63,7 @@ def export_review(
     elif form == "label-studio":
         write_tasks(dataset, items, out, scales)
     else:
-        box_forms.write_boxes(form, dataset, items, out)
+        write_boxes(dataset, items, out)
 
 
 def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Message]:
@@ -112,10 +110,10 @@ def read_review(
         return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):
         return read_tasks(src, items, person, scales)
-    form = box_forms.detect_form(src)
-    if not form:
+    boxes = src / COCO_FILE if src.is_dir() else src
+    if not boxes.is_file():
         raise DataError(message("building.no-review-found"), file=src)
-    return box_forms.read_boxes(form, src, items, person)
+    return read_boxes(boxes, items, person)
 
 
 def _is_list(file: Path) -> bool:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
-from keju.metrics import EditCounts, distance, error_parts, flexible_edits
+from keju.metrics import EditCounts, distance, error_parts
 from keju.scoring.metric import Hits, Pooling, declare, declare_pooled_rates
 from keju.scoring.metric_value import MetricValue, ratio
 from keju.scoring.preparations import (
     COUNTED,
-    COUNTED_LINES,
     best_edit_counts,
     transcription_pairs,
 )
@@ -80,19 +78,6 @@ def layout_error(reference: str, read: str) -> MetricValue:
     """CER minus the recognition error."""
     parts = error_parts(reference, read)
     return ratio(parts.layout, parts.expected, parts.layout_error)
-
-
-@_strict(
-    "FlexCharAcc",
-    "flexible character accuracy: 1 - edits / true characters if lines, and parts of lines, may be "
-    "in any order (Clausner, Pletschacher and Antonacopoulos 2020); it depends on the line breaks "
-    "of both texts, and is neither recognition nor layout error",
-    prepare=COUNTED_LINES,
-    source="Clausner, Pletschacher and Antonacopoulos 2020",
-)
-def flexible_accuracy(reference: Sequence[str], read: Sequence[str]) -> float:
-    """Flexible character accuracy of the lines, at the last layer (`keju.metrics.flexible`)."""
-    return flexible_edits(reference, read).accuracy
 
 
 @declare_pooled_rates(

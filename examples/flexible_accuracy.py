@@ -1,7 +1,11 @@
-"""Flexible character accuracy: character accuracy that hardly depends on the order of lines."""
+"""Metric ``FlexCharAcc``: character accuracy that hardly depends on the order of lines.
+
+keju score RUN --plugin examples/flexible_accuracy.py
+"""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import product
@@ -12,9 +16,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from keju.messages import message
-from keju.metrics.base import UndefinedMetricError
-from keju.metrics.edit import distance
+import keju
 
 MOST_WORK = 100_000
 """Maximum work on one text, in units: 1 for each compared segment, `_STEP` for each match, and 1
@@ -28,6 +30,36 @@ _FIRST = (25, 21, 1, 4)
 program.)"""
 
 Numbers = NDArray[np.float64]
+
+
+@keju.metric(
+    name="FlexCharAcc",
+    form="transcription",
+    rule="flexible character accuracy: 1 - edits / true characters if lines, and parts of lines, "
+    "may be in any order; it depends on the line breaks of both texts, and is neither recognition "
+    "nor layout error",
+    rule_zh="灵活字符准确率：行和行的片段可以按任何顺序排列时，1 减去编辑次数与参考字符数之比；"
+    "与两边文本的换行有关，既不是识别错误率，也不是版面错误率",
+    prepare="script",
+    source="Clausner, Pletschacher and Antonacopoulos 2020",
+)
+def flexible_accuracy(reference: str, answer: str) -> float:
+    """The accuracy of the lines of both texts, from 0 to 1, without white space and punctuation.
+
+    Raises:
+        ValueError: the reference has no character, so that the page has no value.
+    """
+    return flexible_edits(_counted_lines(reference), _counted_lines(answer)).accuracy
+
+
+def _counted_lines(text: str) -> list[str]:
+    """The lines of a text: letters, digits, combining marks and private-use characters."""
+    return ["".join(char for char in line if _is_counted(char)) for line in text.split("\n")]
+
+
+def _is_counted(char: str) -> bool:
+    category = unicodedata.category(char)
+    return category[0] in "LNM" or category == "Co"
 
 
 class FlexibleEdits(NamedTuple):
@@ -79,14 +111,14 @@ def flexible_edits(reference: Sequence[str], hypothesis: Sequence[str]) -> Flexi
         hypothesis: the lines of the hypothesis.
 
     Raises:
-        UndefinedMetricError: the reference is empty.
+        ValueError: the reference is empty.
     """
     lines = tuple(sorted(filter(None, reference), key=len, reverse=True))
     read = tuple(filter(None, hypothesis))
     expected = sum(map(len, lines))
     if not expected:
-        raise UndefinedMetricError(message("metrics.reference-empty"))
-    best = distance("".join(reference), "".join(hypothesis))
+        raise ValueError("the reference has no characters")
+    best = Levenshtein.distance("".join(reference), "".join(hypothesis))
     search = _Search()
     for edits in search.results(lines, read):
         best = min(best, edits)
@@ -176,7 +208,7 @@ class _Search:
         if self.left < 0:
             edits = len(long)  # Not used, because the search ends here.
         elif not difference:
-            edits = distance(short, long)
+            edits = Levenshtein.distance(short, long)
         else:
             size = len(short) - 1
             segments = [long[at : at + size] for at in range(difference + 1)]

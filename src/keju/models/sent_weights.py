@@ -100,7 +100,7 @@ def _results(calls: Mapping[Node, Any], folder: Path) -> dict[Node, str]:
             result = result_of(call)
         except OSError as error:
             raise UsageError(
-                message("encoders.not-sent", node=node, folder=folder, error=error)
+                message("models.weights-not-sent", node=node, folder=folder, error=error)
             ) from None
         if result is not None:
             found[node] = str(result)

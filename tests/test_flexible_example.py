@@ -1,15 +1,43 @@
-"""Flexible character accuracy against published values and a plain version of the algorithm."""
+"""examples/flexible_accuracy.py: published values, a plain version of the algorithm, a command."""
 
 from __future__ import annotations
 
+import json
 import random
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import product
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju.metrics import UndefinedMetricError, distance, flexible, flexible_edits
+import keju
+from keju.items import Item
+from keju.metrics import distance
+from tests.support import commanding
+from tests.support.making import make_dataset
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "flexible_accuracy.py"
+
+
+def load_example() -> ModuleType:
+    """The file as a module, without a declaration in this process."""
+    spec = spec_from_file_location("flexible_accuracy", EXAMPLE)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keju, "metric", lambda **_: lambda function: function)
+        patch.setitem(sys.modules, "flexible_accuracy", module)
+        spec.loader.exec_module(module)
+    return module
+
+
+flexible = load_example()
+flexible_edits = flexible.flexible_edits
 
 WORDS = ("Eight", "happy", "frogs", "scuba", "dived", "Jenny", "chick", "flaps", "white", "wings")
 BLOCKS = "01234/56789"
@@ -70,7 +98,7 @@ def test_lines_without_text_count_nothing_and_an_empty_reference_is_undefined():
     assert flexible_edits(["", "天地", ""], ["天地", ""]).accuracy == 1
     assert flexible_edits(["天"], []).accuracy == 0
     assert flexible_edits(["天"], ["地", "玄黃", "天"]).accuracy == 0
-    with pytest.raises(UndefinedMetricError):
+    with pytest.raises(ValueError, match="no characters"):
         flexible_edits(["", ""], ["天"])
 
 
@@ -133,3 +161,17 @@ def test_a_long_text_is_bounded_and_no_worse_than_the_edit_distance(monkeypatch)
         assert flexible_edits(reference, hypothesis) == (edits, 600, False)
     assert flexible_edits(reference, hypothesis).edits < edits
     assert flexible_edits(["天"] * 400, ["地"] * 400) == (400, 400, False)
+
+
+def test_a_command_computes_it_for_transcriptions_without_their_punctuation(tmp_path):
+    item = Item(id="a", benchmark="pages", task="page_ocr", answer="論語，\n孟子。")
+    make_dataset(tmp_path / "pages", [item])
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"item": "a", "text": "孟子\n论文"}))
+    for command in (
+        ("run", "pages", "--model", "replay:answers.jsonl", "--out", "run"),
+        ("score", "run", "--plugin", EXAMPLE, "--json", "scores.json"),
+    ):
+        done = commanding.keju(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    values = json.loads((tmp_path / "scores.json").read_text("utf-8"))["strict"]["tasks"]
+    assert values["page_ocr"]["FlexCharAcc"] == 0.75

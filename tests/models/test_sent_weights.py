@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keju.encoders.sent_weights import WeightStore
 from keju.files import sha256_file
+from keju.models.sent_weights import WeightStore
 
 FILES = {"config.json": b"{}", "model.safetensors": b"weights" * 9, "vocab.txt": b""}
 
