@@ -68,6 +68,15 @@ def written_out(counted: str, parts: list[int | str]) -> tuple[str, str]:
     return truth, answer
 
 
+def test_the_units_of_independence_are_printed(page):
+    lines = [each.text_content() for each in html.fromstring(page).xpath("//p")]
+    sentence = (
+        "Unit of independence: 3 units (groups of the dataset; images of items without a group), "
+        "the largest with 33 % of the 3 items (MCS-Bench)."
+    )
+    assert lines.count(sentence) == 1
+
+
 def test_nothing_in_the_page_points_outside_it(page):
     tree = html.fromstring(page)
     addresses = tree.xpath("//@src | //@href | //@action | //@data | //@srcset")

@@ -61,6 +61,12 @@ def test_golden_retrieval_is_reached_through_answers_in_words(shared):
         assert "mAP@5" not in found
 
 
+def test_items_that_search_for_one_image_are_one_unit():
+    items = [gallery(2, (1,), name="q1"), gallery(3, (2,), name="q2")]
+    samples = [sample for item in items for sample in answered(item, ["Probability: 1"] * 2)]
+    assert {score.unit for score in score_samples(samples, ("strict",))} == {f"{0:064}"}
+
+
 @pytest.mark.parametrize(
     ("right", "probabilities", "precision_at_5", "average_precision"),
     [

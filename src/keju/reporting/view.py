@@ -205,7 +205,7 @@ def build_view(
         units=[
             message(
                 "reporting.units-of-benchmark",
-                name=benchmark_title(name),
+                name=recognised(benchmark_title(name)),
                 units=describe_units(units),
             )
             for name, units in units_by_benchmark(run_set).items()
