@@ -217,7 +217,13 @@ class Item(Record, frozen=True, kw_only=True):
 
 
 def get_group(item: Item) -> str:
-    """Return the unit of independence of an item: its group, else its first image, else itself."""
+    """Return the unit of independence of an item: its group, else its first image, else itself.
+
+    Values are resampled, tested and split by units. The first image of a pair task is the query
+    image, so all items that search for its matches are one unit, although galleries share
+    candidates. Of an item with several images only the first counts: items whose later images are
+    the same are one unit only if their dataset gives them a group.
+    """
     return item.group or (item.images[0].sha256 if item.images else item.id)
 
 
@@ -376,7 +382,10 @@ class Score(Record, frozen=True, kw_only=True):
 
     @property
     def unit(self) -> str:
-        """The unit of independence of its item (`get_group`), stored as its group."""
+        """The unit of independence of its item: scoring stores `get_group` as the group.
+
+        Scores that a program makes without a group are each a unit.
+        """
         return self.group or self.item
 
 

@@ -172,7 +172,7 @@ def test_each_field_of_run_json_is_named(bundle: Path, data: Path, tmp_path: Pat
         if not {(RUN, name) for name in named} & places(found):
             accepted[str(place[0])] = stated(found)
     assert {name for name, fields in accepted.items() if name in fields} == set(accepted)
-    assert set(accepted) == {"not_asked", "plugins"}
+    assert set(accepted) == {"not_asked", "plugins", "unit"}
 
 
 @pytest.mark.slow

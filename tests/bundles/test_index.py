@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from keju.bundles import open_bundle, verify_bundle, write_bundle
-from keju.bundles.index import find_hidden, item_hash, number_groups
+from keju.bundles.index import find_hidden, item_hash
 from keju.datasets import mini
 from keju.items import ImageRef, Item
 from keju.running import Selection, run
@@ -60,11 +60,6 @@ def test_it_is_hidden_for_other_tasks_of_the_image_and_of_the_group() -> None:
 def test_a_character_of_a_long_text_hides_nothing() -> None:
     page = item("a", "T1", "唐" + "天地玄黃" * 10)
     assert not find_hidden(lambda: [page]).covers(page, "dynasty")
-
-
-def test_groups_are_numbered_in_the_order_of_the_items() -> None:
-    items = [item("a", "T1", "", group="書"), item("b", "T1", ""), item("c", "T1", "", group="書")]
-    assert number_groups(items) == {"書": "group-1"}
 
 
 def test_the_hash_of_an_item_covers_its_reference() -> None:

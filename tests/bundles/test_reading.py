@@ -10,10 +10,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from keju.bundles import open_bundle, verify_bundle, write_bundle
+from keju.bundles import number_groups, open_bundle, verify_bundle, write_bundle
 from keju.bundles.manifest import scores_member
 from keju.errors import DataError
-from keju.items import Score
+from keju.items import Score, get_group
 from keju.runs import RunFolder
 from keju.scoring import iter_stored_scores
 from tests.bundles.bundling import altered, members_of, pack
@@ -33,7 +33,9 @@ def test_responses_scores_and_items_are_those_of_the_run(bundle: Path, shared_ru
         items = list(opened.items())
         assert [each.id for each in items] == run.item_ids()
         assert items[1].dynasty == "唐"
-        assert [each.group for each in items] == ["group-1", "group-2", ""]
+        units = [get_group(item) for item in run.iter_items()]
+        numbers = number_groups(units)
+        assert [each.group for each in items] == [numbers[unit] for unit in units]
         assert items[0].domain
         assert items[0].images == tuple(ref.sha256 for ref in run.items()[0].images)
         assert "MCS-Bench" in opened.definitions()

@@ -12,7 +12,7 @@ from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import is_blank
 from keju.errors import shortened
-from keju.items import PromptVariant, Response, variant_of
+from keju.items import PromptVariant, Response, get_group, variant_of
 from keju.messages import Message, message
 from keju.runs import RunFolder
 from keju.scoring import Summary
@@ -113,7 +113,7 @@ def blank_page_rows(run_set: RunSet) -> list[dict[str, object]]:
             "model": answer.model,
             "task": task_name(asked.item.task, asked.item.query),
             "item": asked.item.id,
-            "group": asked.item.group,
+            "group": get_group(asked.item),
             "round": answer.response.round,
             "status": answer.response.status,
             "invented_characters": count_invented_characters(

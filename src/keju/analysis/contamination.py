@@ -38,7 +38,7 @@ from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, reader_of_responses
 from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.messages import message
 from keju.metrics.common_substrings import find_common_substrings, find_longest_common, occurs_in
 from keju.running.reading import name_of_images
@@ -276,7 +276,7 @@ def _collect_known(run_set: RunSet) -> list[_Known]:
                 place,
                 item.id,
                 task_name(item.task, item.query),
-                item.group or item.id,
+                get_group(item),
                 ",".join(image.sha256 for image in item.images),
                 truth if len(truth) >= RUN else "",
                 own,

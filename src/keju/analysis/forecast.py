@@ -152,7 +152,7 @@ def measure(run: RunFolder, model: str, groups: dict[str, str]) -> Measurement:
         stored += 1
         if response.status == "failed":
             continue
-        measured.groups.append(groups.get(response.item, response.item))
+        measured.groups.append(groups[response.item])
         measured.seconds.append(response.seconds)
         measured.input_tokens.append(response.usage.input_tokens)
         measured.output_tokens.append(response.usage.output_tokens)

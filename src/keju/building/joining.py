@@ -42,6 +42,7 @@ def join_sources(
     sources = _list_distinct(part.dataset.manifest.source for part in parts)
     languages = _list_distinct(part.dataset.manifest.language for part in parts)
     scripts = _list_distinct(part.dataset.manifest.script for part in parts)
+    units = list(dict.fromkeys(part.dataset.manifest.unit for part in parts))
     notes: list[str] = []
     seen: set[str] = set()
     with DatasetWriter(
@@ -55,6 +56,8 @@ def join_sources(
         script=head.script or (scripts[0] if len(scripts) == 1 else ""),
     ) as writer:
         writer.declare(format=" + ".join(part.form for part in parts))
+        if len(units) == 1 and units[0]:
+            writer.declare(unit=units[0])
         writer.declare_plugins(each for part in parts for each in part.plugins)
         for part in parts:
             renamed = _add(part, writer, seen)

@@ -1,6 +1,6 @@
 """Bundles: scored runs in one file each, whose scores can be computed again from the dataset."""
 
-from keju.bundles.index import item_hash
+from keju.bundles.index import item_hash, number_groups
 from keju.bundles.manifest import (
     FORMAT,
     BundledBenchmark,
@@ -29,6 +29,7 @@ __all__ = [
     "is_bundle",
     "item_hash",
     "meaning_of_verified",
+    "number_groups",
     "open_bundle",
     "verify_bundle",
     "write_bundle",

@@ -11,7 +11,7 @@ import msgspec
 from keju.bundles.manifest import FILTERS, BundledItem, domain_of
 from keju.datasets.table import as_stored
 from keju.datasets.values import value_label
-from keju.items import Item
+from keju.items import Item, get_group
 
 _LONGEST_ANSWER = 30
 """Characters of a reference in which a value of metadata is looked for; in a page it is chance."""
@@ -70,10 +70,16 @@ def find_hidden(items: Callable[[], Iterable[Item]]) -> Hidden:
     return found
 
 
-def number_groups(items: Iterable[Item]) -> dict[str, str]:
-    """A number for each group in the order of the items: its name can be an answer."""
-    groups = dict.fromkeys(item.group for item in items if item.group)
-    return {name: f"group-{number}" for number, name in enumerate(groups, start=1)}
+def number_groups(names: Iterable[str]) -> dict[str, str]:
+    """A number for each unit of independence (`get_group`), because its name can be an answer.
+
+    The numbers have the order of the names and equal lengths. Resampling depends on nothing but
+    this order, so intervals, p and ranks of a bundle are those of its run. Fewer groups numbered
+    again keep their order too.
+    """
+    groups = sorted(set(names))
+    digits = max(4, len(str(len(groups))))
+    return {name: f"group-{number:0{digits}}" for number, name in enumerate(groups, start=1)}
 
 
 def _answers(item: Item, kind: str) -> bool:
@@ -115,7 +121,7 @@ def iter_bundled_items(
             task=item.task,
             query=item.query,
             domain=domain_of(item),
-            group=groups.get(item.group, ""),
+            group=groups[get_group(item)],
             hash=item_hash(item),
             images=tuple(ref.sha256 for ref in item.images),
             **kept,

@@ -101,9 +101,9 @@ class BundledItem(Record, frozen=True, kw_only=True, omit_defaults=False):
     """An item without question, reference and transcription.
 
     `hash` is the SHA-256 of the item as canonical JSON, which covers its reference; `images` are
-    the SHA-256 of its images. `group` is a number, because names of groups can be answers.
-    `dynasty` and the other filters are empty if the item has no value, or if a task asks for the
-    value on the same image.
+    the SHA-256 of its images. `group` is the number of its unit (`number_groups`), because names of
+    groups can be answers. `dynasty` and the other filters are empty if the item has no value, or if
+    a task asks for the value on the same image.
     """
 
     id: str

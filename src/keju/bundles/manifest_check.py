@@ -134,7 +134,7 @@ def _stated(bundle: Bundle, dataset: Dataset | None) -> Iterator[str]:
     """The fields that no other part of the bundle or the dataset determines."""
     run = bundle.run_manifest
     yield from _STATED
-    for name in ("not_asked", "plugins", "roles", "examples_sha256"):
+    for name in ("not_asked", "plugins", "roles", "unit", "examples_sha256"):
         if getattr(run, name):
             yield name
     if dataset is None:

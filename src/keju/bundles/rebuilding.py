@@ -16,7 +16,7 @@ from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.datasets.table import copy_items, iter_items, write_items
 from keju.errors import DataError, UsageError, english_problem
-from keju.items import ImageRef, Item
+from keju.items import ImageRef, Item, get_group
 from keju.messages import message
 from keju.running.examples import has_examples
 from keju.running.pair_reducing import reduce_pairs_for_run
@@ -62,7 +62,7 @@ def rebuild_items(
         )
     if not _write_items(bundle, dataset, target, findings):
         return False
-    groups = number_groups(iter_items(target))
+    groups = number_groups(map(get_group, iter_items(target)))
     known: dict[str, str] = {}
     whole = True
     hidden = find_hidden(lambda: iter_items(target))

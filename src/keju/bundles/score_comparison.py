@@ -102,7 +102,7 @@ def _compare(scores: ScoresToCompare, stored: Score, computed: Score, findings: 
     findings.add_compared(_CHECK)
     for name in _FIELDS:
         was, now = getattr(stored, name), getattr(computed, name)
-        now = scores.groups.get(now, now) if name == "group" else now
+        now = scores.groups[computed.group] if name == "group" else now
         if was != now and not (encoded and _is_near(was, now)):
             problem = message(
                 "bundles.score-differs", field=name, metric=stored.metric,

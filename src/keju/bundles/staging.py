@@ -120,8 +120,7 @@ class RunStager:
             if score.reason not in reasons:
                 check_clean(self._cleaner, score.reason.encode(), f"{source.name}, {score.item}")
                 reasons.add(score.reason)
-            group = self._groups.get(score.group, score.group)
-            yield replace(score, model=name, group=group)
+            yield replace(score, model=name, group=self._groups[score.group])
 
 
 class StoredGrade(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -42,6 +42,7 @@ from keju.definitions.registry import definition_text
 from keju.encoders import Encoders
 from keju.errors import DataError, UsageError
 from keju.files import read_jsonl, write_json
+from keju.items import get_group
 from keju.messages import message
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
@@ -255,7 +256,7 @@ class _Verifier:
             Whether all of them could be computed.
         """
         same = self._is_same_program()
-        self._groups = number_groups(self._run.iter_items())
+        self._groups = number_groups(map(get_group, self._run.iter_items()))
         for model in set(self._bundle.models) - set(self._readable):
             for path in self._run.response_files(model):
                 path.unlink()

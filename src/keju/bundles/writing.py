@@ -42,6 +42,7 @@ from keju.definitions import benchmark
 from keju.definitions.registry import definition_text
 from keju.errors import UsageError
 from keju.files import sha256_file, write_atomic, write_json
+from keju.items import get_group
 from keju.local_paths import check_local
 from keju.messages import message
 from keju.runs import RunFolder, RunManifest
@@ -101,7 +102,7 @@ def _stage(
 ) -> BundleManifest:
     """Write all members to a folder; returns the content of bundle.json."""
     cleaner = Cleaner(run.path)
-    groups = number_groups(run.iter_items())
+    groups = number_groups(map(get_group, run.iter_items()))
     stager = RunStager(run, stage, cleaner, groups)
     items = stage / RUN_ITEMS
     items.parent.mkdir(parents=True)

@@ -241,7 +241,9 @@ def formats(
 @data_app.command("validate")
 def validate_(dataset: DatasetPath) -> None:
     """Check every item and image. Each problem is one line with the item and a hint."""
+    from keju.datasets.store import Dataset
     from keju.datasets.validate import validate
+    from keju.definitions import describe_units, units_of
 
     counts: Counter[str] = Counter()
     for finding in validate(dataset):
@@ -261,6 +263,8 @@ def validate_(dataset: DatasetPath) -> None:
     say(line)
     if counts["error"]:
         raise typer.Exit(WITH_FAILURES)
+    opened = Dataset.open(dataset)
+    say(describe_units(units_of(opened, opened.manifest.unit)))
 
 
 @data_app.command("stats")

@@ -32,7 +32,7 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     be `UNKNOWN`, but then no release can be made. `synthetic` marks material made by a program.
     `language` and `script` are BCP 47 and ISO 15924 codes where they are known, e.g. ``lzh`` and
     ``Hant``. `items`, `images` and `tasks` are counts, the last by task. `made` says how the
-    dataset was made: the source format, and random draws with their seeds.
+    dataset was made: the source format, random draws with their seeds, and what its groups are.
     """
 
     format: str
@@ -48,6 +48,11 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     images: int = 0
     tasks: dict[str, int] = field(default_factory=dict)
     made: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def unit(self) -> str:
+        """The word for a group, e.g. a column of the source; empty where it is not recorded."""
+        return self.made.get("unit", "")
 
 
 def find_items(folder: Path) -> Path:

@@ -11,7 +11,7 @@ import polars as pl
 from keju.datasets.distributions import distributions, is_unasked, text_length
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
-from keju.definitions import missing_reference, prompt_of, task
+from keju.definitions import UnitCounter, missing_reference, prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.messages import message
@@ -49,7 +49,8 @@ class Stats(NamedTuple):
     have any. An item's source is that of its metadata, else the first of its provenance, else the
     dataset's name. `strata` counts `questions` and `images` by the items' metadata: category,
     dynasty, script, subset; by canonical value (`value_label`). `distributions` counts items and
-    images by bin or category (`distributions`).
+    images by bin or category (`distributions`). `units` has one row, the units of independence
+    (`Units`).
     """
 
     domains: pl.DataFrame
@@ -57,6 +58,7 @@ class Stats(NamedTuple):
     sources: pl.DataFrame
     strata: pl.DataFrame
     distributions: pl.DataFrame
+    units: pl.DataFrame
 
 
 def stats(path: Path) -> Stats:
@@ -68,12 +70,14 @@ def stats(path: Path) -> Stats:
     """
     dataset = Dataset.open(path)
     rows, pictures, strata = _Rows(_ITEMS), _Rows(_IMAGES), _Rows(_STRATA)
+    counter = UnitCounter()
 
     def collected() -> Iterator[Item]:
         for item in dataset:
             rows.add(_item_row(item))
             pictures.extend(_image_rows(item, dataset.manifest.name))
             strata.extend(_stratum_rows(item))
+            counter.add(item)
             yield item
 
     measured = distributions(collected())
@@ -84,6 +88,7 @@ def stats(path: Path) -> Stats:
         sources=_sources(pictures.to_frame()),
         strata=_strata(strata.to_frame()),
         distributions=measured,
+        units=pl.DataFrame([counter.units(dataset.manifest.unit)._asdict()]),
     )
 
 

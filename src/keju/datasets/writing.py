@@ -23,6 +23,7 @@ from keju.datasets.manifest import (
     DatasetManifest,
     altered,
 )
+from keju.definitions import UnitCounter, Units
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, replace_file, sha256_bytes, write_json
 from keju.images import probe_image
@@ -86,6 +87,7 @@ class DatasetWriter:
         self._ids: set[str] = set()
         self._tasks: Counter[str] = Counter()
         self._benchmarks: set[str] = set()
+        self._units = UnitCounter()
         self._shown: set[str] = set()
         self._refs: dict[str, ImageRef] = {}
         self._made: dict[str, str] = {}
@@ -173,6 +175,7 @@ class DatasetWriter:
         self._ids.add(item.id)
         self._tasks[item.task] += 1
         self._benchmarks.add(item.benchmark)
+        self._units.add(item)
         self._shown.update(ref.path for ref in item.images)
         count(items=1)
 
@@ -198,6 +201,10 @@ class DatasetWriter:
         before = self._made.get(PLUGINS, "").split(_BETWEEN)
         if every := list(dict.fromkeys(filter(None, [*before, *map(str, plugins)]))):
             self._made[PLUGINS] = _BETWEEN.join(every)
+
+    def units(self) -> Units:
+        """The units of independence of the items that were added."""
+        return self._units.units(self._made.get("unit", ""))
 
     def close(self) -> DatasetManifest:
         """Write the items, drop images that no item uses, and write dataset.json.

@@ -48,6 +48,13 @@ from keju.definitions.registry import (
     tasks,
 )
 from keju.definitions.tasks import Candidates, Query, Task
+from keju.definitions.units import (
+    UnitCounter,
+    Units,
+    describe_ungrouped,
+    describe_units,
+    units_of,
+)
 
 __all__ = [
     "NO_REFERENCE",
@@ -59,12 +66,16 @@ __all__ = [
     "Query",
     "QuestionForms",
     "Task",
+    "UnitCounter",
+    "Units",
     "benchmark",
     "benchmark_title",
     "choices_of",
     "counted_status",
     "definition_texts",
     "definitions",
+    "describe_ungrouped",
+    "describe_units",
     "file_of",
     "folder_of",
     "has_reference",
@@ -96,5 +107,6 @@ __all__ = [
     "task_row",
     "tasks",
     "tasks_named",
+    "units_of",
     "without_official",
 ]

@@ -24,7 +24,7 @@ from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import UsageError, english_problem
 from keju.interop.inspect_scores import score_of
-from keju.items import OWN_READING, Failure, ImageRef, Item, Response
+from keju.items import OWN_READING, Failure, ImageRef, Item, Response, get_group
 from keju.messages import message
 from keju.models import AskError
 from keju.models.data_urls import mime_of
@@ -109,7 +109,7 @@ def _sample(item: Item, way: RequestVariant, opened: Dataset) -> Sample:
         id=item.id,
         input=[asked],
         target=item.answer,
-        metadata={"task": _task_and_query(item), "group": item.group or item.id},
+        metadata={"task": _task_and_query(item), "group": get_group(item)},
     )
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keju.definitions import has_reference
 from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
-from keju.items import ImageRef, Item, Request, Response, Score
+from keju.items import ImageRef, Item, Request, Response, Score, get_group
 from keju.models.data_urls import mime_of
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import FORMAT
@@ -45,7 +45,7 @@ def sample_of(
             "choices": [f"{each}" for each in item.options] or None,
             "scores": scores_of(scores, item, response.text) or None,
             "metadata": {
-                "group": item.group,
+                "group": get_group(item),
                 "pictures": [ref.path for ref in request.images],
                 **item.metadata,
                 **sample.metadata,

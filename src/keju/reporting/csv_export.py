@@ -11,6 +11,7 @@ from keju.csv_files import write_frame
 from keju.definitions import is_undeciphered
 from keju.files import slug
 from keju.formatting import NOTHING
+from keju.items import get_group
 from keju.messages import Message, in_english
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
@@ -225,7 +226,7 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
     rows = [
         {
             "item": asked.item.id,
-            "group": asked.item.group,
+            "group": get_group(asked.item),
             "image": asked.item.images[0].sha256 if asked.item.images else "",
             "query": asked.item.query,
             "model": answer.model,

@@ -33,6 +33,7 @@ from keju.analysis.risk_coverage import (
 )
 from keju.analysis.round_spread import RoundSpread, round_spreads
 from keju.analysis.run_set import ModelResponses, RunSet
+from keju.analysis.run_units import units_by_benchmark
 from keju.analysis.same_models import SameAs
 from keju.analysis.swapped import SwapLine, swap_table, swapped_of
 from keju.analysis.task_tables import MetricRow, TaskTable, metric_rows, task_tables
@@ -44,6 +45,8 @@ from keju.definitions import (
     OWN_BENCHMARK,
     Definition,
     benchmark,
+    benchmark_title,
+    describe_units,
     is_shipped,
     missing_reference,
     tasks,
@@ -119,6 +122,7 @@ class View(NamedTuple):
     own_prompts: list[OwnPrompt]
     examples: list[ShownExample]
     boards: list[Leaderboard]
+    units: list[Message]
     missing: list[Message]
     unfinished: list[Unfinished]
     paper_tables: list[PaperTable]
@@ -200,6 +204,14 @@ def build_view(
         own_prompts=own_prompts(run_set),
         examples=shown_examples(run_set),
         boards=boards,
+        units=[
+            message(
+                "reporting.units-of-benchmark",
+                name=benchmark_title(name),
+                units=describe_units(units),
+            )
+            for name, units in units_by_benchmark(run_set).items()
+        ],
         own_definitions=_own_definitions(boards),
         own_pages=only_own_pages(run_set),
         baselines=any(

@@ -11,7 +11,7 @@ from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of, query_of
 from keju.errors import DataError
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.models import ItemImages, ModelOptions
 from keju.models.base import ItemPrompt
 from keju.running.dataset_items import view_items
@@ -82,6 +82,6 @@ def _images_of(item: Item) -> ItemImages:
         item=item.id,
         benchmark=item.benchmark,
         task=item.task,
-        group=item.group or item.images[0].sha256,
+        group=get_group(item),
         images=item.images,
     )

@@ -157,6 +157,7 @@ def _manifest(contents: RunContents, folder: RunFolder) -> RunManifest:
         dataset_hash=about.hash,
         dataset_path=contents.dataset.address or relative_path(contents.dataset.path, folder.path),
         synthetic=about.synthetic,
+        unit=about.unit,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         models={model.name: model.identity for model in contents.models},
         settings=contents.selection.manifest_settings,

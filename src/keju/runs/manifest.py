@@ -35,8 +35,9 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     `settings` each option of the run to its value, `not_asked` each model's name to the reasons and
     counts of unsupported requests. `benchmarks` has the texts of the definitions of benchmarks that
     are not bundled, and `prompts` the users' own wordings of the run, complete, by name. `plugins`
-    are those that the run used, `roles` the role of each model, and of each reader before a model,
-    whose kind a plug-in declares, so that reports do not need it.
+    are those that the run used, `unit` is what the dataset calls its groups, `roles` the role of
+    each model, and of each reader before a model, whose kind a plug-in declares, so that reports do
+    not need it.
     """
 
     format: str = FORMAT
@@ -48,6 +49,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     items_sha256: str = ""
     examples_sha256: str = ""
     synthetic: bool = False
+    unit: str = ""
     created: str = ""
     models: dict[str, dict[str, str]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from keju.definitions import missing_reference
 from keju.definitions.pair_forms import reduced_form
 from keju.errors import english_problem
-from keju.items import PromptVariant, Protocol, Score, variant_of
+from keju.items import PromptVariant, Protocol, Score, get_group, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.scoring.gallery import WITHOUT_ANSWER, Gallery
 from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
@@ -105,7 +105,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         script=key.variant.script,
         wording=key.variant.wording,
         round=key.round,
-        group=item.group,
+        group=get_group(item),
         status=gallery.status,
         verdict=gallery.verdict,
         reason=reason,

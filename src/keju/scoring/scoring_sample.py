@@ -13,7 +13,7 @@ from keju.definitions import (
     options_of,
     query_of,
 )
-from keju.items import AnswerForm, Item, Response
+from keju.items import AnswerForm, Item, Response, get_group
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.asked_counts import extract_asked_count
@@ -81,7 +81,7 @@ class ScoringSample:
             "script": response.script,
             "wording": response.wording,
             "round": response.round,
-            "group": item.group,
+            "group": get_group(item),
             "status": response.status,
             "verdict": self.verdict,
         }

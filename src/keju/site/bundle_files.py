@@ -123,15 +123,17 @@ class _BundleWriter:
         self._add_answers(model, scores, entries)
         for score in scores:
             name = entries[variant_of(score)].name
-            place = self.placed.places.get((score.task, score.query, score.item))
+            key = score.task, score.query, score.item
+            place = self.placed.places.get(key)
             if place is None:
                 continue
+            of_board = replace(score, group=self.placed.items[key].group)
             main = next((m for p, m in place.task.metrics if p == score.protocol), "")
             is_main = score.metric == main
-            shown = score if self._source.shows_texts else replace(score, reason="")
+            shown = of_board if self._source.shows_texts else replace(of_board, reason="")
             self.table.add(shown, self._id(name, place.board), place.board, main=is_main)
             if is_main:
-                named = replace(score, model=name, key="", extracted="")
+                named = replace(of_board, model=name, key="", extracted="")
                 self._mains[score.protocol].setdefault((score.task, score.query), []).append(named)
 
     def _add_answers(

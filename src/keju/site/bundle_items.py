@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from keju.bundles import BundledItem
+from msgspec.structs import replace
+
+from keju.bundles import BundledItem, number_groups
 from keju.definitions import task
 from keju.errors import UsageError
 from keju.items import Protocol
@@ -35,7 +37,12 @@ class ItemPlace(NamedTuple):
 
 
 class BundleItems(NamedTuple):
-    """The items of a bundle, its boards, and the place of each item."""
+    """The items of a bundle, its boards, and the place of each item.
+
+    The groups of the items are numbered again for each board. A bundle numbers all groups of its
+    run, and runs can have items that are not on the board. The board's own numbers are equal in all
+    its bundles, because their items are, and have the order of the names in the runs.
+    """
 
     items: Mapping[ItemKey, BundledItem]
     boards: tuple[BoardOfBundle, ...]
@@ -46,8 +53,10 @@ def bundle_items(items: Iterable[BundledItem], source: Source) -> BundleItems:
     """The boards of a bundle: one for each benchmark of its items."""
     known = {(each.task, each.query, each.id): each for each in items}
     by_place: dict[Place, list[BundledItem]] = {}
+    groups: dict[str, set[str]] = {}
     for item in known.values():
         by_place.setdefault((item.task, item.query), []).append(item)
+        groups.setdefault(task(item.task).benchmark, set()).add(item.group)
     by_benchmark: dict[str, list[BoardTask]] = {}
     digests: dict[str, list[str]] = {}
     for name, query in sorted(by_place, key=_in_definition):
@@ -77,7 +86,12 @@ def bundle_items(items: Iterable[BundledItem], source: Source) -> BundleItems:
         for each in board.tasks
         for position, name in enumerate(each.ids)
     }
-    return BundleItems(known, boards, places)
+    numbers = {benchmark: number_groups(names) for benchmark, names in groups.items()}
+    numbered = {
+        key: replace(item, group=numbers[task(item.task).benchmark][item.group])
+        for key, item in known.items()
+    }
+    return BundleItems(numbered, boards, places)
 
 
 def _in_definition(place: Place) -> tuple[str, int, str]:

@@ -12,7 +12,7 @@ from keju.benchmarks.mcs_bench.reader.items import SCRIPTS
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
-from keju.definitions import choices_of, prompt_of
+from keju.definitions import Units, choices_of, prompt_of, units_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.text import in_script
@@ -81,6 +81,34 @@ def test_questions_come_word_for_word_with_both_answers(source: Source) -> None:
     assert prompt_of(mcq) == MCQ["Question"]
     assert (mcq.options, mcq.answer, len(mcq.images)) == (("說苑", "論語"), "B", 2)
     assert list(validate(source.folder.parent / "out")) == []
+
+
+def test_without_a_group_the_images_are_the_units_and_the_import_says_so(source: Source) -> None:
+    done = source.read(OCR, MCQ, APART)
+    assert done.notes[-1] == (
+        "No group column: images are the units of independence (2). If images come from one book, "
+        "plate or bone, they are not independent: give its column with "
+        "--option field.group=COLUMN"
+    )
+    units = units_of(source.items(), done.manifest.unit)
+    assert units == Units("image", "", groups=2, items=3, largest=2 / 3)
+
+
+def test_the_column_of_the_group_names_the_units(source: Source) -> None:
+    records = [each | {"Volume": "論語", "Book": "論語"} for each in (OCR, MCQ, APART)]
+    done = source.read(*records, options={"field.group": "Volume"})
+    assert not [note for note in done.notes if "independence" in note]
+    units = units_of(source.items(), done.manifest.unit)
+    assert units == Units("group", "Volume", groups=1, items=3, largest=1.0)
+
+
+def test_an_import_in_which_some_records_have_a_group_says_so(source: Source) -> None:
+    done = source.read(OCR | {"Group": "論語"}, APART | {"Group": ""})
+    assert done.notes[-1].startswith(
+        "Some items have no group: the units of independence are groups and, for those items, "
+        "their images (2 in total). If images"
+    )
+    assert units_of(source.items()).kind == "mixed"
 
 
 def test_options_of_a_field_are_put_under_the_question(source: Source) -> None:

@@ -60,7 +60,10 @@ def test_the_images_file_alone_may_be_named(src: Path) -> None:
 
 def test_labels_without_pictures_are_passed_over_and_said(src: Path) -> None:
     (src / "train-labels-idx1-ubyte.gz").write_bytes(b"x")
-    assert read(src).notes == ("skipped train-labels-idx1-ubyte.gz: labels without images",)
+    assert read(src).notes == (
+        "skipped train-labels-idx1-ubyte.gz: labels without images",
+        "No group column: images are the units of independence (5)",
+    )
 
 
 def test_classes_can_have_names(src: Path) -> None:

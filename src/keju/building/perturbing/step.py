@@ -19,7 +19,7 @@ from keju.building.step_context import StepContext
 from keju.datasets.line_kinds import FLOW
 from keju.definitions import query_of
 from keju.errors import DataError, number_of
-from keju.items import Item
+from keju.items import Item, get_group
 from keju.messages import message
 from keju.runs.record_list import RecordList
 from keju.scoring.memorization import CONTROL, CONTROL_OF, WRONG_PAGE
@@ -173,12 +173,12 @@ class _OtherItems:
             item = items[place]
             if item.images:
                 same_task = self._tasks[item.task]
-                self._groups[item.task, item.group].append(len(same_task))
+                self._groups[item.task, get_group(item)].append(len(same_task))
                 same_task.append(place)
 
     def draw(self, item: Item, rng: np.random.Generator) -> Item | None:
         """Draw an item at random; None if there is none."""
-        same_task, own = self._tasks[item.task], self._groups[item.task, item.group]
+        same_task, own = self._tasks[item.task], self._groups[item.task, get_group(item)]
         left = len(same_task) - len(own)
         if not left:
             return None

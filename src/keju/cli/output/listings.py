@@ -166,10 +166,13 @@ def _distributions_table(stats: Stats) -> Table:
 
 
 def _units(stats: Stats) -> str:
-    """The meaning of the columns, and of the reference split, if there is one."""
+    """The meaning of the columns, the reference split, if there is one, and the units."""
+    from keju.definitions import Units, describe_units
+
     lines = [message("terminal.stats-units")]
     if reference := int(stats.tasks["n_reference"].sum()):
         lines.append(message("terminal.stats-reference", count=reference))
+    lines += [describe_units(Units(**row)) for row in stats.units.to_dicts()]
     return "\n".join(lines)
 
 

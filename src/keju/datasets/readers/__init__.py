@@ -16,7 +16,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
-from keju.definitions import benchmark, has_task, task
+from keju.definitions import benchmark, describe_ungrouped, has_task, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
@@ -137,6 +137,10 @@ def import_dataset(
             writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
             notes = [*found, *reader.read(src, writer, settings), *log.notes()]
+        if columns := log.fields()[0].get("group"):
+            writer.declare(unit="/".join(columns))
+        if ungrouped := describe_ungrouped(writer.units(), reader.group_option):
+            notes.append(ungrouped)
         made = writer.close()
         return Imported(made, (*notes, *_about_unknown(made)))
     except DataError as error:

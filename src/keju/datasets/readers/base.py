@@ -98,7 +98,8 @@ class Reader(Generic[S]):
 
     `layout` describes the source; each field of `settings` is an option. `texts` is true for
     readers of text files, which also have the option ``encoding``. `tables` are those that a person
-    can fill in before an import.
+    can fill in before an import. `group_option` is what a user can give so that items get a group,
+    printed if items have none.
 
     Without `settings`, `options` may map the name of each option to its help. The functions then
     receive the texts of the given options.
@@ -113,6 +114,7 @@ class Reader(Generic[S]):
     texts: bool = True
     tables: Tables[S] | None = None
     options: InitVar[Mapping[str, str] | None] = None
+    group_option: str = ""
 
     def __post_init__(self, options: Mapping[str, str] | None) -> None:
         declared: object = self.settings

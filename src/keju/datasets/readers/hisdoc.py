@@ -102,6 +102,7 @@ def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> I
         DataError: no text lines, HisDoc1B, a page without image or text (unless skipped), a line
             that does not have the layout, a broken image.
     """
+    writer.declare(unit="page")
     task = transcription_task(settings.task)
     if not src.is_dir():
         raise DataError(message("datasets.hisdoc-no-folder", texts=_TEXTS), file=src)

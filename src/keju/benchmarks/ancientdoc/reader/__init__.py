@@ -61,6 +61,7 @@ def read_ancientdoc(
         DataError: no table, a field, an image or a column is missing, an unknown task, a name
             that leads out of the folder.
     """
+    writer.declare(unit="book")
     books = books_in(settings.books)
     reading = _Reading(src, writer, settings)
     items = list(reading.items())

@@ -115,4 +115,5 @@ READER = Reader(
     read_mcs_bench,
     McsBenchSettings,
     detect_mcs_bench,
+    group_option="--option field.group=COLUMN",
 )

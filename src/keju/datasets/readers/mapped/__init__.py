@@ -87,6 +87,7 @@ READER = Reader(
     LAYOUT,
     read_mapped,
     MappedSettings,
+    group_option='[fields] group = "COLUMN"',
 )
 
 

@@ -99,6 +99,7 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
             images with one name, texts that are empty or in no known encoding, broken images or PDF
             files: all of them at once.
     """
+    writer.declare(unit="folder")
     root, files = _files(src)
     with PdfReader() as pdfs:
         yield from _read(src, root, files, writer, settings, pdfs)

@@ -1,0 +1,107 @@
+"""`Units`: what the units of independence of items are, how many there are, and the largest."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from keju.items import Item, get_group
+from keju.messages import Message, join_sentences, message
+
+UnitKind = Literal["group", "image", "item", "mixed"]
+
+_HASH = re.compile("[0-9a-f]{64}")
+"""The SHA-256 of an image, which some formats store as the group if a source has none."""
+
+
+class Units(NamedTuple):
+    """The units of independence of some items (`get_group`).
+
+    Attributes:
+        kind: what a unit is: a ``group`` of the dataset (a book, a plate, a bone), the first
+            ``image`` of items without a group, the ``item`` where there is no image either, or
+            ``mixed``.
+        name: what the dataset calls its groups, e.g. the column of the source; empty where it is
+            not recorded.
+        groups: the number of units.
+        items: the number of items.
+        largest: the share of the items that the largest unit has.
+    """
+
+    kind: UnitKind
+    name: str
+    groups: int
+    items: int
+    largest: float
+
+
+class UnitCounter:
+    """Counts the units of independence of items that are added one by one."""
+
+    def __init__(self) -> None:
+        self._units: Counter[str] = Counter()
+        self._kinds: set[UnitKind] = set()
+
+    def add(self, item: Item) -> None:
+        """Add the next item."""
+        unit = get_group(item)
+        self._units[unit] += 1
+        if _HASH.fullmatch(unit):
+            self._kinds.add("image")
+        else:
+            self._kinds.add("group" if item.group else "item")
+
+    def units(self, name: str = "") -> Units:
+        """The units of the items so far; `name` is what the dataset calls its groups."""
+        kind: UnitKind = next(iter(self._kinds)) if len(self._kinds) == 1 else "mixed"
+        items = self._units.total()
+        largest = max(self._units.values(), default=0) / max(1, items)
+        return Units(kind, name, len(self._units), items, largest)
+
+
+def units_of(items: Iterable[Item], name: str = "") -> Units:
+    """The units of independence of items; `name` is what the dataset calls its groups."""
+    counter = UnitCounter()
+    for item in items:
+        counter.add(item)
+    return counter.units(name)
+
+
+def describe_units(units: Units) -> Message:
+    """One sentence: what the unit is, the number of units, and the share of the largest."""
+    groups, name = units.groups, units.name
+    what = {
+        "group": message("definitions.units-groups", count=groups),
+        "image": message("definitions.units-images", count=groups),
+        "item": message("definitions.units-items", count=groups),
+        "mixed": message("definitions.units-mixed", count=groups),
+    }[units.kind]
+    if name and units.kind == "group":
+        what = message("definitions.units-named", count=groups, name=name)
+    return message(
+        "definitions.units",
+        what=what,
+        items=units.items,
+        share=f"{100 * units.largest:.0f}",
+    )
+
+
+def describe_ungrouped(units: Units, option: str = "") -> str | None:
+    """A note on items without a group: what is the unit instead; None where all have one.
+
+    Args:
+        units: the units of a dataset that is imported.
+        option: what the user can give so that items get a group; empty: nothing.
+    """
+    if units.kind == "group":
+        return None
+    note = {
+        "image": message("definitions.ungrouped-images", count=units.groups),
+        "item": message("definitions.ungrouped-items", count=units.groups),
+        "mixed": message("definitions.ungrouped-mixed", count=units.groups),
+    }[units.kind]
+    if not option:
+        return note
+    return join_sentences([note, message("definitions.ungrouped-give", option=option)])
