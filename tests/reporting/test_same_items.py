@@ -243,6 +243,16 @@ def test_the_best_of_a_task_is_one_of_those_with_all_its_items(report):
     }
 
 
+def test_paper_tables_mark_no_model_that_lacks_items(report):
+    marked, notes = set(), set()
+    for table in report.paper_tables:
+        notes.update(map(str, table.notes))
+        marked.update(row.model for row in table.rows if any(cell.best for cell in row.cells))
+    assert FIRST in marked
+    assert PART not in marked
+    assert f"{PART} is not ranked or marked: it lacks 24 items" in " ".join(notes)
+
+
 def test_no_model_is_named_first_where_ranks_overlap(tmp_path):
     run = make_run(tmp_path / "run", (FIRST, SECOND))
     texts = dict.fromkeys((FIRST, SECOND), ANSWERS[FIRST])

@@ -1,8 +1,8 @@
 """Leaderboards: overall and domain means with intervals and ranks, grouped by role.
 
 Groups (books, plates) are drawn for all tasks and models together, so that a mean over tasks keeps
-the correlation of its tasks. Only means over the same items of the same tasks can
-be compared, so models that answered other ones are in a group of their own.
+the correlation of its tasks. Only means over the same items of the same tasks can be compared, so
+models that answered other ones are in a group of their own.
 """
 
 from __future__ import annotations

@@ -79,7 +79,8 @@ def standing_rows(board: Leaderboard) -> list[Row]:
         for standing in group.rows:
             for protocol in board.protocols[::-1]:
                 found = board.results.get((standing.model, protocol))
-                if found is None or found.overall.value is None:
+                value = points(found.overall.value) if found else None
+                if found is None or value is None:
                     continue
                 parts = [name for mean in found.domains.values() for name in mean.parts]
                 missing = [name for mean in found.domains.values() for name in mean.missing]
@@ -89,7 +90,7 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                         "model": named(standing.model, OWN_SOURCE),
                         "role": in_english(group.title),
                         "protocol": protocol,
-                        "value": points(found.overall.value),
+                        "value": value,
                         "low": points(low),
                         "high": points(high),
                         "tasks": len(parts) - len(missing),

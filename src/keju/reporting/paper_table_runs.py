@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from itertools import permutations
 
@@ -66,12 +67,17 @@ class RunValues:
         there = {item.task for item in every.values()}
         self.tasks = [each for each in tasks() if each.id in there]
         self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
+        answered: dict[tuple[str, str], dict[str, set[str]]] = {}
         for score in run_set.scores if self.tasks else ():
             kept = (score.task, score.query, score.item) in self._items
             kept = kept and score.model in self.by_model
             if score.protocol == "official" and score.value is not None and kept:
                 key = (score.model, score.task, score.query, score.metric)
                 self._scores.setdefault(key, []).append(score)
+                if self.by_model[score.model].role not in _UNRANKED:
+                    by_model = answered.setdefault((score.task, score.query), {})
+                    by_model.setdefault(score.model, set()).add(score.item)
+        self._lacking = _count_lacking(answered.values())
 
     def notes(self, table: PrintedTable) -> tuple[Message, ...]:
         """The parts of the run that are not in a table, and where they are shown instead."""
@@ -82,6 +88,11 @@ class RunValues:
             notes.append(message("reporting.people-together", people=listed(self._people)))
         if self._reworded:
             notes.append(message("reporting.other-prompts", reworded=listed(self._reworded)))
+        notes += [
+            message("reporting.paper-row-lacks-items", model=model, count=count)
+            for model, count in self._lacking.items()
+            if model in self.by_model
+        ]
         if any(self.judge(model, table) for model in self.by_model):
             notes.append(message("reporting.judge-of-paper"))
         return tuple(notes)
@@ -155,14 +166,27 @@ class RunValues:
     def is_ranked(self, model: str) -> bool:
         """Whether a row is of a model with the paper's conditions: not a baseline, not a person.
 
-        Of settings only `image` counts; with a transcription the task is a different one.
+        Of settings only `image` counts; with a transcription the task is a different one. A model
+        that lacks items of its tasks is not ranked.
         """
         model_responses = self.by_model[model]
-        return model_responses.role not in _UNRANKED and model_responses.setting == "image"
+        comparable = model not in self._lacking and model_responses.setting == "image"
+        return comparable and model_responses.role not in _UNRANKED
 
     def is_drawn(self, model: str) -> bool:
         """Whether a row is of a synthetic dataset, not of the benchmark's own data."""
         return self.by_model[model].run in self._drawn
+
+
+def _count_lacking(tasks_answered: Iterable[Mapping[str, set[str]]]) -> Counter[str]:
+    """How many items with a value of its tasks a model lacks that the model with the most has."""
+    lacking: Counter[str] = Counter()
+    for by_model in tasks_answered:
+        fullest = max((by_model[model] for model in sorted(by_model)), key=len)
+        for model, items in by_model.items():
+            if missing := len(fullest - items):
+                lacking[model] += missing
+    return lacking
 
 
 def own_metric(column: Column) -> str:
