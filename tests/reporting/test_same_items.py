@@ -18,6 +18,7 @@ from keju.bundles import write_bundle
 from keju.cli import app
 from keju.figures import OfRun
 from keju.figures.standings import ranks
+from keju.formatting import format_p
 from keju.items import Item, Response
 from keju.messages import using
 from keju.reporting.conclusions import verdicts
@@ -317,14 +318,15 @@ def test_conclusions_state_no_order_where_ranks_overlap(tmp_path):
     )
 
 
-def test_compare_prints_the_means_and_the_verdict(run):
+def test_compare_begins_with_the_difference_and_the_test_of_the_report(run, board):
     printed = CliRunner().invoke(app, ["compare", str(run), "--models", FIRST, SECOND]).stdout
     first, second, *_ = printed.splitlines()
+    gap = board.resampled["strict"].gaps[FIRST, SECOND]
+    assert (gap.difference, gap.p_holm) == (0.75, 16 / 2**12)
     assert first == (
-        f"MCS-Bench, strict: {FIRST} 87.5, {SECOND} 12.5, difference +75.0 (mean over domains of "
-        "2 compared tasks, not tested)"
+        f"MCS-Bench, strict, mean over domains of 2 tasks: {FIRST} 87.5, {SECOND} 12.5; difference "
+        f"+75.0 points (95 % interval +41.7 to +100.0), p {format_p(gap.p_holm)}"
     )
-    assert (
-        second
-        == f"{FIRST} is significantly better than {SECOND} in T5 (75.0 points), T7 (75.0 points)."
+    assert second == (
+        f"{FIRST} is significantly better than {SECOND} in the mean of MCS-Bench (75.0 points)."
     )
