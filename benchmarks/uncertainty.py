@@ -288,7 +288,7 @@ class Pages(NamedTuple):
 
 def related_pages(generator: Generator, books: int) -> Pages:
     """A judge's and a person's grades: half of the variance is common, of which .3 is by book."""
-    sizes = pages(generator, books, 1, mean=8)[:, 0]
+    sizes = pages(generator, books, 1, mean=5)[:, 0]
     rows = np.repeat(np.arange(books), sizes)
     by_book = generator.normal(0, 0.3**0.5, books)[rows]
     common = by_book + generator.normal(0, 0.7**0.5, len(rows))
@@ -298,7 +298,7 @@ def related_pages(generator: Generator, books: int) -> Pages:
 
 def costs(generator: Generator, books: int) -> Pages:
     """Characters to correct on a page: skewed, with bad books and bad pages."""
-    sizes = pages(generator, books, 1, mean=8)[:, 0]
+    sizes = pages(generator, books, 1, mean=5)[:, 0]
     rows = np.repeat(np.arange(books), sizes)
     rate = generator.gamma(2, 0.03, books)[rows] * generator.gamma(2, 0.5, len(rows))
     cost = generator.poisson(200 * rate).astype(float)
