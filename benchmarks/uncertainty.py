@@ -24,7 +24,7 @@ from scipy.special import betaincinv, ndtr
 
 from keju.analysis.resampling import ResampledMeans, resample_benchmark
 from keju.items import Score
-from keju.scoring import aggregate
+from keju.scoring import SideScores, adjust_comparisons, aggregate, compare_sides
 from keju.statistics import (
     LEVEL,
     Interval,
@@ -288,7 +288,7 @@ class Pages(NamedTuple):
 
 def related_pages(generator: Generator, books: int) -> Pages:
     """A judge's and a person's grades: half of the variance is common, of which .3 is by book."""
-    sizes = pages(generator, books, 1, mean=8)[:, 0]
+    sizes = pages(generator, books, 1, mean=5)[:, 0]
     rows = np.repeat(np.arange(books), sizes)
     by_book = generator.normal(0, 0.3**0.5, books)[rows]
     common = by_book + generator.normal(0, 0.7**0.5, len(rows))
@@ -298,7 +298,7 @@ def related_pages(generator: Generator, books: int) -> Pages:
 
 def costs(generator: Generator, books: int) -> Pages:
     """Characters to correct on a page: skewed, with bad books and bad pages."""
-    sizes = pages(generator, books, 1, mean=8)[:, 0]
+    sizes = pages(generator, books, 1, mean=5)[:, 0]
     rows = np.repeat(np.arange(books), sizes)
     rate = generator.gamma(2, 0.03, books)[rows] * generator.gamma(2, 0.5, len(rows))
     cost = generator.poisson(200 * rate).astype(float)
@@ -566,7 +566,7 @@ def print_power(console: Console, samples: int) -> None:
     console.print(table)
 
 
-# --- Ranks of a leaderboard -----------------------------------------------------------------------
+# --- Reports and comparisons of runs --------------------------------------------------------------
 
 TASKS = ("T5", "T10", "T16")
 """Three tasks of MCS-Bench in three domains, with accuracy as their main metric."""
@@ -603,28 +603,15 @@ def leaderboard(scores: Sequence[Score], models: int) -> ResampledMeans:
     return resample_benchmark(mains, results, ranked=[f"model {model}" for model in range(models)])
 
 
-def without_a_third(scores: Sequence[Score], generator: Generator | None) -> list[Score]:
-    """Scores without a third of the first model's items: at random, or the hardest for all."""
-    items = sorted({score.item for score in scores})
-    right = dict.fromkeys(items, 0.0)
+def ranks_a_part(generator: Generator, books: int) -> bool:
+    """Whether a model has a rank although it lacks the third of the items that is the hardest."""
+    scores = scores_of(generator, books, (0, 0, 0))
+    right: dict[str, float] = {}
     for score in scores:
-        right[score.item] += score.value or 0.0
-    order = items if generator is None else generator.permutation(items).tolist()
-    lacking = set(
-        (sorted(order, key=right.__getitem__) if generator is None else order)[: len(items) // 3]
-    )
-    return [score for score in scores if score.model != "model 0" or score.item not in lacking]
-
-
-def rank_of_a_part(*, hardest: bool) -> Callable[[Generator, int], bool]:
-    """Whether a model has a rank although it lacks a third of the items."""
-
-    def claim(generator: Generator, books: int) -> bool:
-        scores = scores_of(generator, books, (0, 0, 0))
-        part = without_a_third(scores, None if hardest else generator)
-        return "model 0" in leaderboard(part, 3).ranks
-
-    return claim
+        right[score.item] = right.get(score.item, 0.0) + (score.value or 0.0)
+    lacking = set(sorted(right, key=right.__getitem__)[: len(right) // 3])
+    part = [score for score in scores if score.model != "model 0" or score.item not in lacking]
+    return "model 0" in leaderboard(part, 3).ranks
 
 
 def separated(generator: Generator, books: int) -> bool:
@@ -633,17 +620,36 @@ def separated(generator: Generator, books: int) -> bool:
     return any(possible not in (None, (1, 5)) for _, possible in ranks.values())
 
 
+def compared(*, overall: bool) -> Callable[[Generator, int], bool]:
+    """Whether `keju compare` calls one of two equal models better: overall, or in any task."""
+
+    def claim(generator: Generator, books: int) -> bool:
+        scores = scores_of(generator, books, (0, 0))
+        first, second = (
+            SideScores("strict", [score for score in scores if score.model == model])
+            for model in ("model 0", "model 1")
+        )
+        of_tasks, of_means = compare_sides(first, second)
+        tests = of_means if overall else of_tasks
+        return any(found.better for found in adjust_comparisons(tests))
+
+    return claim
+
+
 RANKS: dict[str, Callable[[Generator, int], bool]] = {
-    "a rank without the hardest third": rank_of_a_part(hardest=True),
-    "a rank without a random third": rank_of_a_part(hardest=False),
+    "a rank without the hardest third of items": ranks_a_part,
     "ranks of 5 equal models exclude a true rank": separated,
+    "compare, one of 2 equal models better overall": compared(overall=True),
+    "compare, one of 2 better in any of 3 tasks": compared(overall=False),
 }
+"""False claims of the report and of `keju compare`, from the scores of a run."""
 
 
 def print_ranks(console: Console, samples: int) -> None:
-    table = table_of("leaderboard of a run, books", BOOKS)
+    books = (6, 12, 30)
+    table = table_of("claims from scores, books", books)
     for name, claim in RANKS.items():
-        cells = [rate(claim, books, samples) for books in BOOKS]
+        cells = [rate(claim, number, samples) for number in books]
         add_row(table, name, [cell._replace(flagged=is_above(cell)) for cell in cells])
         console.log(name)
     console.print(table)
