@@ -143,13 +143,15 @@ def adjust_comparisons(found: Sequence[D]) -> list[D]:
     """Adjust the p values over all tests of a table; only then a side is called better."""
     tested = [place for place, compared in enumerate(found) if compared.p is not None]
     adjusted = dict(zip(tested, holm([found[place].p or 0.0 for place in tested]), strict=True))
+    # With enough groups, those that could not be tested would belong to the family as well.
+    testable = sum(compared.needed is not None for compared in found)
     return [
         replace(
             compared,
             p_holm=adjusted.get(place),
             needed=None
             if compared.needed is None
-            else groups_needed(len(tested) + (compared.p is None)),
+            else groups_needed(testable if compared.p is None else len(tested)),
             better=compared.better if adjusted.get(place, 1.0) <= LEVEL else "",
         )
         for place, compared in enumerate(found)
