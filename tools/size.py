@@ -266,7 +266,7 @@ def find_worse(sizes: Sizes, record: Mapping[str, Mapping[str, float]]) -> Itera
 
 
 def _print(sizes: Sizes, totals: Mapping[str, float], record: Mapping[str, Any]) -> None:
-    console = Console(width=130)
+    console = Console(width=170)
     table = Table("package", box=None)
     for column in _COLUMNS.values():
         table.add_column(column, justify="right")
