@@ -75,12 +75,12 @@ PARAMETERS = {
     "compare": {
         "first": ..., "second": None, "models": None, "settings": None, "scripts": None,
         "wordings": None, "model": "", "setting": "", "script": "", "wording": "",
-        "protocol": "strict",
+        "protocol": "strict", "margin": None,
     },
 }  # fmt: skip
 """The parameters of functions with many, with their defaults."""
 TYPES = {
-    "Comparison": {"first", "second", "verdict", "notes", "tasks", "to_frame", "to_dict"},
+    "Comparison": {"first", "second", "verdict", "notes", "overall", "tasks", "to_frame", "to_dict"},
     "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},
     "Extracted": {"answer", "rule", "source"},
     "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
