@@ -80,7 +80,16 @@ PARAMETERS = {
 }  # fmt: skip
 """The parameters of functions with many, with their defaults."""
 TYPES = {
-    "Comparison": {"first", "second", "verdict", "notes", "overall", "tasks", "to_frame", "to_dict"},
+    "Comparison": {
+        "first",
+        "second",
+        "verdict",
+        "notes",
+        "overall",
+        "tasks",
+        "to_frame",
+        "to_dict",
+    },
     "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},
     "Extracted": {"answer", "rule", "source"},
     "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
