@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
 from msgspec.structs import replace
 
 from keju.definitions import Query, Task, tasks
@@ -18,6 +17,7 @@ from keju.statistics import (
     FEWEST_GROUPS,
     LEVEL,
     Ratio,
+    as_columns,
     difference_interval,
     group_shares,
     groups_needed,
@@ -222,13 +222,11 @@ def _sum_pair(
     scores: SharedScores, places: Sequence[int], numbers: Mapping[str, int], weight: float
 ) -> Ratio:
     groups = [scores.groups[place] for place in places]
-    one, two = (
+    return as_columns([
         ratio_of(_pick(side, "numerator", places), _pick(side, "denominator", places), groups,
                  numbers=numbers, weight=weight)
         for side in (scores.first, scores.second)
-    )  # fmt: skip
-    top, bottom = np.hstack((one.top, two.top)), np.hstack((one.bottom, two.bottom))
-    return Ratio(one.groups, top, bottom, weight)
+    ])  # fmt: skip
 
 
 def _pick(side: StatsColumn, name: str, places: Sequence[int]) -> list[float]:
