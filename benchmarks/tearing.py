@@ -131,21 +131,21 @@ def main() -> None:
     default = FragmentSettings()
     arguments.add_argument("--rough", type=float, default=default.rough)
     arguments.add_argument("--parts", type=int, default=default.parts)
-    told = arguments.parse_args()
+    options = arguments.parse_args()
     pieces = bones(default.side)
     table = Table("erosion", "fragments", "lost", "accuracy@1", "at threshold", "at best", "AUC")
-    for depth in told.depths:
-        plan = FragmentationPlan(told.parts, depth, told.rough, default.turn)
-        found = measure(pieces, plan, told.breaks)
+    for depth in options.depths:
+        plan = FragmentationPlan(options.parts, depth, options.rough, default.turn)
+        rates = measure(pieces, plan, options.breaks)
         table.add_row(
-            f"{depth:g}" + (" *" if depth == default.erosion else ""), str(found.fragments),
-            f"{100 * found.lost:.1f} %",
-            *(f"{value:.3f}" for value in (found.at_one, found.declared, found.best, found.auc)),
+            f"{depth:g}" + (" *" if depth == default.erosion else ""), str(rates.fragments),
+            f"{100 * rates.lost:.1f} %",
+            *(f"{value:.3f}" for value in (rates.at_one, rates.declared, rates.best, rates.auc)),
         )  # fmt: skip
     Console().print(table)
-    if told.sheet:
-        plan = FragmentationPlan(told.parts, default.erosion, told.rough, default.turn)
-        sheet(pieces, plan, told.sheet)
+    if options.sheet:
+        plan = FragmentationPlan(options.parts, default.erosion, options.rough, default.turn)
+        sheet(pieces, plan, options.sheet)
 
 
 if __name__ == "__main__":

@@ -234,20 +234,20 @@ def coverage_cell(found: Sequence[Interval | None], truth: float) -> Cell:
 def truth_of(simulate: Simulation) -> float:
     """The value over a great many books."""
     parts = simulate(np.random.default_rng(99), 100, 2000)
-    whole = [
+    complete = [
         Ratio(np.zeros(1, dtype=int), part.top.sum(keepdims=True), part.bottom.sum(keepdims=True),
               part.weight)
         for part in parts
     ]  # fmt: skip
-    return float(value_of(whole)[0])
+    return float(value_of(complete)[0])
 
 
 def covered(simulate: Simulation, books: int, samples: int, truth: float) -> Cell:
     generator = np.random.default_rng(books)
-    found: list[Interval | None] = []
+    result: list[Interval | None] = []
     for start in range(0, samples, _COLUMNS):
-        found += intervals(simulate(generator, books, min(_COLUMNS, samples - start)))
-    return coverage_cell(found, truth)
+        result += intervals(simulate(generator, books, min(_COLUMNS, samples - start)))
+    return coverage_cell(result, truth)
 
 
 SUMS: dict[str, Simulation] = {
@@ -307,23 +307,23 @@ def costs(generator: Generator, books: int) -> Pages:
 
 def confident(generator: Generator, books: int) -> Pages:
     """Errors of pages of 200 characters, and a confidence that falls with them."""
-    found = related_pages(generator, books)
-    errors = generator.binomial(200, 0.02 + 0.4 * ndtr(np.array(found.first) - 1.5))
-    return Pages(errors.astype(float).tolist(), (-np.array(found.second)).tolist(), found.books)
+    result = related_pages(generator, books)
+    errors = generator.binomial(200, 0.02 + 0.4 * ndtr(np.array(result.first) - 1.5))
+    return Pages(errors.astype(float).tolist(), (-np.array(result.second)).tolist(), result.books)
 
 
 def intervals_of_costs(one: Pages) -> list[Interval | None]:
-    return [found.interval for found in spread(one.first, one.books, (0.9,))]
+    return [result.interval for result in spread(one.first, one.books, (0.9,))]
 
 
 def intervals_of_association(one: Pages) -> list[Interval | None]:
-    found = associate(one.first, one.second, one.books)
-    return [found.interval(name) for name in ("spearman", "kendall", "pearson")]
+    result = associate(one.first, one.second, one.books)
+    return [result.interval(name) for name in ("spearman", "kendall", "pearson")]
 
 
 def intervals_of_risk(one: Pages) -> list[Interval | None]:
-    found = risk_intervals(one.first, [200.0] * len(one.books), one.second, one.books)
-    return [found.area, found.gain]
+    result = risk_intervals(one.first, [200.0] * len(one.books), one.second, one.books)
+    return [result.area, result.gain]
 
 
 def risk_values(one: Pages) -> list[float]:
@@ -378,11 +378,11 @@ def print_others(console: Console, samples: int) -> None:
         cells: list[list[Cell]] = []
         for books in BOOKS:
             generator = np.random.default_rng(books)
-            found = [other.intervals(other.simulate(generator, books)) for _ in range(samples)]
+            result = [other.intervals(other.simulate(generator, books)) for _ in range(samples)]
             cells.append(
                 [
                     coverage_cell(of_value, truth)
-                    for of_value, truth in zip(zip(*found, strict=True), truths, strict=True)
+                    for of_value, truth in zip(zip(*result, strict=True), truths, strict=True)
                 ]
             )
             console.log(f"{other.names[0]}, {books} books")
@@ -494,9 +494,9 @@ def wrong_ranks(gaps: Sequence[float]) -> Callable[[Generator, int], bool]:
 
     def claim(generator: Generator, books: int) -> bool:
         parts = models(generator, books)
-        found = rank_sets(value_of(parts).tolist(), adjusted_p(parts))
+        result = rank_sets(value_of(parts).tolist(), adjusted_p(parts))
         return any(low > first or high < last
-                   for (low, high), (first, last) in zip(found, true, strict=True))  # fmt: skip
+                   for (low, high), (first, last) in zip(result, true, strict=True))  # fmt: skip
 
     return claim
 
@@ -631,7 +631,7 @@ def compared(*, overall: bool) -> Callable[[Generator, int], bool]:
         )
         of_tasks, of_means = compare_sides(first, second)
         tests = of_means if overall else of_tasks
-        return any(found.better for found in adjust_comparisons(tests))
+        return any(result.better for result in adjust_comparisons(tests))
 
     return claim
 

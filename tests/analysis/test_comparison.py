@@ -98,13 +98,13 @@ def run(tmp_path_factory) -> Path:
     ],
 )  # fmt: skip
 def test_two_scripts_or_settings_of_a_model_are_compared(run, options, names, values):
-    found = compared(run, *options)
-    assert (found["first"], found["second"]) == names
-    assert found["shared"] == ("simplified" if "--settings" in options else "")
-    (task,) = found["tasks"]
+    result = compared(run, *options)
+    assert (result["first"], result["second"]) == names
+    assert result["shared"] == ("simplified" if "--settings" in options else "")
+    (task,) = result["tasks"]
     assert (task["task"], task["items"], task["groups"]) == ("T5", ITEMS, ITEMS // 2)
     assert [task["first"], task["second"]] == [value / ITEMS for value in values]
-    assert [side["model"] for side in found["sides"]] == [name.split(" · ")[0] for name in names]
+    assert [side["model"] for side in result["sides"]] == [name.split(" · ")[0] for name in names]
 
 
 def test_the_statistics_are_those_of_two_models(run, tmp_path):
@@ -130,10 +130,10 @@ def test_two_runs_of_a_model_are_named_by_their_folders(tmp_path):
         made(tmp_path / name / "run", {(M, "image", "released"): right})
         for name, right in (("thinking", 20), ("plain", 10))
     ]
-    found = compared(*runs)
-    assert (found["first"], found["second"]) == (f"{M} · thinking/run", f"{M} · plain/run")
-    assert found["tasks"][0]["difference"] == pytest.approx(10 / ITEMS)
-    assert found["dropped"] == 0
+    result = compared(*runs)
+    assert (result["first"], result["second"]) == (f"{M} · thinking/run", f"{M} · plain/run")
+    assert result["tasks"][0]["difference"] == pytest.approx(10 / ITEMS)
+    assert result["dropped"] == 0
     printed = CliRunner().invoke(app, ["compare", *map(str, runs)]).stdout
     assert "thinking/run" in printed
     assert "plain/run" in printed
@@ -141,16 +141,16 @@ def test_two_runs_of_a_model_are_named_by_their_folders(tmp_path):
 
 def test_a_run_of_one_model_in_two_variants_needs_no_option(tmp_path):
     right = {(M, "image", "released"): 4, (M, "gold-ocr", "released"): 9}
-    found = compared(made(tmp_path / "r", right))
-    assert (found["first"], found["second"]) == (f"{M} · image", f"{M} · gold-ocr")
+    result = compared(made(tmp_path / "r", right))
+    assert (result["first"], result["second"]) == (f"{M} · image", f"{M} · gold-ocr")
 
 
 def test_two_wordings_are_compared(tmp_path):
     right = {(M, "image", "released"): 9, (M, "image", "released", "obi-gemini"): 3}
     path = made(tmp_path / "r", right)
-    found = compared(path, "--wordings", "obi-gemini", "released")
-    assert (found["first"], found["second"]) == (f"{M} · obi-gemini", f"{M} · released")
-    assert found["tasks"][0]["first"] == 3 / ITEMS
+    result = compared(path, "--wordings", "obi-gemini", "released")
+    assert (result["first"], result["second"]) == (f"{M} · obi-gemini", f"{M} · released")
+    assert result["tasks"][0]["first"] == 3 / ITEMS
 
 
 def test_runs_of_different_datasets_are_compared_over_the_items_that_are_the_same(tmp_path):
@@ -158,9 +158,9 @@ def test_runs_of_different_datasets_are_compared_over_the_items_that_are_the_sam
                for n, each in enumerate(items())]  # fmt: skip
     one = made(tmp_path / "one", {(M, "image", "released"): 24})
     two = made(tmp_path / "two", {(M, "image", "released"): 12}, asked=changed, dataset="other")
-    found = compared(one, two)
-    assert found["dropped"] == 6
-    (task,) = found["tasks"]
+    result = compared(one, two)
+    assert result["dropped"] == 6
+    (task,) = result["tasks"]
     assert (task["items"], task["first"], task["second"]) == (18, 1.0, 6 / 18)
 
 
@@ -224,9 +224,9 @@ def test_tasks_that_are_unscored_are_named_beside_those_that_are_compared(tmp_pa
     ]
     right = {(M, "image", "released"): 4, (N, "image", "released"): 9}
     path = made(tmp_path / "r", right, asked=[*asked, *opened])
-    found = compared(path)
-    assert [each["task"] for each in found["tasks"]] == ["T5"]
-    (lacking,) = found["unscored"]
+    result = compared(path)
+    assert [each["task"] for each in result["tasks"]] == ["T5"]
+    (lacking,) = result["unscored"]
     assert (lacking["task"], lacking["metric"], lacking["items"]) == ("T6", "BERTScore_floor", 3)
     assert "semantic" in lacking["reason"]
     assert "3 items are not compared (T6)" in CliRunner().invoke(app, ["compare", str(path)]).stdout
@@ -269,8 +269,8 @@ def test_the_overall_p_is_that_of_the_ranks_of_a_report(two_tasks):
     """Fault 13: the report ranked one model first, and no task differed significantly."""
     (board,) = build_view(load_runs([two_tasks]), title="t").boards
     gap = board.resampled["strict"].gaps[M, N]
-    found = compared(two_tasks)
-    (mean,) = found["overall"]
+    result = compared(two_tasks)
+    (mean,) = result["overall"]
     assert mean["tasks"] == ["T5", "T7"]
     assert (mean["p"], mean["p_holm"]) == (gap.p_holm, gap.p_holm)
     assert mean["difference"] == gap.difference
@@ -287,11 +287,11 @@ def test_the_overall_p_is_that_of_the_ranks_of_a_report(two_tasks):
 
 def test_the_margin_decides_what_counts_as_equal(two_tasks):
     for margin, equal in ((100, True), (30, False)):
-        found = compared(two_tasks, "--margin", margin)
-        assert found["margin"] == margin
-        assert [each["equal"] for each in found["overall"]] == [equal]
+        result = compared(two_tasks, "--margin", margin)
+        assert result["margin"] == margin
+        assert [each["equal"] for each in result["overall"]] == [equal]
         python = keju.compare(two_tasks, margin=margin)
-        assert python.to_dict() == found
+        assert python.to_dict() == result
         assert python.overall["equal"].to_list() == [equal]
         assert (f"are equal within {margin} points in the mean of MCS-Bench" in python.verdict) == (
             equal
@@ -329,8 +329,8 @@ def test_too_few_books_are_never_said_to_find_a_difference(tmp_path, groups):
     ]
     right = {(M, "image", "released"): groups, (N, "image", "released"): 0}
     path = made(tmp_path / "r", right, asked=asked)
-    found = compared(path)
-    (task,), (mean,) = found["tasks"], found["overall"]
+    result = compared(path)
+    (task,), (mean,) = result["tasks"], result["overall"]
     assert task["needed"] == 6
     assert (mean["tasks"], mean["difference"], mean["p"]) == (["T5"], 1.0, task["p"])
     printed = " ".join(CliRunner().invoke(app, ["compare", str(path)]).stdout.split())

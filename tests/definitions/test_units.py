@@ -45,9 +45,9 @@ def item(group: str = "", *images: ImageRef) -> Item:
     ],
 )
 def test_units_are_counted_and_described(items: list[Item], units: Units, sentence: str) -> None:
-    found = units_of(items, "Book")
-    assert found == units
-    assert describe_units(found) == sentence
+    result = units_of(items, "Book")
+    assert result == units
+    assert describe_units(result) == sentence
 
 
 def test_units_are_described_in_chinese() -> None:

@@ -48,7 +48,7 @@ def test_known_bias_and_noise_lie_within_the_stated_intervals():
     held, total = 0, 0
     for seed in range(3):
         ratings, grades = simulated(seed)
-        found = align(ratings, grades)
+        result = align(ratings, grades)
         for judge, (bias, noise) in JUDGES.items():
             # The mean of three raters has a noise of .5 / √3 of its own.
             spread = noise**2 + 0.25 / 3
@@ -60,7 +60,7 @@ def test_known_bias_and_noise_lie_within_the_stated_intervals():
             }
             for measure, value in truth.items():
                 for task in (*TASKS, ""):
-                    each = estimate(found, judge, task, measure)
+                    each = estimate(result, judge, task, measure)
                     held += each.low <= value <= each.high
                     total += 1
     assert total == 3 * 3 * 4 * 3
@@ -78,11 +78,11 @@ def test_the_statistics_are_scipys_on_whole_grades():
         each._replace(raters={name: float(round(s)) for name, s in each.raters.items()})
         for each in ratings.rated
     ]
-    whole = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
-    found = align(Ratings(rated, 0), whole)
+    complete = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
+    result = align(Ratings(rated, 0), complete)
     chosen = [each for each in rated if each.which.task == "T2"]
     human = [each.human for each in chosen]
-    judge = [whole["noisy"][each.which] for each in chosen]
+    judge = [complete["noisy"][each.which] for each in chosen]
     expected = {
         "pearson": stats.pearsonr(human, judge).statistic,
         "spearman": stats.spearmanr(human, judge).statistic,
@@ -92,7 +92,7 @@ def test_the_statistics_are_scipys_on_whole_grades():
         "bias": np.mean(np.subtract(human, judge)),
     }
     for measure, value in expected.items():
-        assert estimate(found, "noisy", "T2", measure).value == pytest.approx(value)
+        assert estimate(result, "noisy", "T2", measure).value == pytest.approx(value)
 
 
 def test_the_best_judge_is_named_and_only_where_it_is_sure():
@@ -112,30 +112,30 @@ def test_the_best_judge_is_named_and_only_where_it_is_sure():
 
 def test_raters_agree_as_their_noise_allows():
     ratings, grades = simulated(2)
-    found = align(ratings, grades)
-    overall = next(each for each in found.raters if not each.task)
+    result = align(ratings, grades)
+    overall = next(each for each in result.raters if not each.task)
     # Alpha for intervals is the share of variance that is the answers': 2.25 of 2.5.
     assert overall.alpha_interval == pytest.approx(0.9, abs=0.05)
     assert (overall.raters, overall.answers, overall.ratings) == (3, 100, 300)
     alone, _ = simulated(2, raters=1)
-    found = align(alone, grades)
-    assert {each.alpha_interval for each in found.raters} == {None}
-    assert not found.leave_one_out
+    result = align(alone, grades)
+    assert {each.alpha_interval for each in result.raters} == {None}
+    assert not result.leave_one_out
 
 
 def test_a_person_and_a_judge_are_compared_with_the_same_other_raters():
     given = {"Li": 4.0, "Wang": 6.0, "Zhao": 8.0}
     rated = [RatedAnswer(AnswerId("m", name, "T2"), name, given, {"gpt": 9.0}) for name in "ab"]
     rated.append(RatedAnswer(AnswerId("m", "c", "T2"), "c", {"Li": 0.0}, {"gpt": 9.0}))
-    found = align(Ratings(rated, 0), {})
-    judge, person = found.leave_one_out
+    result = align(Ratings(rated, 0), {})
+    judge, person = result.leave_one_out
     assert (judge.judge, person.judge) == ("gpt", PERSON)
     # Li, Wang and Zhao in turn: 4 against 7, 6 against 6, 8 against 5; the judge's 9 against each.
     assert (person.measures["mae"].value, judge.measures["mae"].value) == (2, 3)
     assert (person.answers, judge.answers) == (2, 2)
     assert set(person.measures) == {"pearson", "spearman", "kendall", "mse", "mae"}
     # The papers' measure is over all answers and the mean of all raters.
-    assert estimate(found, "gpt", "T2", "mae").value == (3 + 3 + 9) / 3
+    assert estimate(result, "gpt", "T2", "mae").value == (3 + 3 + 9) / 3
 
 
 def test_a_judge_like_a_person_equals_a_person_and_a_noisier_one_is_worse():
@@ -149,15 +149,15 @@ def test_a_judge_like_a_person_equals_a_person_and_a_noisier_one_is_worse():
         rated.append(RatedAnswer(which, f"book {place // 20}", raters, {}))
         for judge, noise in (("equal", 1.2), ("noisier", 1.5)):
             grades[judge][which] = _whole(truth + generator.normal(0, noise))
-    found = align(Ratings(rated, 0), grades)
-    rows = {row.judge: row.measures for row in found.leave_one_out}
+    result = align(Ratings(rated, 0), grades)
+    rows = {row.judge: row.measures for row in result.leave_one_out}
     person, equal, noisier = (rows[name] for name in (PERSON, "equal", "noisier"))
     assert equal["pearson"].value == pytest.approx(person["pearson"].value, abs=0.03)
     assert equal["mse"].value == pytest.approx(person["mse"].value, rel=0.06)
     assert noisier["pearson"].high < person["pearson"].value
     assert noisier["mse"].low > person["mse"].value
     # Against the mean of both raters, the noisier judge is as good as a person against one.
-    both = estimate(found, "noisier", "T2", "pearson").value
+    both = estimate(result, "noisier", "T2", "pearson").value
     assert both == pytest.approx(person["pearson"].value, abs=0.03)
 
 
@@ -169,10 +169,10 @@ def test_answers_without_a_grade_are_counted_and_the_best_is_over_common_ones():
     ratings, grades = simulated(4)
     for place in range(10):
         del grades["wild"][ratings.rated[place].which]
-    found = align(ratings, grades)
-    assert found.ungraded == {"wild": 10}
-    assert {each.answers for each in found.best} == {90}
-    assert len(found.points) == 290
+    result = align(ratings, grades)
+    assert result.ungraded == {"wild": 10}
+    assert {each.answers for each in result.best} == {90}
+    assert len(result.points) == 290
 
 
 SHEET = [
@@ -191,9 +191,9 @@ def write(path: Path, rows: list[list[str]], encoding: str = "utf-8-sig") -> Pat
 
 
 def test_a_sheet_is_read_as_it_stands(tmp_path):
-    found = read_ratings([write(tmp_path / "r.csv", SHEET)])
-    assert found.blank == 1
-    first, second = found.rated
+    result = read_ratings([write(tmp_path / "r.csv", SHEET)])
+    assert result.blank == 1
+    first, second = result.rated
     assert first == (AnswerId("m", "a", "T2"), "p1", {"Li": 7, "Wang": 8.5}, {"gpt": 8})
     assert first.human == 7.75
     assert (second.which.item, second.judges) == ("c", {})

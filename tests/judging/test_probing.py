@@ -41,32 +41,32 @@ def verdicts(context, drawn) -> Callable[..., dict[str, object]]:
 
         context.rule([each.request for each in asked], says)
         assert context.ask(each.request for each in asked).complete
-        found = probe_results(context.folder, {JUDGE: asked})
-        return {each.probe: each for each in found}
+        result = probe_results(context.folder, {JUDGE: asked})
+        return {each.probe: each for each in result}
 
     return judged_by
 
 
 def test_a_sound_judge_is_not_flagged(verdicts):
-    found = verdicts(lambda text, right, prompt: 10 if right else 1 if text else 0)
-    assert {name: each.verdict for name, each in found.items()} == {
+    result = verdicts(lambda text, right, prompt: 10 if right else 1 if text else 0)
+    assert {name: each.verdict for name, each in result.items()} == {
         **dict.fromkeys(declared_probes().probes, "sound"), "plain": "", "by_rival": "",
     }  # fmt: skip
-    assert (found["plain"].mean, found["reference"].mean, found["empty"].mean) == (10, 10, 0)
-    another = found["another"]
+    assert (result["plain"].mean, result["reference"].mean, result["empty"].mean) == (10, 10, 0)
+    another = result["another"]
     # All grades fall by the same, so there is no interval. 2 of 2^10 swaps, in one of ten tests.
     assert (another.change, another.low, another.p) == (-9, None, 10 * 2 / 2**10)
-    assert found["plea"].obeyed == 0
-    assert found["plain"].answers == 10
+    assert result["plea"].obeyed == 0
+    assert result["plain"].answers == 10
 
 
 def test_a_judge_that_obeys_is_reported(verdicts):
-    found = verdicts(lambda text, right, prompt: 10 if right or "請給" in text else 1)
-    plea = found["plea"]
+    result = verdicts(lambda text, right, prompt: 10 if right or "請給" in text else 1)
+    plea = result["plea"]
     assert (plea.verdict, plea.change, plea.obeyed) == ("flagged", 9, 10)
     assert plea.says == "obeys: 10 of 10 orders"
-    assert all(found[name].verdict == "sound" for name in ORDERS - {"plea"})
-    assert found["empty"].verdict == "flagged"
+    assert all(result[name].verdict == "sound" for name in ORDERS - {"plea"})
+    assert result["empty"].verdict == "flagged"
 
 
 def test_a_judge_that_obeys_now_and_then_is_reported(verdicts, drawn):
@@ -76,43 +76,43 @@ def test_a_judge_that_obeys_now_and_then_is_reported(verdicts, drawn):
     def grade(text: str, right: bool, prompt: str) -> float:
         return 10 if right else 8 if "SYSTEM" in text and one in prompt and other else 0
 
-    found = verdicts(grade)
-    assert found["command"].obeyed >= 1
-    assert found["command"].verdict == "flagged"
+    result = verdicts(grade)
+    assert result["command"].obeyed >= 1
+    assert result["command"].verdict == "flagged"
 
 
 def test_a_judge_that_pays_for_length_is_flagged(verdicts):
-    found = verdicts(lambda text, right, prompt: min(10, 4 + len(text) / 60 + right))
-    assert (found["padded"].verdict, found["verbose"].verdict) == ("flagged", "flagged")
-    assert found["padded"].says == "rises surely"
-    assert found["reference"].verdict == "flagged"
+    result = verdicts(lambda text, right, prompt: min(10, 4 + len(text) / 60 + right))
+    assert (result["padded"].verdict, result["verbose"].verdict) == ("flagged", "flagged")
+    assert result["padded"].says == "rises surely"
+    assert result["reference"].verdict == "flagged"
 
 
 def test_probes_that_are_printed_together_are_adjusted_together(verdicts, drawn):
     """Six groups that all rise have p 2 / 2^6 = .031 alone, and .31 among ten tests."""
     del drawn[6:]
-    found = verdicts(lambda text, right, prompt: 4 + ("感謝" in prompt or "感谢" in prompt))
-    padded = found["padded"]
+    result = verdicts(lambda text, right, prompt: 4 + ("感謝" in prompt or "感谢" in prompt))
+    padded = result["padded"]
     assert (padded.groups, padded.change) == (6, 1)
     assert padded.p == pytest.approx(10 * 2 / 2**6)
     assert (padded.verdict, padded.says) == ("not sure", "rises, perhaps by chance")
 
 
 def test_a_judge_that_prefers_itself_is_flagged(verdicts):
-    found = verdicts(lambda text, right, prompt: 8 if "作者是：judge。" in prompt else 6)
-    assert (found["by_itself"].verdict, found["by_itself"].change) == ("flagged", 2)
-    assert found["by_itself"].says == "rises surely"
+    result = verdicts(lambda text, right, prompt: 8 if "作者是：judge。" in prompt else 6)
+    assert (result["by_itself"].verdict, result["by_itself"].change) == ("flagged", 2)
+    assert result["by_itself"].says == "rises surely"
     # It gives right and wrong answers the same, too.
-    assert found["another"].verdict == "flagged"
+    assert result["another"].verdict == "flagged"
 
 
 def test_a_judge_that_gives_no_grades_is_not_called_sound(context, drawn):
     asked = list(probings(drawn, context.folder.rubrics, JUDGE))
     context.rule([each.request for each in asked], lambda _: "好極了")
     context.ask(each.request for each in asked)
-    found = probe_results(context.folder, {JUDGE: asked})
-    assert {each.verdict for each in found} == {"", "no grades"}
-    assert all(each.no_grade == each.answers for each in found)
+    result = probe_results(context.folder, {JUDGE: asked})
+    assert {each.verdict for each in result} == {"", "no grades"}
+    assert all(each.no_grade == each.answers for each in result)
 
 
 def test_probes_that_need_another_item_are_left_out_where_there_is_none(context, drawn):

@@ -17,14 +17,14 @@ from keju.scoring import (
 
 def scored(make, model, answers, *, task="T5", truth="B", books=12, **fields):
     """Scores of a model's answers, the items spread over so many books."""
-    found = []
+    result = []
     for number, text in enumerate(answers):
         item, response = make(
             task, truth, text, name=f"i{number}", model=model, group=f"book {number % books}",
             **fields,
         )  # fmt: skip
-        found += score_answer(item, response, ("strict",))
-    return found
+        result += score_answer(item, response, ("strict",))
+    return result
 
 
 OPTIONS = {"options": ("甲", "乙", "丙", "丁")}
@@ -41,11 +41,11 @@ def compared(first, second, protocol="strict"):
 def test_a_model_that_is_always_right_is_told_from_one_that_never_is(make):
     good = scored(make, "good", ["B"] * 60, **OPTIONS)
     bad = scored(make, "bad", ["C"] * 60, **OPTIONS)
-    (found,) = compared(good, bad)
-    assert (found.task, found.metric, found.items, found.groups) == ("T5", "Acc", 60, 12)
-    assert (found.first, found.second, found.difference) == (1, 0, 1)
-    assert found.p == pytest.approx(2 / 2**12)
-    assert found.better == "first"
+    (result,) = compared(good, bad)
+    assert (result.task, result.metric, result.items, result.groups) == ("T5", "Acc", 60, 12)
+    assert (result.first, result.second, result.difference) == (1, 0, 1)
+    assert result.p == pytest.approx(2 / 2**12)
+    assert result.better == "first"
     (turned,) = compared(bad, good)
     assert (turned.difference, turned.better) == (-1, "second")
 
@@ -53,19 +53,19 @@ def test_a_model_that_is_always_right_is_told_from_one_that_never_is(make):
 def test_alike_models_are_not_told_apart(make):
     one = scored(make, "one", ["B", "B", "C"] * 20, **OPTIONS)
     two = scored(make, "two", ["C", "B", "B"] * 20, **OPTIONS)
-    (found,) = compared(one, two)
-    assert found.difference == 0
-    assert found.p == 1
-    assert found.better == ""
-    assert found.low < 0 < found.high
+    (result,) = compared(one, two)
+    assert result.difference == 0
+    assert result.p == 1
+    assert result.better == ""
+    assert result.low < 0 < result.high
 
 
 def test_only_items_that_both_answered_count_and_the_others_are_counted(make):
     one = scored(make, "one", ["B"] * 40, **OPTIONS)
     two = scored(make, "two", ["B"] * 20 + ["C"] * 5, **OPTIONS)
-    (found,), (mean,) = compare_sides(side(one), side(two))
-    assert found.items == mean.items == 25
-    assert (found.first, found.second) == (1.0, 0.8)
+    (result,), (mean,) = compare_sides(side(one), side(two))
+    assert result.items == mean.items == 25
+    assert (result.first, result.second) == (1.0, 0.8)
     assert (mean.only_first, mean.only_second) == (15, 0)
     more = scored(make, "one", ["B"] * 7, task="T7", **OPTIONS)
     _, (mean,) = compare_sides(side(two), side([*one, *more]))
@@ -78,9 +78,9 @@ def test_p_is_adjusted_over_the_tasks(make):
         both.append(
             scored(make, model, texts, **OPTIONS) + scored(make, model, texts, task="T7", **OPTIONS)
         )
-    found = compared(*both)
-    assert [each.task for each in found] == ["T5", "T7"]
-    for each in found:
+    result = compared(*both)
+    assert [each.task for each in result] == ["T5", "T7"]
+    for each in result:
         assert each.p_holm == pytest.approx(min(1, 2 * each.p))
 
 
@@ -88,22 +88,22 @@ def test_p_is_adjusted_over_the_tasks(make):
 def test_fewer_than_six_books_have_no_test_and_no_interval(make, books):
     one = scored(make, "one", ["B"] * 5, books=books, **OPTIONS)
     two = scored(make, "two", ["C"] * 5, books=books, **OPTIONS)
-    (found,) = compared(one, two)
-    assert (found.p, found.low, found.better, found.needed) == (None, None, "", 6)
-    assert (found.difference, found.groups) == (1, books)
+    (result,) = compared(one, two)
+    assert (result.p, result.low, result.better, result.needed) == (None, None, "", 6)
+    assert (result.difference, result.groups) == (1, books)
 
 
 def test_of_an_error_the_lower_is_the_better(make):
     official = []
     for model, text in (("near", "12"), ("far", "24")):
-        found = []
+        result = []
         for number in range(24):
             item, response = make(
                 "recognition", "12", text, name=f"i{number}", model=model, group=f"b{number}",
                 query="How",
             )  # fmt: skip
-            found += score_answer(item, response, ("official",))
-        official.append(found)
+            result += score_answer(item, response, ("official",))
+        official.append(result)
     (task,), (mean,) = compare_sides(*(side(each, "official") for each in official))
     assert (task.metric, task.first, task.second) == ("MRE", 0, 1)
     assert task.better == mean.better == "first"
@@ -161,9 +161,9 @@ def test_the_needed_groups_are_those_of_the_adjusted_test():
         side(each for task in TASKS for each in summed(model, sums, task=task, metric="Acc"))
         for model, sums in SUMS.items()
     ]
-    found = adjust_comparisons(compare_tasks(*sides))
-    assert [(each.groups, each.needed) for each in found] == [(6, 7)] * 3
-    assert "detectable" not in found[0].__struct_fields__
+    result = adjust_comparisons(compare_tasks(*sides))
+    assert [(each.groups, each.needed) for each in result] == [(6, 7)] * 3
+    assert "detectable" not in result[0].__struct_fields__
 
 
 TASKS = ("T5", "T7", "T10")

@@ -40,8 +40,8 @@ def by_scipy(human: np.ndarray, model: np.ndarray) -> dict[str, float]:
 @pytest.mark.parametrize("whole", [True, False])
 def test_values_are_scipys(whole):
     human, model = ratings(60, 1, whole=whole)
-    found = associate(human, model, own_groups(60))
-    assert found.values == pytest.approx(by_scipy(human, model))
+    result = associate(human, model, own_groups(60))
+    assert result.values == pytest.approx(by_scipy(human, model))
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -54,25 +54,25 @@ def test_each_resample_is_that_of_the_drawn_pairs_written_out(whole, monkeypatch
         "keju.statistics.association.draws", lambda *_, **__: [drawn[:9], drawn[9:]]
     )
     monkeypatch.setattr("keju.statistics.association._BLOCK", 100)
-    found = associate(human, model, groups)
-    assert found.groups == 9
+    result = associate(human, model, groups)
+    assert result.groups == 9
     inverse = np.arange(40) % 9
     for place, times in enumerate(drawn):
         rows = np.repeat(np.arange(40), times[inverse].astype(int))
-        assert {name: found.resampled[name][place] for name in MEASURES} == pytest.approx(
+        assert {name: result.resampled[name][place] for name in MEASURES} == pytest.approx(
             by_scipy(human[rows], model[rows])
         )
 
 
 def test_a_measure_that_is_not_defined_has_neither_value_nor_interval():
-    found = associate([5.0] * 6, [1, 2, 3, 4, 5, 6], own_groups(6))
-    assert (found.values["pearson"], found.values["spearman"], found.values["kendall"]) == (
+    result = associate([5.0] * 6, [1, 2, 3, 4, 5, 6], own_groups(6))
+    assert (result.values["pearson"], result.values["spearman"], result.values["kendall"]) == (
         None, None, None,
     )  # fmt: skip
-    assert found.interval("kendall") is None
-    assert np.isnan(found.resampled["pearson"]).all()
-    assert found.values["bias"] == 1.5
-    assert found.interval("bias").low < 1.5 < found.interval("bias").high
+    assert result.interval("kendall") is None
+    assert np.isnan(result.resampled["pearson"]).all()
+    assert result.values["bias"] == 1.5
+    assert result.interval("bias").low < 1.5 < result.interval("bias").high
     alone = associate([3.0], [4.0], ["a"])
     assert (alone.values["mae"], alone.values["spearman"]) == (1, None)
     assert alone.interval("mae") is None
@@ -80,8 +80,8 @@ def test_a_measure_that_is_not_defined_has_neither_value_nor_interval():
 
 def test_values_of_one_group_have_no_interval():
     human, model = ratings(20, 5)
-    found = associate(human, model, ["one book"] * 20)
-    assert all(found.interval(name) is None for name in MEASURES)
+    result = associate(human, model, ["one book"] * 20)
+    assert all(result.interval(name) is None for name in MEASURES)
 
 
 def test_wrong_lengths_are_refused():

@@ -80,8 +80,8 @@ def values_of_models(draw):
 @settings(max_examples=40, deadline=None)
 @given(values_of_models())
 def test_p_is_that_of_a_loop_over_all_swaps(parts):
-    found = paired_p(parts)
-    assert found == {
+    result = paired_p(parts)
+    assert result == {
         pair: pytest.approx(naive_p(parts, *pair)) for pair in ((0, 1), (0, 2), (1, 2))
     }
 
@@ -139,6 +139,12 @@ def test_equal_models_have_p_1():
     assert paired_p([part(A, A)]) == {(0, 1): 1}
 
 
+def test_a_model_without_any_denominator_does_not_differ_and_p_is_never_0():
+    assert paired_p([part([(1, 2)] * 6, [(0, 0)] * 6)]) == {(0, 1): 1.0}
+    shared = means([1] * 6, [0] * 6)
+    assert paired_p([shared, part([(1, 2)] * 6, [(0, 0)] * 6)]) == {(0, 1): 2 / 64}
+
+
 def test_tasks_are_swapped_together_where_they_share_their_groups():
     first, second = [1, 1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 0, 1]
     tasks = [means(first, second)._replace(weight=0.5) for _ in range(2)]
@@ -175,8 +181,8 @@ def test_a_difference_is_found_and_its_interval_contains_it():
     contained, claims = [], []
     for _ in range(200):
         models = two_models(generator, books=40, gap=0.1)
-        found = difference_interval([models], 0, 1)
-        contained.append(found.low <= 0.1 <= found.high)
+        result = difference_interval([models], 0, 1)
+        contained.append(result.low <= 0.1 <= result.high)
         claims.append(paired_p([models])[0, 1] <= 0.05)
     assert 0.91 <= np.mean(contained) <= 0.99
     assert np.mean(claims) > 0.5

@@ -32,9 +32,9 @@ def part(top, bottom=None, *, groups=None, weight=1.0):
 
 
 def bounds(parts):
-    found = interval(parts)
-    assert found is not None
-    return found.low, found.high
+    result = interval(parts)
+    assert result is not None
+    return result.low, result.high
 
 
 def width(parts):
@@ -150,13 +150,13 @@ def test_the_interval_of_a_share_contains_it_and_is_within_0_and_1(tasks):
         part([min(pair) for pair in pairs], [most for _, most in pairs], weight=1 / len(tasks))
         for pairs in tasks
     ]
-    found, value = interval(parts), float(value_of(parts)[0])
-    if found is None:
+    result, value = interval(parts), float(value_of(parts)[0])
+    if result is None:
         assert 0 < value < 1
         return
-    assert 0 <= found.low <= value + 1e-12
-    assert value - 1e-12 <= found.high <= 1
-    assert found.high - found.low > 0.01
+    assert 0 <= result.low <= value + 1e-12
+    assert value - 1e-12 <= result.high <= 1
+    assert result.high - result.low > 0.01
 
 
 def test_one_large_group_makes_an_interval_wide():
@@ -165,9 +165,9 @@ def test_one_large_group_makes_an_interval_wide():
     assert group_shares([part(right * equal, equal)]) == pytest.approx((8, 1 / 8, 8))
     shares = group_shares([part(right * unequal, unequal)])
     assert shares == pytest.approx((8, 200 / 340, 340**2 / (7 * 400 + 40_000)))
-    found = interval([part(right * unequal, unequal)])
-    assert found is not None
-    assert (found.groups, found.largest) == (8, pytest.approx(200 / 340))
+    result = interval([part(right * unequal, unequal)])
+    assert result is not None
+    assert (result.groups, result.largest) == (8, pytest.approx(200 / 340))
     assert width([part(right * unequal, unequal)]) > width([part(right * equal, equal)])
 
 
@@ -191,8 +191,8 @@ def test_many_independent_items_have_the_normal_interval():
 
 def test_many_independent_right_or_wrong_items_have_the_exact_binomial_interval():
     exact = stats.binomtest(280, 400).proportion_ci(0.95, method="exact")
-    found = bounds([part([1, 0, 1, 1, 0, 1, 1, 0, 1, 1] * 40)])
-    assert found == pytest.approx((exact.low, exact.high), abs=0.002)
+    result = bounds([part([1, 0, 1, 1, 0, 1, 1, 0, 1, 1] * 40)])
+    assert result == pytest.approx((exact.low, exact.high), abs=0.002)
 
 
 def test_neighbours_are_drawn_together_beyond_a_thousand_groups(monkeypatch):
@@ -203,10 +203,10 @@ def test_neighbours_are_drawn_together_beyond_a_thousand_groups(monkeypatch):
     assert merged is not None
     assert merged.groups == 5000
     monkeypatch.setattr("keju.statistics.resampling.MOST_GROUPS", 5000)
-    whole = interval([many])
-    assert whole is not None
+    complete = interval([many])
+    assert complete is not None
     assert MOST_GROUPS == 1000
-    assert merged.high - merged.low == pytest.approx(whole.high - whole.low, rel=0.05)
+    assert merged.high - merged.low == pytest.approx(complete.high - complete.low, rel=0.05)
 
 
 def test_lengths_must_agree():

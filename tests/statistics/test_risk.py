@@ -75,12 +75,12 @@ def test_each_draw_has_the_curve_of_the_drawn_items_written_out(monkeypatch):
     monkeypatch.setattr(
         "keju.statistics.risk.draws", lambda *_, **__: [drawn[:200], drawn[200:300]]
     )
-    found = risk_intervals(errors, weights, signal, names, coverages=[0.5, 0.8])
+    result = risk_intervals(errors, weights, signal, names, coverages=[0.5, 0.8])
     curve = risk_coverage(errors, weights, signal)
     shares = group_shares([ratio_of([1.0] * count, [1.0] * count, names)])
     for interval, values, value in (
-        (found.area, area, curve.area), (found.gain, gain, curve.gain),
-        (found.at[0.5], at[0], curve.at(0.5)), (found.at[0.8], at[1], curve.at(0.8)),
+        (result.area, area, curve.area), (result.gain, gain, curve.gain),
+        (result.at[0.5], at[0], curve.at(0.5)), (result.at[0.8], at[1], curve.at(0.8)),
     ):  # fmt: skip
         assert interval == pytest.approx(interval_of_values(values, value, shares))
 

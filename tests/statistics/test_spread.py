@@ -35,16 +35,16 @@ def test_each_draw_has_the_quantile_of_the_drawn_values_written_out(monkeypatch)
         naive.append(chosen[int(np.ceil(0.9 * len(chosen) - 1e-9)) - 1])
     monkeypatch.setitem(spread.__globals__, "draws", lambda *_, **__: [drawn[:300]])
     shares = group_shares([ratio_of([1.0] * 40, [1.0] * 40, names)])
-    mean, found = spread(values.tolist(), names, [0.9])
-    assert found.interval == interval_of_values(np.array(naive, dtype=float), found.value, shares)
+    mean, result = spread(values.tolist(), names, [0.9])
+    assert result.interval == interval_of_values(np.array(naive, dtype=float), result.value, shares)
     assert mean.interval == mean_interval(values.tolist(), names)
 
 
 def test_the_90_percent_quantile_of_fewer_than_ten_groups_has_no_interval():
     values = np.random.default_rng(2).exponential(10, 60).tolist()
     for groups, expected in ((5, (0, 0, 0)), (6, (1, 1, 0)), (9, (1, 1, 0)), (10, (1, 1, 1))):
-        found = spread(values, [f"book {place % groups}" for place in range(60)])
-        assert tuple(each.interval is not None for each in found) == expected
+        result = spread(values, [f"book {place % groups}" for place in range(60)])
+        assert tuple(each.interval is not None for each in result) == expected
 
 
 def test_groups_widen_the_interval():

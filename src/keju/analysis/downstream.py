@@ -146,9 +146,9 @@ def _rate_readings(run_set: RunSet) -> dict[tuple[str, str], float]:
         if asked.item.images and (truth := _true_text(asked.item)):
             pictures = name_of_images(asked.item.images)
             for model in {answer.model for answer in asked.answers}:
-                said = readings.get((model, pictures))
-                if said is not None:
-                    rate = distance(truth, said) / len(truth)
+                reading = readings.get((model, pictures))
+                if reading is not None:
+                    rate = distance(truth, reading) / len(truth)
                     found[model, asked.item.id] = 1 - min(1.0, rate)
     return found
 
@@ -158,7 +158,7 @@ def _true_text(item: Item) -> str:
 
 
 def _correlate(benchmark: str, name: str, model: str, readers: str, pairs: _Pairs) -> Downstream:
-    found = associate(pairs.read, pairs.answered, pairs.groups)
+    association = associate(pairs.read, pairs.answered, pairs.groups)
     middle = sorted(pairs.read)[len(pairs.read) // 2]
     return Downstream(
         benchmark=benchmark,
@@ -166,9 +166,9 @@ def _correlate(benchmark: str, name: str, model: str, readers: str, pairs: _Pair
         model=model,
         readers=readers,
         pairs=len(pairs.read),
-        groups=found.groups,
-        spearman=found.correlation("spearman"),
-        kendall=found.correlation("kendall"),
+        groups=association.groups,
+        spearman=association.correlation("spearman"),
+        kendall=association.correlation("kendall"),
         worse=_mean([v for r, v in zip(pairs.read, pairs.answered, strict=True) if r < middle]),
         better=_mean([v for r, v in zip(pairs.read, pairs.answered, strict=True) if r >= middle]),
     )

@@ -174,7 +174,7 @@ def _against_metrics(
                 if len(pairs) < _FEWEST:
                     continue
                 given, measured, groups, models = zip(*pairs, strict=True)
-                found = associate(given, measured, groups)
+                association = associate(given, measured, groups)
                 yield MetricJudge(
                     judge=judge,
                     task=task_name(name, query),
@@ -183,8 +183,8 @@ def _against_metrics(
                     main=place == 0,
                     answers=len(pairs),
                     models=len(set(models)),
-                    spearman=found.correlation("spearman"),
-                    kendall=found.correlation("kendall"),
+                    spearman=association.correlation("spearman"),
+                    kendall=association.correlation("kendall"),
                 )
 
 

@@ -458,8 +458,8 @@ def _rank(known: ResampledMeans, model: str) -> Rank:
 
 def _sort_value(overall: Sequence[Mean | None]) -> float:
     """The strict overall value as it is printed, else the official one."""
-    known = [mean.value for mean in overall if mean is not None and mean.value is not None]
-    return printed(known[-1]) if known else -1.0
+    values = [mean.value for mean in overall if mean is not None and mean.value is not None]
+    return printed(values[-1]) if values else -1.0
 
 
 def _seconds(model_responses: ModelResponses, speed: Speed | None) -> float | None:

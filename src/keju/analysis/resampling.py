@@ -370,11 +370,13 @@ def _drop_largest(
     place = int(np.argmax(shares.round(9)))
     fewer = []
     for part in parts:
-        kept = part.groups != numbers[place]
-        if kept.any():
+        remaining = part.groups != numbers[place]
+        if remaining.any():
             fewer.append(
                 part._replace(
-                    groups=part.groups[kept], top=part.top[kept], bottom=part.bottom[kept]
+                    groups=part.groups[remaining],
+                    top=part.top[remaining],
+                    bottom=part.bottom[remaining],
                 )
             )
     values = [printed(value) for value in np.nan_to_num(value_of(fewer))]

@@ -114,12 +114,12 @@ def risk_coverage_rows(run_set: RunSet) -> list[RiskCoverageRow]:
     """For each model except baselines, each task, and each confidence signal of its answers."""
     found = []
     for (model, name), pages in _collect_transcriptions(run_set).items():
-        known = [(page, sure) for page in pages if (sure := page.confidence) is not None]
-        if len(known) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
-            errors = [page.stats["numerator"] for page, _ in known]
-            weights = [page.stats["denominator"] for page, _ in known]
-            signal = [sure for _, sure in known]
-            groups = [page.group for page, _ in known]
+        confident = [(page, sure) for page in pages if (sure := page.confidence) is not None]
+        if len(confident) >= max(_FEWEST_SORTED, 0.9 * len(pages)):
+            errors = [page.stats["numerator"] for page, _ in confident]
+            weights = [page.stats["denominator"] for page, _ in confident]
+            signal = [sure for _, sure in confident]
+            groups = [page.group for page, _ in confident]
             values = (errors, weights, signal)
             found.append(_risk_coverage_row(model, name, "CER", "confidence", values, groups))
     found.extend(_agreeing(run_set))

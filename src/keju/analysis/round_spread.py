@@ -43,7 +43,7 @@ _Rounds = list[list[Score]]
 
 def round_spreads(run_set: RunSet) -> list[RoundSpread]:
     """A row for each task of each model with two or more rounds, and for its overall means."""
-    found: list[RoundSpread] = []
+    spreads: list[RoundSpread] = []
     for protocol in PROTOCOLS:
         by_model: dict[str, dict[str, dict[tuple[str, str], _Rounds]]] = {}
         for place, scores in run_set.mains[protocol].items():
@@ -58,8 +58,8 @@ def round_spreads(run_set: RunSet) -> list[RoundSpread]:
                     by_benchmark.setdefault(task(place[0]).benchmark, {})[place] = rounds
         for model, by_benchmark in by_model.items():
             for benchmark, tasks in by_benchmark.items():
-                found += _rows(protocol, benchmark, model, tasks)
-    return found
+                spreads += _rows(protocol, benchmark, model, tasks)
+    return spreads
 
 
 def _complete_rounds(scores: Sequence[Score]) -> _Rounds:

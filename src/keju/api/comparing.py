@@ -112,16 +112,16 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
     margin = options.pop("margin")
     paths = [sides.first] if sides.second is None else [sides.first, sides.second]
     with open_scored([path_of(path) for path in paths]) as runs:
-        found = comparison_of(runs, protocol, SideChoice(**options), margin=margin)
-        notes = [*comparison_lines(found), *bundle_lines([run.path for run in runs])]
+        result = comparison_of(runs, protocol, SideChoice(**options), margin=margin)
+        notes = [*comparison_lines(result), *bundle_lines([run.path for run in runs])]
     return Comparison(
-        first=found.first,
-        second=found.second,
-        verdict=verdict_of(found),
+        first=result.first,
+        second=result.second,
+        verdict=verdict_of(result),
         notes=tuple(notes),
-        overall=pl.DataFrame(map(_row, found.overall), schema=_OVERALL),
-        tasks=pl.DataFrame(map(_row, found.tasks), schema=_TASKS),
-        _found=found,
+        overall=pl.DataFrame(map(_row, result.overall), schema=_OVERALL),
+        tasks=pl.DataFrame(map(_row, result.tasks), schema=_TASKS),
+        _found=result,
     )
 
 

@@ -98,9 +98,9 @@ def compare_sides(
 ) -> tuple[list[TaskComparison], list[OverallComparison]]:
     """`compare_tasks`, and the overall mean of each benchmark. No p value is adjusted."""
     shared = list(_share_mains(first, second))
-    found = [_compare_task(each) for each in shared]
+    comparisons = [_compare_task(each) for each in shared]
     by_benchmark: dict[str, list[tuple[_SharedTask, TaskComparison]]] = {}
-    for pair in zip(shared, found, strict=True):
+    for pair in zip(shared, comparisons, strict=True):
         by_benchmark.setdefault(pair[0].task.benchmark, []).append(pair)
     overall = [
         OverallComparison(
@@ -113,7 +113,7 @@ def compare_sides(
         for benchmark, pairs in by_benchmark.items()
         for names, figures in _compare_mean(pairs)
     ]
-    return found, overall
+    return comparisons, overall
 
 
 def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison]:
@@ -128,7 +128,7 @@ def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison
         first: one model in one prompt variant under `strict`.
         second: another model, prompt variant or run.
     """
-    found = [
+    comparisons = [
         _compare_task(shared)
         for task in tasks()
         for query in task.queries
@@ -136,15 +136,17 @@ def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison
         if metric in query.strict
         for shared in _share(task, query, metric, first, second)
     ]
-    return [replace(compared, better="") for compared in adjust_comparisons(found)]
+    return [replace(compared, better="") for compared in adjust_comparisons(comparisons)]
 
 
-def adjust_comparisons(found: Sequence[D]) -> list[D]:
+def adjust_comparisons(comparisons: Sequence[D]) -> list[D]:
     """Adjust the p values over all tests of a table; only then a side is called better."""
-    tested = [place for place, compared in enumerate(found) if compared.p is not None]
-    adjusted = dict(zip(tested, holm([found[place].p or 0.0 for place in tested]), strict=True))
+    tested = [place for place, compared in enumerate(comparisons) if compared.p is not None]
+    adjusted = dict(
+        zip(tested, holm([comparisons[place].p or 0.0 for place in tested]), strict=True)
+    )
     # With enough groups, those that could not be tested would belong to the family as well.
-    testable = sum(compared.needed is not None for compared in found)
+    testable = sum(compared.needed is not None for compared in comparisons)
     return [
         replace(
             compared,
@@ -154,11 +156,11 @@ def adjust_comparisons(found: Sequence[D]) -> list[D]:
             else groups_needed(testable if compared.p is None else len(tested)),
             better=compared.better if adjusted.get(place, 1.0) <= LEVEL else "",
         )
-        for place, compared in enumerate(found)
+        for place, compared in enumerate(comparisons)
     ]
 
 
-def mark_equal(found: Sequence[D], margin: float) -> list[D]:
+def mark_equal(comparisons: Sequence[D], margin: float) -> list[D]:
     """Mark the differences whose 95 % interval is inside ± `margin`, a fraction."""
     return [
         replace(
@@ -167,7 +169,7 @@ def mark_equal(found: Sequence[D], margin: float) -> list[D]:
             and compared.high is not None
             and -margin < compared.low <= compared.high < margin,
         )
-        for compared in found
+        for compared in comparisons
     ]
 
 
@@ -262,12 +264,12 @@ def _compare_mean(
     """
     means = [pair for pair in pairs if pair[0].higher_is_better]
     if len(means or pairs) == 1:
-        ((shared, found),) = means or pairs
-        yield (shared.name,), {name: getattr(found, name) for name in _FIGURES}
+        ((shared, comparison),) = means or pairs
+        yield (shared.name,), {name: getattr(comparison, name) for name in _FIGURES}
     elif means:
         domains: dict[str, dict[str, TaskComparison]] = {}
-        for shared, found in means:
-            domains.setdefault(shared.task.domain, {})[shared.name] = found
+        for shared, comparison in means:
+            domains.setdefault(shared.task.domain, {})[shared.name] = comparison
         weights = mean_weights(domains)
         numbers = number_names(group for shared, _ in means for group in shared.scores.groups)
         parts = [shared.parts(numbers, weights[shared.name]) for shared, _ in means]
@@ -275,8 +277,12 @@ def _compare_mean(
             [part for of_task in parts for part in of_task] if all(parts) else [],
             [shared.counted(numbers, weights[shared.name]) for shared, _ in means],
             (
-                _mean([found.first for found in its.values()] for its in domains.values()),
-                _mean([found.second for found in its.values()] for its in domains.values()),
+                _mean(
+                    [comparison.first for comparison in its.values()] for its in domains.values()
+                ),
+                _mean(
+                    [comparison.second for comparison in its.values()] for its in domains.values()
+                ),
             ),
             higher_is_better=True,
         )

@@ -1,6 +1,6 @@
 """Statistics: confidence intervals, tests, correlation, and agreement of raters."""
 
-from keju.statistics.agreement import Alpha, Measure, krippendorff_alpha
+from keju.statistics.agreement import Measure, krippendorff_alpha
 from keju.statistics.association import (
     MEASURES,
     Association,
@@ -9,8 +9,6 @@ from keju.statistics.association import (
     associate,
 )
 from keju.statistics.correlation import (
-    Deviation,
-    PairCounts,
     deviation,
     kendall,
     kendall_paper,
@@ -44,7 +42,7 @@ from keju.statistics.resampling import (
     value_of,
     weigh_groups,
 )
-from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
+from keju.statistics.risk import RiskCoverage, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
 from keju.statistics.variants import variants_p
 
@@ -53,19 +51,15 @@ __all__ = [
     "LEVEL",
     "MEASURES",
     "RESAMPLES",
-    "Alpha",
     "Association",
     "AssociationMeasure",
     "Correlation",
-    "Deviation",
     "Floats",
     "GroupShares",
     "Interval",
     "Measure",
-    "PairCounts",
     "Ratio",
     "RiskCoverage",
-    "RiskIntervals",
     "Spread",
     "are_shares",
     "as_columns",

@@ -116,8 +116,8 @@ def ratio_of(
     """
     if not len(numerators) == len(denominators) == len(groups):
         raise ValueError("numerators, denominators and groups must be of one length")
-    known = number_names(groups) if numbers is None else numbers
-    places = np.fromiter((known[name] for name in groups), dtype=np.intp, count=len(groups))
+    numbering = number_names(groups) if numbers is None else numbers
+    places = np.fromiter((numbering[name] for name in groups), dtype=np.intp, count=len(groups))
     present, rows = np.unique(places, return_inverse=True)
     top, bottom = (
         np.bincount(rows, side, minlength=len(present)).astype(np.float64)[:, None]

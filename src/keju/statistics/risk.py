@@ -110,12 +110,12 @@ def risk_intervals(
     rows = []
     for drawn in draws(cells, numbers=_PASSES * len(errors)):
         counts = drawn[:, places]
-        kept = by_signal.blocks(counts)
-        area, whole = kept.areas(), kept.at(1.0)
-        room = whole - by_error.blocks(counts).areas()
+        blocks = by_signal.blocks(counts)
+        area, total = blocks.areas(), blocks.at(1.0)
+        room = total - by_error.blocks(counts).areas()
         gain = np.full(len(drawn), np.nan)
-        np.divide(whole - area, room, out=gain, where=room > 0)
-        rows.append(np.stack([area, gain, *(kept.at(share) for share in coverages)]))
+        np.divide(total - area, room, out=gain, where=room > 0)
+        rows.append(np.stack([area, gain, *(blocks.at(share) for share in coverages)]))
     area, gain, *at = np.concatenate(rows, axis=1)
     return RiskIntervals(
         interval_of_values(area, curve.area, shares),

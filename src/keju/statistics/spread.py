@@ -51,27 +51,27 @@ def spread(
     if not all(0 < share <= 1 for share in quantiles):
         raise ValueError("a quantile is a share above 0, up to 1")
     places, cells, shares = place_items(groups)
-    known, columns = np.unique(numbers, return_inverse=True)
-    counts = np.zeros((cells, len(known)))
+    levels, columns = np.unique(numbers, return_inverse=True)
+    counts = np.zeros((cells, len(levels)))
     np.add.at(counts, (places, columns), 1.0)
     reached = np.cumsum(counts, axis=1)
-    found = _quantiles(known, reached.sum(axis=0, keepdims=True), quantiles)[0].tolist()
+    measures = _quantiles(levels, reached.sum(axis=0, keepdims=True), quantiles)[0].tolist()
     resampled = np.concatenate([
-        _quantiles(known, drawn @ reached, quantiles)
-        for drawn in draws(cells, numbers=len(known) * (4 + cells // 16))
+        _quantiles(levels, drawn @ reached, quantiles)
+        for drawn in draws(cells, numbers=len(levels) * (4 + cells // 16))
     ])  # fmt: skip
     sure = [cells * min(share, 1 - share) >= 1 - _SLACK for share in quantiles]
     return (
         Spread(float(numbers.mean()), mean_interval(values, groups)),
         *(
             Spread(value, interval_of_values(column, value, shares) if enough else None)
-            for value, column, enough in zip(found, resampled.T, sure, strict=True)
+            for value, column, enough in zip(measures, resampled.T, sure, strict=True)
         ),
     )
 
 
-def _quantiles(known: Floats, reached: Floats, quantiles: Sequence[float]) -> Floats:
+def _quantiles(levels: Floats, reached: Floats, quantiles: Sequence[float]) -> Floats:
     """Quantiles of ascending values with cumulative counts in rows: rows by quantiles."""
     total = reached[:, -1:] * (1 - _SLACK)
     places = [(reached < share * total).sum(axis=1) for share in quantiles]
-    return np.stack([known[place] for place in places], axis=1)
+    return np.stack([levels[place] for place in places], axis=1)

@@ -291,12 +291,12 @@ def _run_checks(
 def _check_licences(items: ReleaseSummary) -> Check:
     """Check that no item has a licence that the release's does not name."""
     others = items.licences.list_others()
-    found = join_clauses(
+    licences = join_clauses(
         message("steps.items-under-licence", count=count, licence=licence)
         for licence, count in others
     )
     return Check(
-        message("steps.check-licences"), found or message("steps.licences-same"), not others
+        message("steps.check-licences"), licences or message("steps.licences-same"), not others
     )
 
 

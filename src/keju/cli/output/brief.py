@@ -14,7 +14,7 @@ MOST_LINES = 40
 
 
 def print_briefly(
-    whole: Sequence[RenderableType],
+    output: Sequence[RenderableType],
     brief: Sequence[RenderableType],
     *,
     everything: bool,
@@ -23,14 +23,14 @@ def print_briefly(
     """Print everything if it is asked for or fits on a screen, else the brief form of it.
 
     Args:
-        whole: tables, and lines of text.
+        output: tables, and lines of text.
         brief: the same in brief, the most important part first; lines that do not fit are dropped.
         everything: whether ``--all`` is given.
         most: the maximum number of lines without it.
     """
-    total = sum(map(_count_lines, whole))
+    total = sum(map(_count_lines, output))
     if everything or total <= most:
-        _print(whole)
+        _print(output)
         return
     lines_left = most - 1
     shown: list[RenderableType] = []
