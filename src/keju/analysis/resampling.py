@@ -370,15 +370,10 @@ def _drop_largest(
     place = int(np.argmax(shares.round(9)))
     fewer = []
     for part in parts:
-        remaining = part.groups != numbers[place]
-        if remaining.any():
-            fewer.append(
-                part._replace(
-                    groups=part.groups[remaining],
-                    top=part.top[remaining],
-                    bottom=part.bottom[remaining],
-                )
-            )
+        rows = part.groups != numbers[place]
+        if rows.any():
+            top, bottom = part.top[rows], part.bottom[rows]
+            fewer.append(Ratio(part.groups[rows], top, bottom, part.weight))
     values = [printed(value) for value in np.nan_to_num(value_of(fewer))]
     now = rank_sets(values, _test_pairs(fewer))
     return LargestGroup(

@@ -141,10 +141,8 @@ def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison
 
 def adjust_comparisons(comparisons: Sequence[D]) -> list[D]:
     """Adjust the p values over all tests of a table; only then a side is called better."""
-    tested = [place for place, compared in enumerate(comparisons) if compared.p is not None]
-    adjusted = dict(
-        zip(tested, holm([comparisons[place].p or 0.0 for place in tested]), strict=True)
-    )
+    p_values = {n: compared.p for n, compared in enumerate(comparisons) if compared.p is not None}
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     # With enough groups, those that could not be tested would belong to the family as well.
     testable = sum(compared.needed is not None for compared in comparisons)
     return [
@@ -153,7 +151,7 @@ def adjust_comparisons(comparisons: Sequence[D]) -> list[D]:
             p_holm=adjusted.get(place),
             needed=None
             if compared.needed is None
-            else groups_needed(testable if compared.p is None else len(tested)),
+            else groups_needed(testable if compared.p is None else len(p_values)),
             better=compared.better if adjusted.get(place, 1.0) <= LEVEL else "",
         )
         for place, compared in enumerate(comparisons)
@@ -232,8 +230,7 @@ def _sum_pair(
 
 
 def _pick(side: StatsColumn, name: str, places: Sequence[int]) -> list[float]:
-    values = [stats[name] for stats in side]
-    return [values[place] for place in places]
+    return [side[place][name] for place in places]
 
 
 def _compare_task(shared: _SharedTask) -> TaskComparison:
@@ -326,5 +323,4 @@ def _test(
 
 def _count_alone(one: SideScores, other: SideScores, benchmark: str) -> int:
     """The number of a benchmark's items that one side has and the other has not."""
-    own, others = one.items_of(benchmark), other.items_of(benchmark)
-    return len(own - others) + one.count_dropped(benchmark)
+    return len(one.items_of(benchmark) - other.items_of(benchmark)) + one.count_dropped(benchmark)
