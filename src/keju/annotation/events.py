@@ -12,6 +12,7 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -112,7 +113,7 @@ class EventLog:
 
     def _open(self) -> None:
         self._file.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-        self._file.execute("PRAGMA journal_mode = WAL")
+        self._use_write_ahead_log()
         self._file.execute("PRAGMA synchronous = FULL")
         (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
         (mark,) = self._file.execute("PRAGMA application_id").fetchone()
@@ -123,6 +124,20 @@ class EventLog:
             )
         elif mark != FORMAT:
             raise sqlite3.DatabaseError(message("annotation.other-program"))
+
+    def _use_write_ahead_log(self) -> None:
+        # SQLite does not wait for another server that opens the file at the same moment: a change
+        # of the journal mode fails at once, whatever `busy_timeout` is.
+        deadline = monotonic() + BUSY_MS / 1000
+        while True:
+            try:
+                self._file.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() > deadline:
+                    raise
+                sleep(0.01)
+            else:
+                return
 
     def close(self) -> None:
         """Close the file, after the query of another thread has ended.
