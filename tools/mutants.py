@@ -6,7 +6,8 @@
 Each change is small: a comparison, a sign, a number, a boolean or a condition. Caught means that a
 test of the same package (without the slow ones) fails. The changes are drawn once with a seed, by
 package in proportion to its size, and stored with the text of their line. A line that no longer
-exists is replaced by another one of its package.
+exists is replaced by another one of its package. All changes take about two hours of CPU time;
+`--package` runs a part of them and leaves the record of the others as it is.
 """
 
 from __future__ import annotations
@@ -34,7 +35,18 @@ RECORD = ROOT / "tools/mutants.json"
 COUNT = 300
 _SEED = 12345
 _LONGEST = 300
-"""Seconds of the tests of one change; a change that takes longer counts as caught."""
+"""CPU seconds of the tests of one change; a change that takes longer counts as caught."""
+
+_LIMITED_PYTEST = f"""
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({_LONGEST}, {_LONGEST}))
+sys.argv[0] = "pytest"
+runpy.run_module("pytest", run_name="__main__")
+"""
+"""Limited by CPU time, so that a busy machine changes nothing. A child that waits for ever is ended
+by the wall clock (`_LONGEST_WAIT`)."""
+
+_LONGEST_WAIT = 1_800
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
@@ -104,9 +116,13 @@ def choose(recorded: Sequence[Mutant]) -> list[Mutant]:
             possible[mutant.package].append(mutant)
     size = sum(map(len, possible.values()))
     generator = random.Random(_SEED)  # noqa: S311  not for secrets
+    shares = {package: COUNT * len(rows) / size for package, rows in possible.items()}
+    counts = {package: int(share) for package, share in shares.items()}
+    remainders = sorted(shares, key=lambda package: counts[package] - shares[package])
+    for package in remainders[: COUNT - sum(counts.values())]:
+        counts[package] += 1
     mutants = []
     for package, of_package in sorted(possible.items()):
-        share = round(COUNT * len(of_package) / size)
         own = [mutant for mutant in recorded if mutant.package == package]
         existing = [
             mutant for mutant in own if mutant.before in texts.get(mutant.file, "").splitlines()
@@ -114,7 +130,7 @@ def choose(recorded: Sequence[Mutant]) -> list[Mutant]:
         lines = {(mutant.file, mutant.before) for mutant in existing}
         fresh = [mutant for mutant in of_package if (mutant.file, mutant.before) not in lines]
         generator.shuffle(fresh)
-        mutants += [*existing, *fresh][: max(len(existing), share)]
+        mutants += [*existing, *fresh][: max(len(existing), counts[package])]
     return mutants
 
 
@@ -142,7 +158,7 @@ def _change(node: ast.AST, lines: Sequence[str]) -> tuple[int, str] | None:
         return _replace_between(node.values[0], node.values[1], node.op, lines)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         return _replace_between(node.left, node.right, node.op, lines)
-    if isinstance(node, ast.Constant) and type(node.value) in (bool, int):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
         value = str(not node.value) if isinstance(node.value, bool) else str(node.value + 1)
         return _splice(node, value, lines)
     if isinstance(node, ast.If) and node.test.lineno == node.test.end_lineno:
@@ -216,24 +232,36 @@ def _is_caught(mutant: Mutant, copy: Path) -> bool:
     text = path.read_text("utf-8")
     changed = [mutant.after if line == mutant.before else line for line in text.splitlines()]
     path.write_text("\n".join(changed) + "\n", "utf-8")
-    tests = copy / "tests" / mutant.package
-    targets = [tests] if tests.is_dir() else sorted((copy / "tests").glob("test_*.py"))
     shared = os.environ.get("KEJU_SHARED") or str(ROOT.parent / "shared")
     environment = {**os.environ, "PYTHONPATH": str(copy / "src"), "KEJU_SHARED": shared,
                    "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-m", "not slow",
-               "-p", "no:cacheprovider", *map(str, targets)]  # fmt: skip
+    command = [sys.executable, "-c", _LIMITED_PYTEST, "-x", "-q", "-n", "0", "-m", "not slow",
+               "-p", "no:cacheprovider", *map(str, _tests_of(mutant, copy))]  # fmt: skip
     try:
         done = subprocess.run(  # noqa: S603  our own tests
-            command, cwd=copy, env=environment, capture_output=True, timeout=_LONGEST, check=False
-        )
+            command, cwd=copy, env=environment, capture_output=True, timeout=_LONGEST_WAIT,
+            check=False,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return True
     finally:
         path.write_text(text, "utf-8")
-    if done.returncode not in {0, 1, 2}:
+    if done.returncode > 2:
         raise SystemExit(f"{mutant.file}: the tests did not run:\n{done.stdout.decode()[-2000:]}")
     return done.returncode != 0
+
+
+def _tests_of(mutant: Mutant, copy: Path) -> list[Path]:
+    """The test files of the package, those first that name the module or are named like it."""
+    folder = copy / "tests" / mutant.package
+    files = folder.rglob("test_*.py") if folder.is_dir() else (copy / "tests").glob("test_*.py")
+    module = ".".join(Path(mutant.file).relative_to("src").with_suffix("").parts)
+    stem = module.rpartition(".")[2]
+
+    def is_about_another(file: Path) -> bool:
+        return stem not in file.stem and module not in file.read_text("utf-8")
+
+    return sorted(files, key=lambda file: (is_about_another(file), file))
 
 
 if __name__ == "__main__":
