@@ -72,8 +72,8 @@ def test_names_that_differ_only_in_case_are_refused() -> None:
         _check_case(["GPT", "x", "gpt"])
     assert refused.value.args[0].startswith("gpt and GPT differ only in case")
     with pytest.raises(UsageError, match=r"^Gpt and gpt differ"):
-        _check_case(["Gpt"], earlier=["GPT", "gpt"])
-    _check_case(["gpt", "GPT"], earlier=["GPT", "gpt"])
+        _check_case(["Gpt"], earlier=["gpt"])
+    _check_case(["gpt", "x"], earlier=["gpt"])
     _check_case(["m:A", "m:a"])
 
 

@@ -1,4 +1,4 @@
-"""The manifest and the hash of the items in memory follow their files; other formats are refused."""
+"""The manifest and the items in memory follow their files, and other formats are refused."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ COLUMNS = ("item", "task", "model", "rater", "score", "query", "setting", "round
 """Known columns, by which the separator of a sheet is found."""
 
 _LETTER = "k"
-_CELL = re.compile(f"{_LETTER}[0-9a-f]{{16}}")
+_HEX = re.compile("[0-9a-f]{16}")
 
 
 def sheet_code(code: str) -> str:
@@ -28,8 +28,9 @@ def sheet_code(code: str) -> str:
 
 
 def plain_code(cell: str) -> str:
-    """The code in a cell; a cell that does not have the form of `sheet_code` as it is."""
-    return cell.removeprefix(_LETTER) if _CELL.fullmatch(cell) else cell
+    """The code in a cell, with or without the letter; ratings of `keju serve` have none."""
+    plain = cell.removeprefix(_LETTER)
+    return plain if _HEX.fullmatch(plain) else cell
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
