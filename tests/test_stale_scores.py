@@ -185,24 +185,18 @@ def test_other_order_and_blank_lines_change_nothing(scored: Path, tmp_path: Path
         invoke(*command)
 
 
-def test_scores_without_a_record_of_the_responses_are_refused(scored: Path, tmp_path: Path):
+@pytest.mark.parametrize("other", ["", "keju-scores-0"])
+def test_scores_of_another_format_or_none_are_refused(scored: Path, tmp_path: Path, other: str):
     for file in RunFolder(scored).scores_dir.glob("*.parquet"):
-        pl.read_parquet(file).write_parquet(file)
+        if other:
+            before = read_fingerprint(file)
+            assert before is not None
+            write_scores(file, read_scores(file), replace(before, format=other))
+        else:
+            pl.read_parquet(file).write_parquet(file)
     for said in refusals(scored, tmp_path / "out").values():
-        assert "was scored by an older keju" in said
-        assert f"keju score {scored}" in said
-
-
-def test_scores_in_the_format_of_the_order_free_error_rate_are_refused(
-    scored: Path, tmp_path: Path
-):
-    for file in RunFolder(scored).scores_dir.glob("*.parquet"):
-        before = read_fingerprint(file)
-        assert before is not None
-        write_scores(file, read_scores(file), replace(before, format="keju-scores-2"))
-    for said in refusals(scored, tmp_path / "out").values():
-        assert "was scored by an older keju" in said
-        assert f"keju score {scored}" in said
+        assert "are in another format than those of this keju" in said
+        assert said.endswith(f"Score it again: keju score {scored}")
     invoke("score", str(scored))
     for command in commands(scored, tmp_path / "out"):
         invoke(*command)

@@ -41,9 +41,8 @@ has the first other metric that needs none, in italics. If there is none, the ce
 MCS-Bench's `official` scores the content as it was returned, reasoning in it included, as the
 authors' script scores its field `Response`. If a server returns reasoning in a separate field,
 `official` scores the content alone (our reading); `keju score` also shows the value with the
-reasoning before the content, as `<think>REASONING</think>CONTENT`. A run of keju 0.1.0 lacks the
-reasoning, which was removed before storing; its `official` values have a note about it.
-`strict`, judges and reports never take the answer from inside the marks of reasoning that
+reasoning before the content, as `<think>REASONING</think>CONTENT`. `strict`, judges and reports
+never take the answer from inside the marks of reasoning that
 [reasoning_marks.toml](../src/keju/text/data/reasoning_marks.toml) lists for known models.
 
 The sections below explain the differences step by step.

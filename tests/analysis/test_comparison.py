@@ -24,7 +24,6 @@ from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
 
-OLD_RUN = Path(__file__).parents[1] / "golden" / "run-0.1.0"
 ITEMS = 24
 M, N = "openai:m", "openai:n"
 Asked = tuple[str, ...]
@@ -230,16 +229,6 @@ def test_tasks_that_are_unscored_are_named_beside_those_that_are_compared(tmp_pa
     assert (lacking["task"], lacking["metric"], lacking["items"]) == ("T6", "BERTScore_floor", 3)
     assert "semantic" in lacking["reason"]
     assert "3 items are not compared (T6)" in CliRunner().invoke(app, ["compare", str(path)]).stdout
-
-
-def test_official_scores_of_a_run_of_0_1_0_are_noted(tmp_path):
-    shutil.copytree(OLD_RUN, tmp_path / "old")
-    settings = ["--model", "openai:thinker", "--settings", "image", "own-text"]
-    score_run(RunFolder(tmp_path / "old"))
-    assert compared(tmp_path / "old", *settings)["notes"] == {}
-    noted = compared(tmp_path / "old", *settings, "--protocol", "official")["notes"]
-    assert noted
-    assert all("0.1.0" in note for note in noted.values())
 
 
 def test_one_run_or_two_are_taken(run):

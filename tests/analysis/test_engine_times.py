@@ -82,7 +82,7 @@ def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
 @pytest.mark.parametrize(
     ("timings", "reason", "cpu"),
     [
-        ((), "earlier keju", "–"),
+        ((), "did not record its time", "–"),
         ((replace(TIMED, failed=2),), "2 of 12 pages failed", "–"),
         ((replace(TIMED, pages=1, answers=1),), "too few pages were timed: 1", "–"),
     ],

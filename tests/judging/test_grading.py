@@ -163,7 +163,7 @@ def test_replies_to_an_answer_that_has_changed_since_do_not_count(context, answe
 
 
 def test_grades_against_another_reference_do_not_count(context, answers, graded):
-    """As in a run of an earlier keju, whose items.parquet was edited."""
+    """As in a run without the hash of its items.parquet, which was edited."""
     run = context.folder.run
     run.write_manifest(replace(run.manifest(), items_sha256=""))
     edited = [
@@ -366,18 +366,6 @@ def test_an_answer_that_orders_its_grade_gets_the_judges(context, answers):
     context.ask(asked, "openai:other")
     other = judgements_of(judged, context.folder, judges=["openai:other"])
     assert {each.grade for each in other} == {None}
-
-
-def test_grades_of_a_judge_of_0_1_0_are_not_asked_for_again(context, answers):
-    """Its judges.json has no dtype, which is the same as an undeclared one."""
-    asked = list(grading_requests(answers.judged, context.folder, 1))
-    context.rule(asked, says)
-    assert context.ask(asked).complete
-    path = context.folder.manifest_path
-    stored = json.loads(path.read_text("utf-8"))
-    del stored["judges"][JUDGE]["dtype"]
-    path.write_text(json.dumps(stored), "utf-8")
-    assert context.ask(asked).models[0].asked == 0
 
 
 @pytest.mark.parametrize(

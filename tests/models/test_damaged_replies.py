@@ -65,7 +65,7 @@ def in_batch(body: bytes, status: int = 200) -> Answer:
     line = json.dumps({**LINE, "response": {"status_code": status, "body": "BODY"}}).encode()
     result = result_in(line.replace(b'"BODY"', body), Batch("batch_1"))
     model = OpenAICompatible("m", ModelOptions(base_url="http://127.0.0.1:9/v1"))
-    return model.batch_answer(result, None)
+    return model.batch_answer(result, model.parameters)
 
 
 def error_of(ask_: object, *given: object) -> AskError:

@@ -16,7 +16,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import Request
 from keju.models import Answer, AskError, ModelOptions, open_model
-from keju.models.other_harnesses import LONGEST_CELL, inspect_log
+from keju.models.other_harnesses import LONGEST_CELL
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
@@ -236,14 +236,3 @@ def test_what_another_harness_asked_of_an_exported_dataset_becomes_a_run(tmp_pat
     assert summary.models[0].failures == {"failed-elsewhere": 1}
     texts = {r.item: r.text for r in RunFolder.open(tmp_path / "o").responses()}
     assert texts == {"i0000": "of i0000", "i0001": "", "i0002": "of i0002"}
-
-
-@pytest.mark.parametrize(
-    ("named", "setting"), [({}, "gold-text"), ({"keju_run_format": "keju-run-2"}, "gold-ocr")]
-)
-def test_a_log_that_0_1_0_exported_keeps_its_meaning(named: dict[str, str], setting: str):
-    stored = {"key": "k", "item": "q", "model": "m", "benchmark": "MCS-Bench", "task": "T2",
-              "status": "answered", "setting": "gold-ocr"}  # fmt: skip
-    sample = {"id": "q", "metadata": {"keju": stored, **named}}
-    (told,) = inspect_log(json.dumps({"eval": {}, "samples": [sample]}).encode())
-    assert (told.item, told.setting) == ("q", setting)

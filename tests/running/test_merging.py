@@ -240,7 +240,7 @@ def test_a_shard_with_other_references_is_refused(chat: Chat, dataset: Path, tmp
         parts = shards(dataset, tmp_path / str(edited), chat, 2)
         folder = RunFolder.open(parts[1])
         folder.write_items([replace(item, answer="地") for item in folder.items()])
-        if not edited:  # as an earlier keju wrote the run
+        if not edited:  # as if the run had no hash of its items
             folder.write_manifest(replace(folder.manifest(), items_sha256=""))
         with pytest.raises(kind, match=r"items\.parquet|does not have the same items"):
             merge(parts, tmp_path / "m")

@@ -270,7 +270,7 @@ def test_the_permission_is_no_part_of_the_run(far: Chat, tmp_path: Path):
     assert "restricted" not in (tmp_path / "option" / "run.json").read_text("utf-8")
 
 
-def test_a_complete_run_of_an_earlier_version_is_not_asked_about(far: Chat, tmp_path: Path):
+def test_a_complete_run_without_its_file_is_not_asked_about(far: Chat, tmp_path: Path):
     data, out = dataset(tmp_path / "d", "unknown"), tmp_path / "r"
     ask(data, out, send_restricted_data=True)
     (out / "sending.json").unlink()

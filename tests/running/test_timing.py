@@ -163,7 +163,7 @@ def test_a_merged_run_has_the_timings_of_its_shards(tmp_path):
     assert sum(each.answers for each in timed[2]) == 6
 
 
-def test_a_run_of_an_earlier_keju_has_no_timings(tmp_path):
+def test_a_run_without_the_file_has_no_timings(tmp_path):
     assert read_timings(RunFolder(tmp_path)) == []
 
 

@@ -1,4 +1,4 @@
-"""The manifest and the hash of the items in memory follow their files."""
+"""The manifest and the items in memory follow their files, and other formats are refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from typer.testing import CliRunner
 
+from keju.cli import app
+from keju.datasets import mini
 from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.items import Item
@@ -49,3 +52,35 @@ def test_the_hash_of_the_items_follows_the_file(folder: RunFolder):
     assert folder.has_its_items()
     folder.items_path.write_bytes(folder.items_path.read_bytes() + b"\0")
     assert not folder.has_its_items()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "DATASET", "--model", "baseline:copy", "--task", "T1", "--out", "RUN"],
+        ["plan", "DATASET", "--model", "baseline:copy", "--task", "T1", "--out", "RUN"],
+        ["run", "DATASET", "--model", "replay:RUN/responses/m/T1.jsonl", "--out", "NEW"],
+        ["merge", "RUN", "--out", "NEW"],
+        ["score", "RUN"],
+        ["report", "RUN", "-o", "NEW.html"],
+        ["judge", "grade", "RUN", "--model", "baseline:copy"],
+        ["export", "mcs-bench", "RUN", "-o", "NEW.json"],
+        ["bundle", "RUN", "-o", "NEW.zip"],
+    ],
+    ids=" ".join,
+)
+def test_a_run_of_another_format_is_refused_and_left_alone(
+    folder: RunFolder, tmp_path: Path, command: list[str]
+):
+    folder.write_manifest(replace(MANIFEST, format="keju-run-0"))
+    responses = folder.path / "responses" / "m" / "T1.jsonl"
+    responses.parent.mkdir(parents=True)
+    responses.write_text('{"item":"a","text":"天"}', "utf-8")  # a writer adds a newline
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    places = {"RUN": str(folder.path), "DATASET": str(mini.path()), "NEW": str(tmp_path / "new")}
+    for name, place in places.items():
+        command = [part.replace(name, place) for part in command]
+    error = CliRunner().invoke(app, command).exception
+    assert isinstance(error, DataError)
+    assert error.id == "runs.other-format"
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 
 import msgspec
@@ -16,10 +15,7 @@ from keju.items import Item, Response
 from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import aggregate, read_scores, score_run
-from keju.scoring.aggregate import CUT_NOTE
-
-OLD = Path(__file__).parents[1] / "golden" / "run-0.1.0"
+from keju.scoring import read_scores, score_run
 
 ITEMS = [
     Item(id="letter", benchmark="MCS-Bench", task="T7", question="？", verbatim=True, answer="B",
@@ -102,15 +98,3 @@ def test_the_report_has_both_values(folder: RunFolder, tmp_path: Path):
     with written["official-with-reasoning.csv"].open(encoding="utf-8-sig") as file:
         found = {row["task"]: row for row in csv.DictReader(file)}
     assert float(found["T7"]["official_with_reasoning"]) == 1
-
-
-def test_official_of_a_run_of_0_1_0_says_what_it_lacks(tmp_path: Path):
-    shutil.copytree(OLD, tmp_path / "old")
-    run = RunFolder.open(tmp_path / "old")
-    for result in aggregate(score_run(run)):
-        for task in result.tasks:
-            notes = {metric.note for metric in task.metrics if metric.value is not None}
-            assert notes <= ({CUT_NOTE} if result.protocol == "official" else {""})
-            assert notes or not any(metric.scored for metric in task.metrics)
-    # Whether the reasoning came in a field is not known, so nothing is put before the content.
-    assert not list(run.reasoned_scores_dir.glob("*.parquet"))

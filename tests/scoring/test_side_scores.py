@@ -5,7 +5,6 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from keju.items import Score
-from keju.scoring.metric_value import CUT
 from keju.scoring.side_scores import SideScores, select_shared
 
 
@@ -56,11 +55,9 @@ def test_shared_scores_have_the_order_of_the_first_side():
 
 
 def test_items_that_are_not_compared_are_counted_once():
-    cut = {"numerator": 1.0, "denominator": 1.0, CUT: 1.0}
-    scores = [score("a"), score("b", stats=cut), score("b", protocol="official")]
+    scores = [score("a"), score("b"), score("b", protocol="official")]
     side = SideScores("strict", scores, among={("T1", "", "a")})
-    assert (side.dropped, side.is_cut) == ({("T1", "", "b")}, False)
+    assert side.dropped == {("T1", "", "b")}
     assert (side.count_dropped("MCS-Bench"), side.count_dropped("OBI-Bench")) == (1, 0)
     assert side.items_of("MCS-Bench") == {("T1", "", "a")}
     assert list(side.of("T1", "", "CharAcc").places) == [("a", 1)]
-    assert SideScores("strict", scores).is_cut

@@ -21,7 +21,6 @@ from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.messages import join_clauses, listed, message, recognised
 from keju.scoring import (
-    CUT_NOTE,
     OverallComparison,
     SideScores,
     TaskComparison,
@@ -52,8 +51,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     (0 with two runs). `errors` are the exploratory comparisons of recognition and layout error
     (`compare_errors`), under `strict` alone. `dropped` counts items of the first side that are not
     the same in the other run's dataset. `unscored` are tasks of both sides with items that one of
-    them has no value for, and which are therefore excluded. `notes` are remarks on the scores of a
-    side, by its name.
+    them has no value for, and which are therefore excluded.
     """
 
     first: str
@@ -68,7 +66,6 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     errors: list[TaskComparison] = msgspec.field(default_factory=list)
     dropped: int = 0
     unscored: list[Unscored] = msgspec.field(default_factory=list)
-    notes: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def comparison_of(
@@ -119,9 +116,6 @@ def comparison_of(
         errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
         unscored=_find_unscored(one, other, protocol),
-        notes={
-            name: CUT_NOTE for name, side in zip(names, (one, other), strict=True) if side.is_cut
-        },
     )
 
 

@@ -15,7 +15,7 @@ from keju.annotation.queue import Form, Queue, describe_task, format_csv
 from keju.definitions import choices_of, options_of, prompt_of, query_of
 from keju.files import cell_text
 from keju.items import Item, Record, Response
-from keju.runs import FORMAT_1, RunFolder
+from keju.runs import RunFolder
 from keju.scoring import answer_code, is_unclear
 from keju.scoring.decisions import CODE, LETTER, NONE
 from keju.text import answer_part
@@ -37,10 +37,8 @@ class Adjudication(Queue):
     name = "adjudication"
 
     def __init__(self, run: RunFolder) -> None:
-        old = run.manifest().format == FORMAT_1
         self._answers = {
-            answer_code(response, of_0_1_0=old): (item, response)
-            for item, response in _list_unclear(run)
+            answer_code(response): (item, response) for item, response in _list_unclear(run)
         }
 
     def list_subjects(self, person: str) -> Sequence[str]:

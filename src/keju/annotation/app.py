@@ -225,7 +225,6 @@ class AnnotationApp:
             items = in_shard(self._select_items(), self._selection.shard)
             variant = self._selection.variants[0]
         else:
-            self.run.check_writable()
             manifest = self.run.manifest()
             chosen = self.options.selection
             if chosen is not None and not self._selects_the_run(chosen, manifest):

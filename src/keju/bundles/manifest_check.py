@@ -20,7 +20,7 @@ from keju.errors import DataError
 from keju.messages import message
 from keju.models import role_of
 from keju.running.examples import has_examples
-from keju.runs import FORMAT, FORMAT_1
+from keju.runs import FORMAT
 
 _CHECK = "manifest"
 _SMALL_CRATE = 1 << 20
@@ -42,7 +42,7 @@ def check_manifests(bundle: Bundle, dataset: Dataset | None, findings: Findings)
     Raises:
         DataError: bundle.json, run.json or the metadata do not have the expected form.
     """
-    if bundle.stored_run_manifest.format not in {FORMAT, FORMAT_1}:
+    if bundle.run_manifest.format != FORMAT:
         problem = message("bundles.other-format", known=FORMAT)
         raise DataError(problem, file=bundle.path, item=RUN_MANIFEST)
     _compare(RUN_MANIFEST, _repeated(bundle), findings)

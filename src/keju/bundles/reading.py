@@ -34,8 +34,7 @@ from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.items import Response, Score
 from keju.messages import message
-from keju.runs import FORMAT_1, RunManifest, current_responses
-from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
+from keju.runs import RunManifest, current_responses
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
 
 MAX_MANIFEST_BYTES = 64 << 20
@@ -117,16 +116,6 @@ class Bundle:
         Raises:
             DataError: it is damaged.
         """
-        stored = self.stored_run_manifest
-        return manifest_of_format_1(stored) if stored.format == FORMAT_1 else stored
-
-    @cached_property
-    def stored_run_manifest(self) -> RunManifest:
-        """The run's manifest; of keju 0.1.0 with the settings of its format.
-
-        Raises:
-            DataError: it is damaged.
-        """
         return self.read(RUN_MANIFEST, RunManifest, MAX_RUN_MANIFEST_BYTES)
 
     def definitions(self) -> dict[str, str]:
@@ -159,13 +148,8 @@ class Bundle:
         """
         folder = f"{responses_folder(model)}/"
         for member in sorted(self.manifest.members):
-            if not member.startswith(folder):
-                continue
-            for response in current_responses(self.file(member)):
-                if self.run_manifest.format == FORMAT_1:
-                    yield response_of_format_1(response, self.run_manifest)
-                else:
-                    yield response
+            if member.startswith(folder):
+                yield from current_responses(self.file(member))
 
     def scores(self, model: str) -> Iterator[Score]:
         """The stored scores of a model, streamed; none if it has no responses.

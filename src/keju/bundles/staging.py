@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keju.bundles.cleaning import Cleaner
 from keju.bundles.manifest import READINGS, RUN, RUN_MANIFEST, responses_folder, scores_member
 from keju.errors import UsageError, shortened
-from keju.files import read_json, read_jsonl_lines, write_json
+from keju.files import read_jsonl_lines, write_json
 from keju.items import Response, Score
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
@@ -48,8 +48,7 @@ class RunStager:
     ) -> None:
         self._run, self._folder, self._cleaner = run, folder, cleaner
         self._groups = groups
-        # The manifest as it is stored; `RunFolder.manifest` converts an earlier format.
-        self._stored = read_json(run.manifest_path, RunManifest)
+        self._stored = run.manifest()
         self.names = cleaner.names_of([*self._stored.models, *self._stored.roles])
 
     def stage_manifest(self) -> RunManifest:

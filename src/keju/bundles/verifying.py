@@ -224,7 +224,7 @@ class _Verifier:
         if RUN_ITEMS in self._bundle.manifest.members:
             self._bundle.table(RUN_ITEMS)
         self._bundle.extract_run(self._run.path)
-        manifest: RunManifest = self._bundle.stored_run_manifest
+        manifest: RunManifest = self._bundle.run_manifest
         # The path belongs to another machine; files at this path must not be read here.
         cleared = replace(manifest, items_sha256="", examples_sha256="", dataset_path="")
         write_json(self._run.manifest_path, cleared)

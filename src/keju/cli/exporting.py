@@ -66,8 +66,6 @@ def _run_command(form: RunExport) -> Callable[..., None]:
     """The function of ``keju export FORM`` for a declared format."""
 
     def command(run: Path, place: Path) -> None:
-        from keju.runs import FORMAT_1, RunFolder
-
         for each in form.write(run, place):
             say(
                 message(
@@ -77,8 +75,6 @@ def _run_command(form: RunExport) -> Callable[..., None]:
                     failures=each.failures,
                 )
             )
-        if RunFolder(run).manifest().format == FORMAT_1:
-            note(message("terminal.reasoning-removed"))
 
     command.__annotations__ = {
         "run": Annotated[Path, typer.Argument(metavar="RUN", help=form.run)],

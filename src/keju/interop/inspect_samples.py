@@ -15,7 +15,6 @@ from keju.interop.inspect_scores import scores_of
 from keju.items import ImageRef, Item, Request, Response, Score, get_group
 from keju.models.data_urls import mime_of
 from keju.running.request_rebuilding import RequestRebuilder
-from keju.runs import FORMAT
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -110,7 +109,7 @@ def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
         target="",
         messages=[*asked, *(choice.message for choice in output.choices)],
         output=output,
-        metadata={"keju": kept, "keju_run_format": FORMAT},
+        metadata={"keju": kept},
         model_usage={response.model: output.usage} if output.usage else {},
         total_time=response.seconds,
         uuid=_name(response, "sample"),

@@ -15,7 +15,7 @@ from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting, get_group
 from keju.judging.rubrics import Rubrics
 from keju.messages import message
-from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
+from keju.runs import RunFolder
 from keju.scoring import body_of
 
 _ALWAYS = 6
@@ -62,15 +62,13 @@ class GradableAnswer(NamedTuple):
     """An answer that can be graded, with its item.
 
     `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
-    the call failed or was refused, so that there is nothing to grade. `coded` is the spelled id
-    that its code covers, where that is not `id`'s: in a run of keju 0.1.0.
+    the call failed or was refused, so that there is nothing to grade.
     """
 
     id: AnswerId
     item: Item
     text: str
     answered: bool = True
-    coded: str = ""
 
     @property
     def group(self) -> str:
@@ -114,7 +112,6 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None 
             message("judging.no-model", path=run.path, name=gone[0], known=", ".join(known))
         )
     wanted = _wanted(run, rubrics, chosen)
-    old = run.manifest().format == FORMAT_1
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
     found: list[GradableAnswer] = []
     for name in chosen.models or known:
@@ -124,10 +121,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None 
                 continue
             text = body_of(response.text).strip()
             answered = response.status not in {"failed", "filtered"}
-            judged = GradableAnswer(which := AnswerId.of(response), item, text, answered)
-            if old:
-                before = which._replace(setting=setting_in_format_1(which.setting))
-                judged = judged._replace(coded=before.spelled)
+            judged = GradableAnswer(AnswerId.of(response), item, text, answered)
             if chosen.only is None or code_of(judged) in chosen.only:
                 found.append(judged)
     if not found:
@@ -192,6 +186,4 @@ def code_of(judged: GradableAnswer) -> str:
 
     It also covers the text: an answer that was requested again since is another one.
     """
-    return sha256_bytes(
-        f"{judged.coded or judged.id.spelled}\0{judged.text}".encode("utf-8", "replace")
-    )[:16]
+    return sha256_bytes(f"{judged.id.spelled}\0{judged.text}".encode("utf-8", "replace"))[:16]

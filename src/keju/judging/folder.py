@@ -13,24 +13,19 @@ round is the number of the repeat, and the query is the name of a probe, or empt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 
 import msgspec
 from msgspec import field
-from msgspec.structs import replace
 
 from keju import __version__
 from keju.errors import UsageError
 from keju.files import read_json, sha256_bytes, write_json
-from keju.items import Record, Response
-from keju.judging.answers import AnswerId
+from keju.items import Record
 from keju.judging.rubrics import Rubrics
 from keju.messages import message
 from keju.models import Model
-from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
-from keju.runs import FORMAT_1, RunFolder, current_responses, path_of_name, setting_of_format_1
+from keju.runs import RunFolder, path_of_name
 
 FORMAT = "keju-judgements-1"
 
@@ -66,24 +61,6 @@ class JudgementFolder(RunFolder):
         """The path of the manifest."""
         return self.path / "judges.json"
 
-    def item_now(self, item: str) -> str:
-        """The spelled id of the answer; for a run of keju 0.1.0 with the setting of format 2."""
-        if not self._of_format_1:
-            return item
-        parts = msgspec.json.decode(item, type=list)
-        return AnswerId(*parts)._replace(setting=setting_of_format_1(parts[4])).spelled
-
-    @cached_property
-    def _of_format_1(self) -> bool:
-        return self.run.manifest().format == FORMAT_1
-
-    def _read(self, path: Path) -> Iterator[Response]:
-        for reply in current_responses(path):
-            yield replace(reply, item=self.item_now(reply.item))
-
-    def check_writable(self) -> None:
-        """Any run can be judged, also one of keju 0.1.0: its judgements have their own format."""
-
     @property
     def lock_path(self) -> Path:
         """The file a writer locks."""
@@ -113,8 +90,6 @@ class JudgementFolder(RunFolder):
         earlier = self.judges()
         for judge in judges:
             was, now = earlier.get(judge.name, judge.identity), judge.identity
-            if now.get("kind") in ENDPOINTS:
-                was = {"dtype": UNKNOWN_DTYPE, **was}  # keju 0.1.0 had no such field
             if differing := [
                 f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
                 for part in sorted({*was, *now})

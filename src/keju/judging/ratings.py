@@ -56,7 +56,7 @@ def read_ratings(
             ``judge:NAME`` for judges' grades. A sheet made by ``keju judge sample`` has
             `answer_code` in place of the first three.
         known: the answers of the run, by code (`code_of`), where there is one. They determine the
-            group. Rows about a run of keju 0.1.0 use its names of settings.
+            group.
 
     Raises:
         UsageError: there is no such file.
@@ -66,7 +66,6 @@ def read_ratings(
     """
     by_answer: dict[AnswerId, RatedAnswer] = {}
     by_id = {judged.id: judged for judged in (known or {}).values()}
-    coded = {judged.coded: judged.id for judged in by_id.values() if judged.coded}
     blank = 0
     for path in paths:
         columns: set[str] = set()
@@ -76,7 +75,6 @@ def read_ratings(
                 _check_columns(path, columns)
             place = Place(path, f"line {line}")
             which = _which(place, row, known)
-            which = coded.get(which.spelled, which)
             judged = by_id.get(which)
             _check_answer(place, row, judged)
             group = judged.group if judged else row.get("group") or which.item

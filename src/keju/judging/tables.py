@@ -28,7 +28,7 @@ def sheet_code(code: str) -> str:
 
 
 def plain_code(cell: str) -> str:
-    """The code in a cell, with or without the letter; sheets of earlier versions have none."""
+    """The code in a cell, with or without the letter; ratings of `keju serve` have none."""
     plain = cell.removeprefix(_LETTER)
     return plain if _HEX.fullmatch(plain) else cell
 

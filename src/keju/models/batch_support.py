@@ -99,7 +99,7 @@ class BatchSubmitter(Protocol):
             AskError: an image cannot be read.
         """
 
-    def batch_answer(self, result: Result, sent: Parameters | None) -> Answer:
+    def batch_answer(self, result: Result, sent: Parameters) -> Answer:
         """The answer in a line of a batch's results.
 
         Raises:

@@ -184,12 +184,12 @@ class OpenAICompatible:
         )
         return b"".join((about[:-1], b',"body":', *body, b"}\n"))
 
-    def batch_answer(self, result: Result, sent: Parameters | None) -> Answer:
+    def batch_answer(self, result: Result, sent: Parameters) -> Answer:
         """The answer in a line of a batch's results.
 
         Args:
             result: the line.
-            sent: the parameters with which the batch was submitted; None where they are not known.
+            sent: the parameters with which the batch was submitted.
 
         Raises:
             AskError: it contains none.
@@ -201,8 +201,6 @@ class OpenAICompatible:
             answer = answer_of(body)
         except AskError as error:
             raise self._secrets.hide_in_failure(error) from None
-        if sent is None:
-            return replace(answer, decoding=None)
         return self._answered(answer, sent)
 
     async def _pieces(

@@ -28,7 +28,6 @@ from keju.errors import DataError
 from keju.files import decode_json
 from keju.items import Failure, Line, Response, Status, Usage
 from keju.messages import message
-from keju.runs import FORMAT_1, setting_of_format_1
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
@@ -105,10 +104,9 @@ class _Error(Struct):
 
 
 class _Metadata(Struct):
-    """The metadata of a response that keju exports; 0.1.0 named no format."""
+    """The metadata of a response that keju exports."""
 
     keju: Response | None = None
-    keju_run_format: str = FORMAT_1
 
 
 class _Sample(Struct):
@@ -256,13 +254,12 @@ def _inspect_answers(samples: list[_Sample]) -> list[ReplayedAnswer]:
     return [_sample_answers(sample, several) for sample in samples]
 
 
-def _own_answer(text: str, thinking: str, ours: Response, run_format: str) -> ReplayedAnswer:
+def _own_answer(text: str, thinking: str, ours: Response) -> ReplayedAnswer:
     """A response that keju exported itself: everything but its text is in the metadata."""
     return replace(
         convert(ours, ReplayedAnswer, from_attributes=True),
         text=text,
         thinking=thinking,
-        setting=setting_of_format_1(ours.setting) if run_format == FORMAT_1 else ours.setting,
         key="",
         task="",
     )
@@ -275,9 +272,7 @@ def _sample_answers(sample: _Sample, several: bool) -> ReplayedAnswer:
     texts = [_text_of(sample, part, "text") for part in parts if part.get("type") == "text"]
     thoughts = [_text_of(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
     if ours := sample.metadata.keju:
-        return _own_answer(
-            "\n".join(texts), "\n".join(thoughts), ours, sample.metadata.keju_run_format
-        )
+        return _own_answer("\n".join(texts), "\n".join(thoughts), ours)
     wrong = sample.error.message if sample.error else sample.output.error or ""
     if not wrong and not sample.output.choices:
         wrong = "the sample has no output"

@@ -32,7 +32,7 @@ from keju.models.ppocr_runtimes import (
 from keju.models.request_pixels import picture, unsupported_page_reason
 
 _READING_ORDER = "keju 0.1.0"
-"""The order of lines, by the first version that had it.
+"""The name of the rule that orders lines (`order_lines`).
 
 It is part of the cache keys of responses. Change it only if the order of lines changes: an
 interrupted run is then not continued in another order.

@@ -27,7 +27,7 @@ from keju.models.other_harnesses import Entry, ReplayedAnswer
 from keju.models.replay_entries import entries_in
 from keju.models.response_files import ResponseFiles, response_files
 from keju.models.row_matching import item_names
-from keju.runs import FORMAT_1, RunFolder, RunManifest, setting_of_format_1
+from keju.runs import RunFolder, RunManifest
 
 _Prompts = Callable[[], Sequence[ItemPrompt]] | None
 _ANY = (None, None, None, None)
@@ -193,12 +193,7 @@ def _run_of(path: Path) -> RunManifest | None:
 
 
 def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompts) -> None:
-    run = _run_of(path)
     for entry in _matched(path, entries_in(path, data), prompts_of):
-        if run is not None and run.format == FORMAT_1:
-            # In a run of keju 0.1.0 the settings have another meaning.
-            entry.setting = setting_of_format_1(entry.setting or "image")
-            entry.script = entry.script or run.scripts[0]
         slot = _Slot(
             _within(entry.task, str(entry.item)), entry.candidate, entry.setting, entry.script,
             entry.round, entry.wording,

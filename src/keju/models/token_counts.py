@@ -23,11 +23,6 @@ class CheckedUsage(NamedTuple):
     ignored: str = ""
 
 
-def is_plausible(count: int | None) -> bool:
-    """Whether a count is missing or possible."""
-    return count is None or 0 <= count <= MOST
-
-
 def checked_usage(prompt: object, completion: object, reasoning: object, text: str) -> CheckedUsage:
     """Check the counts that a server reports for a reply.
 

@@ -68,8 +68,6 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
     if compared.dropped:
         count, side = compared.dropped, compared.first
         yield message("reporting.items-not-the-same", count=count, side=side)
-    for side, note in compared.notes.items():
-        yield message("reporting.side-and-note", side=side, note=recognised(note))
     unscored: dict[str, list[Unscored]] = {}
     for lacking in compared.unscored:
         unscored.setdefault(lacking.reason, []).append(lacking)

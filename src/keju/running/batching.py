@@ -48,14 +48,13 @@ class SubmittedBatch(Record, frozen=True, kw_only=True):
     """A batch that was submitted and is not finished.
 
     `tag` is assigned by keju, `id` by the server (empty if not known yet). `requests` are the names
-    of the requests, and `parameters` those that they were sent with; None in batches that keju
-    0.1.0 submitted.
+    of the requests, and `parameters` those that they were sent with.
     """
 
     tag: str
     id: str = ""
     requests: tuple[str, ...] = ()
-    parameters: Parameters | None = None
+    parameters: Parameters
 
 
 class _BatchResult(NamedTuple):
@@ -135,8 +134,7 @@ class BatchRunner:
     async def _run(self) -> None:
         known = [each for each in [await self._named(one) for one in self._submitted()] if each]
         for each in known:
-            if each.parameters is not None:
-                self._submitter.parameters = each.parameters
+            self._submitter.parameters = each.parameters
         results: dict[str, _BatchResult] = {}
         under_way: set[str] = set()
         ended = []

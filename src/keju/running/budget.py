@@ -21,7 +21,6 @@ from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
 from keju.messages import Message, message
 from keju.models import Fit
-from keju.models.token_counts import is_plausible
 from keju.running.prices import Price, Prices
 from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
@@ -131,18 +130,6 @@ class CostEstimator:
         return Usage(
             input_tokens=expected.input_tokens if outcome.input_tokens is None else None,
             output_tokens=expected.output_tokens if outcome.output_tokens is None else None,
-        )
-
-    def plausible(self, usage: Usage) -> Usage:
-        """Stored counts, with an assumed value in place of implausible ones.
-
-        Earlier versions stored whatever a server reported. The prompt of a stored response is not
-        known here, so `UNLIMITED_OUTPUT` tokens are assumed for it.
-        """
-        given, made = usage.input_tokens, usage.output_tokens
-        return Usage(
-            input_tokens=given if is_plausible(given) and given != 0 else UNLIMITED_OUTPUT,
-            output_tokens=made if is_plausible(made) else self._most_output,
         )
 
     def cost(self, usage: Usage) -> float:
@@ -296,10 +283,7 @@ def spent_so_far(
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _Used, appended=True):
             if estimator := estimators.get(response.model):
-                usage = estimator.plausible(response.usage)
-                spent += estimator.cost(usage) + estimator.cost(
-                    estimator.plausible(response.uncounted)
-                )
+                spent += estimator.cost(response.usage) + estimator.cost(response.uncounted)
     return spent
 
 

@@ -113,12 +113,10 @@ def estimate_items(
         machine_price: the price of an hour of one's own server.
 
     Raises:
-        DataError: see `request_for`.
+        DataError: see `request_for`; or run.json is damaged or of another format.
     """
     examples = examples or Examples()
-    there = folder if folder is not None and folder.exists() else None
-    if there is not None:
-        there.check_writable()
+    there = RunFolder.open(folder.path) if folder is not None and folder.exists() else None
     rows = [
         *_reading_rows(models, items, selection, there, examples),
         *(row for model in models for row in _rows(model, items, selection, there, examples)),

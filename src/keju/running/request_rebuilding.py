@@ -16,10 +16,10 @@ from keju.object_stores import is_address
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
 from keju.running.reading import ReadingTexts, is_prompted, reading_request
-from keju.running.requests import request_for, with_source
+from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant
 from keju.running.transcriptions import with_transcriptions
-from keju.runs import FORMAT_1, RunFolder
+from keju.runs import RunFolder
 
 _PIPELINE = "ocr+llm:"
 
@@ -74,10 +74,6 @@ class RequestRebuilder:
                 item=response.item,
             )
         request = request_for(item, variant, self._reading(item, response), examples)
-        if request.source and self.manifest.format == FORMAT_1:
-            # keju 0.1.0 always used its traditional wording around a text.
-            plain = request_for(item, replace(variant, setting="image")).prompt
-            request = replace(request, prompt=with_source(plain, request.source, "traditional"))
         if not response.candidate:
             return request
         pair = (item.images[0], *item.images[response.candidate : response.candidate + 1])

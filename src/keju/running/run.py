@@ -391,7 +391,8 @@ def _folder(out: Path) -> RunFolder:
         strangers = [path.name for path in out.iterdir() if path.name not in _OURS]
         if strangers:
             raise UsageError(message("running.out-not-a-run", out=out, name=strangers[0]))
-    return folder
+    # A damaged run, or one of another format, is refused before anything in it is repaired.
+    return RunFolder.open(out) if folder.exists() else folder
 
 
 def _print(console: Console | None, notes: Iterable[str]) -> None:

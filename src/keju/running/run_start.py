@@ -119,12 +119,11 @@ def _check_chosen(
 
 
 def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
-    """Refuse new models or tasks whose file names differ only in case."""
-    stored = {name: file_name(name).casefold() for name in earlier}
-    spelled = {folded: name for name, folded in stored.items()}
+    """Refuse models or tasks whose file names differ only in case."""
+    spelled = {file_name(name).casefold(): name for name in earlier}
     for name in names:
         other = spelled.setdefault(file_name(name).casefold(), name)
-        if other != name and name not in stored:
+        if other != name:
             raise UsageError(message("running.names-differ-in-case", name=name, other=other))
 
 

@@ -82,7 +82,7 @@ class ResponseStore:
     Used as a context manager. Opening it repairs what an earlier writer left incomplete.
 
     Raises:
-        UsageError: another process is writing to this run, or it has an earlier format.
+        UsageError: another process is writing to this run.
         DataError: a stored line is damaged.
     """
 
@@ -92,7 +92,6 @@ class ResponseStore:
         self._lock: FileLock | None = None
 
     def __enter__(self) -> ResponseStore:
-        self.folder.check_writable()
         self.folder.path.mkdir(parents=True, exist_ok=True)
         self._lock = locked_file(
             self.folder.lock_path,
@@ -127,11 +126,9 @@ class ResponseStore:
         found: dict[RequestId, StoredResponse] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
-                request_id = RequestId.of(head)
-                if (item := self.folder.item_now(head.item)) != head.item:
-                    request_id = request_id._replace(item=item)
                 kind = head.error.kind if head.error else ""
-                found[request_id] = StoredResponse(head.key, head.status, kind, head.source_sha256)
+                stored = StoredResponse(head.key, head.status, kind, head.source_sha256)
+                found[RequestId.of(head)] = stored
         return found
 
     def append(self, response: Response) -> None:

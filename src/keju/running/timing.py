@@ -151,7 +151,7 @@ def add_timings(folder: RunFolder, timings: Sequence[Timing]) -> None:
 
 
 def read_timings(folder: RunFolder) -> list[Timing]:
-    """The timings of a run, in the order of its sessions; none in a run of an earlier keju.
+    """The timings of a run, in the order of its sessions; none where none was stored.
 
     Raises:
         DataError: the file is damaged.

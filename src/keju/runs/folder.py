@@ -1,8 +1,5 @@
 """`RunFolder`: a run directory on disk, with its manifest, items, responses and scores.
 
-Format ``keju-run-2`` is read and written. ``keju-run-1``, of keju 0.1.0, is only read: its records
-are converted to format 2 when they are read (`manifest_of_format_1`, `response_of_format_1`).
-
 ::
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
@@ -32,8 +29,7 @@ from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.messages import message
 from keju.object_stores import is_address
-from keju.runs.format_1 import manifest_of_format_1, response_of_format_1
-from keju.runs.manifest import FORMAT, FORMAT_1, RunManifest
+from keju.runs.manifest import FORMAT, RunManifest
 from keju.runs.responses import current_responses
 
 
@@ -43,24 +39,14 @@ def file_name(name: str) -> str:
     Characters outside ``[A-Za-z0-9._-]`` become ``_``, and then a short hash distinguishes
     different names. A name that Windows reserves, such as ``aux.txt``, gets one too.
     """
-    found = _plain_name(name)
-    return f"{found.replace('.', '_')}-{_hash(name)}" if is_reserved(found) else found
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "_"
+    unique = name if plain == name else f"{plain}-{_hash(name)}"
+    return f"{unique.replace('.', '_')}-{_hash(name)}" if is_reserved(unique) else unique
 
 
 def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
-    """The path of a model's or task's file or directory in a directory of a run.
-
-    It has the `file_name`, or where an earlier keju stored a name that Windows reserves, that one.
-    """
-    plain = _plain_name(name)
-    if not is_reserved(plain) or any(each.name == plain + suffix for each in folder.glob("*")):
-        return folder / f"{plain}{suffix}"
+    """The path of a model's or task's file or directory in a directory of a run."""
     return folder / f"{file_name(name)}{suffix}"
-
-
-def _plain_name(name: str) -> str:
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "_"
-    return name if plain == name else f"{plain}-{_hash(name)}"
 
 
 def _hash(name: str) -> str:
@@ -163,23 +149,12 @@ class RunFolder:
             register_wordings(manifest.prompts)
         except DataError as error:
             raise DataError(error.problem, file=self.manifest_path, item=error.item) from None
-        if manifest.format == FORMAT_1:
-            return manifest_of_format_1(manifest)
         if manifest.format != FORMAT:
             raise DataError(
-                message("runs.other-format", format=manifest.format, known=FORMAT, old=FORMAT_1),
+                message("runs.other-format", format=manifest.format, known=FORMAT),
                 file=self.manifest_path,
             )
         return manifest
-
-    def check_writable(self) -> None:
-        """Check that the run has the present format: settings of earlier ones have another meaning.
-
-        Raises:
-            UsageError: keju 0.1.0 made the run.
-        """
-        if self.exists() and self.manifest().format == FORMAT_1:
-            raise UsageError(message("runs.old-run-read-only", path=self.path, format=FORMAT_1))
 
     def write_manifest(self, manifest: RunManifest) -> None:
         """Write run.json, atomically."""
@@ -318,12 +293,12 @@ class RunFolder:
         """The transcriptions of a model, one response per image (or pages of an item) and round."""
         path = self.readings_path(reader)
         if path.is_file():
-            yield from self._read(path)
+            yield from current_responses(path)
 
     def all_readings(self) -> Iterator[Response]:
         """The transcriptions of all readers."""
         for path in self.reading_files():
-            yield from self._read(path)
+            yield from current_responses(path)
 
     def reading_files(self) -> list[Path]:
         """The files of transcriptions, in a fixed order."""
@@ -343,19 +318,7 @@ class RunFolder:
         Where a failed request was sent again, only the later response is returned. With `tasks`, no
         other task's files are read.
         """
-        wanted = None if tasks is None else {*map(_plain_name, tasks), *map(file_name, tasks)}
+        wanted = None if tasks is None else {*map(file_name, tasks)}
         for path in self.response_files(model):
             if wanted is None or path.stem in wanted:
-                yield from self._read(path)
-
-    def _read(self, path: Path) -> Iterator[Response]:
-        """The responses of a file that no later line replaces, as records of format 2."""
-        manifest = self.manifest() if self.exists() else None
-        if manifest is None or manifest.format == FORMAT:
-            yield from current_responses(path)
-        else:
-            yield from (response_of_format_1(each, manifest) for each in current_responses(path))
-
-    def item_now(self, item: str) -> str:
-        """The present id of the item of a stored response; runs never rename items."""
-        return item
+                yield from current_responses(path)

@@ -14,9 +14,6 @@ from keju.messages import message
 from keju.registry import Plugin
 
 FORMAT = "keju-run-2"
-FORMAT_1 = "keju-run-1"
-"""The format of keju 0.1.0."""
-
 
 HUMAN = "human:"
 """The prefix of the names of people among the models of a run."""
@@ -28,16 +25,15 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The content of run.json: the dataset, models, settings and versions.
 
     `dataset_path` is relative to the run directory; only reports use it, to find the images.
-    `items_sha256` is the SHA-256 of the file items.parquet; empty where an earlier keju made the
-    run; `examples_sha256` is that of examples.parquet, empty where the run has none. `format` is
-    the stored one, also where the rest was read from an earlier format. `models` maps each model's
-    name to its identity, with the requested decoding parameters (each `Response` has those sent),
-    `settings` each option of the run to its value, `not_asked` each model's name to the reasons and
-    counts of unsupported requests. `benchmarks` has the texts of the definitions of benchmarks that
-    are not bundled, and `prompts` the users' own wordings of the run, complete, by name. `plugins`
-    are those that the run used, `unit` is what the dataset calls its groups, `roles` the role of
-    each model, and of each reader before a model, whose kind a plug-in declares, so that reports do
-    not need it.
+    `items_sha256` is the SHA-256 of the file items.parquet; empty while that file is replaced.
+    `examples_sha256` is that of examples.parquet, empty where the run has none. `models` maps each
+    model's name to its identity, with the requested decoding parameters (each `Response` has those
+    sent), `settings` each option of the run to its value, `not_asked` each model's name to the
+    reasons and counts of unsupported requests. `benchmarks` has the texts of the definitions of
+    benchmarks that are not bundled, and `prompts` the users' own wordings of the run, complete, by
+    name. `plugins` are those that the run used, `unit` is what the dataset calls its groups, and
+    `roles` the role of each model, and of each reader before a model, whose kind a plug-in
+    declares, so that reports do not need it.
     """
 
     format: str = FORMAT

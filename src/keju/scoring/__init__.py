@@ -4,7 +4,7 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.aggregate import CUT_NOTE, aggregate, is_ratio_of_sums
+from keju.scoring.aggregate import aggregate, is_ratio_of_sums
 from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.decisions import (
     Decisions,
@@ -79,7 +79,6 @@ from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 __all__ = [
-    "CUT_NOTE",
     "NO_RESPONSES",
     "PROTOCOLS",
     "VERDICTS",

@@ -19,7 +19,6 @@ from keju.registry import PluginError
 from keju.scoring.lookup import find_metrics
 from keju.scoring.means import benchmark_result
 from keju.scoring.metric import Metric, Stats
-from keju.scoring.metric_value import CUT
 from keju.scoring.results import MetricResult, Result, TaskResult
 from keju.scoring.score_columns import MetricColumns, StatsColumn
 from keju.scoring.signatures import origin_of
@@ -103,7 +102,7 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
     first, stats, answered = columns.first_scored, columns.stats, columns.answered
     declared = _declared(first, find) if first else None
     value = pooled_value(declared, stats) if first else None
-    notes = (_one_sided(stats), _unranked_pairs(stats), _cut_note(stats))
+    notes = (_one_sided(stats), _unranked_pairs(stats))
     return MetricResult(
         metric=metric,
         value=value,
@@ -207,17 +206,6 @@ def pairs_note(note: str) -> str:
     if not found:
         return ""
     return (start.partition("; ")[2] if start.startswith(ONE_SIDED) else start) + found
-
-
-CUT_NOTE = (
-    "stored by keju 0.1.0, which removed reasoning and the white space around it before storing: "
-    "official scores the rest, not the content as it was returned"
-)
-
-
-def _cut_note(stats: StatsColumn) -> str:
-    """A note on official scores of a run of keju 0.1.0; empty if no response was cut."""
-    return CUT_NOTE if CUT in stats.names else ""
 
 
 def _unranked_pairs(stats: StatsColumn) -> str:

@@ -24,7 +24,7 @@ from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, PromptVariant, Record, Response, Score, variant_of
 from keju.messages import message
 from keju.metrics import UndefinedMetricError
-from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
+from keju.runs import RunFolder
 from keju.scoring.extraction import body_of
 from keju.scoring.means import benchmark_result
 from keju.scoring.metric import keju_metric
@@ -69,11 +69,8 @@ def is_unclear(item: Item, response: Response) -> bool:
     return sample.form == "letter" and sample.extracted.answer is None
 
 
-def answer_code(response: Response, *, of_0_1_0: bool = False) -> str:
-    """A code that identifies an answer and its text, but not who gave it.
-
-    An answer in a run of keju 0.1.0 keeps the code that it had, by the setting's old name.
-    """
+def answer_code(response: Response) -> str:
+    """A code that identifies an answer and its text, but not who gave it."""
     spelled = msgspec.json.encode(
         (
             response.model,
@@ -81,7 +78,7 @@ def answer_code(response: Response, *, of_0_1_0: bool = False) -> str:
             response.item,
             response.task,
             response.query,
-            setting_in_format_1(response.setting) if of_0_1_0 else response.setting,
+            response.setting,
             response.round,
             response.text,
         )
@@ -123,8 +120,7 @@ def unused_decisions(decisions: Decisions, run: RunFolder) -> int:
     Raises:
         DataError: a stored line is damaged.
     """
-    old = run.manifest().format == FORMAT_1
-    present = {answer_code(response, of_0_1_0=old) for response in run.responses()}
+    present = {answer_code(response) for response in run.responses()}
     return len(decisions.letters.keys() - present)
 
 
@@ -193,7 +189,7 @@ def _script_value(sample: ScoringSample) -> float:
 
 def _reviewed(sample: ScoringSample, decisions: Decisions) -> tuple[str, str]:
     """Who decided which option an answer chose, and its letter, empty for none."""
-    code = answer_code(sample.response, of_0_1_0=sample.defect.cut)
+    code = answer_code(sample.response)
     if code in decisions.letters:
         letter = decisions.letters[code]
         return PEOPLE, "" if letter == NONE else letter

@@ -15,13 +15,7 @@ from keju.items import Record
 from keju.runs import ResponsePlace, RunFolder
 
 FORMAT = "keju-scores-4"
-"""The format of stored scores. Scores in any other format must be computed again.
-
-Scores of keju 0.1.0 have no format. `keju-scores-2` has CER_order_free, which depended on the line
-breaks of the reference, instead of CER_recognition and CER_layout. In
-`keju-scores-3` scores have no group if their items have none, so items of one image would be
-resampled as if they were independent.
-"""
+"""The format of stored scores. Scores in any other format must be computed again."""
 
 _HALF = 8
 """Bytes of each of the two hashes in an entry of `Fingerprint.responses`."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-CUT = "cut"
-"""The statistic of an official score whose response lacks what keju 0.1.0 cut off."""
-
 
 class MetricValue(NamedTuple):
     """A value and the sufficient statistics behind it.

@@ -36,14 +36,11 @@ def collect_reasoned_samples(
 
 
 def _joined(sample: ScoringSample) -> ScoringSample | None:
-    """The case with its reasoning in the content; None where it has none, or none that is known.
-
-    Of a run of keju 0.1.0 it is not known whether reasoning came in a field or in the content.
-    """
+    """The case with its reasoning in the content; None where it has none."""
     response = sample.response
     if not _counts_reasoning(sample.item.benchmark) or not response.thinking or response.not_text:
         return None
-    if sample.defect.cut or response.status in {"failed", "filtered"}:
+    if response.status in {"failed", "filtered"}:
         return None
     text = add_reasoning(response.text, response.thinking)
     return ScoringSample(sample.item, replace(response, text=text, thinking=""), sample.defect)

@@ -21,7 +21,7 @@ from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.messages import message
-from keju.runs import FORMAT_1, RunFolder, StoredItems, file_name, path_of_name
+from keju.runs import RunFolder, StoredItems, file_name, path_of_name
 from keju.scoring.decisions import (
     NO_DECISIONS,
     REVIEWED,
@@ -146,7 +146,7 @@ def score_answers(
     Raises:
         DataError: an item's task or query is not in the catalogue.
     """
-    return score_samples((_sample(item, response, Defect()) for item, response in pairs), protocols)
+    return score_samples((_sample(item, response) for item, response in pairs), protocols)
 
 
 def score_file(
@@ -266,7 +266,6 @@ def _signed(scores: Iterable[Score], part: str) -> list[Score]:
 def _samples_of(
     run: RunFolder, model: str, items: StoredItems, strays: dict[str, int]
 ) -> Iterator[ScoringSample]:
-    defect = Defect(cut=run.manifest().format == FORMAT_1)
     shared = SharedAnswers(items)
     for response in run.responses(model):
         item = items.item_of(response)
@@ -275,11 +274,11 @@ def _samples_of(
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
             continue
-        yield _sample(item, response, defect)
+        yield _sample(item, response)
         for copy in shared.copies(response):
             other = items.item_of(copy)
             assert other is not None
-            yield _sample(other, copy, defect)
+            yield _sample(other, copy)
 
 
 def check_response(response: Response, run: RunFolder) -> None:
@@ -301,12 +300,12 @@ def check_response(response: Response, run: RunFolder) -> None:
         raise DataError(problem, file=file, item=response.item)
 
 
-def _sample(item: Item, response: Response, defect: Defect) -> ScoringSample:
+def _sample(item: Item, response: Response) -> ScoringSample:
     """An item and its response; of one that is too long to be scored, only the beginning."""
-    size = len(response.text)
+    size, defect = len(response.text), Defect()
     if size > LONGEST:
         response = replace(response, text=response.text[:_BEGINNING])
-        defect = defect._replace(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
+        defect = Defect(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
     if len(response.thinking) > LONGEST:
         response = replace(response, thinking=response.thinking[:LONGEST])
     return ScoringSample(item, response, defect)

@@ -14,7 +14,7 @@ from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
 from keju.scoring.metric import EncoderMetric, Metric
-from keju.scoring.metric_value import CUT, MetricValue, mean
+from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.rankings import Galleries
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
@@ -219,7 +219,6 @@ def _record(
         reason=reason,
         extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
-        stats=({CUT: 1.0} if sample.defect.cut and protocol == "official" else {})
-        | ({} if metric_value is None else metric_value.stats),
+        stats={} if metric_value is None else metric_value.stats,
         signature=signature + wording_part(response.wording) if signature else "",
     )

@@ -38,15 +38,13 @@ class Defect(NamedTuple):
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
     script reads as an empty one. `in_file` is set where the item and its response are from a file
-    in the authors' form. `cut` is set where a run of keju 0.1.0 has the response, which
-    removed reasoning before storing it. `too_long` is the reason why a response is not read at
-    all: it gets the value of an empty response.
+    in the authors' form. `too_long` is the reason why a response is not read at all: it gets the
+    value of an empty response.
     """
 
     response: str = ""
     answer: str = ""
     answer_missing: bool = False
-    cut: bool = False
     in_file: bool = False
     too_long: str = ""
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from keju.definitions import has_task, task
 from keju.items import Protocol, Score
-from keju.scoring.metric_value import CUT
 from keju.scoring.score_columns import StatsColumn
 
 ERRORS = ("CER_recognition", "CER_layout")
@@ -83,7 +82,6 @@ class SideScores:
         tasks: the tasks with scores of the protocol, compared or not.
         reasons: the reasons of scores without a value, of both protocols, compared or not.
         dropped: the items with scores that are not among those compared.
-        is_cut: whether a compared response was cut by keju 0.1.0 (`CUT_NOTE`).
     """
 
     def __init__(
@@ -97,7 +95,6 @@ class SideScores:
         self.tasks: set[str] = set()
         self.reasons: set[str] = set()
         self.dropped: set[ItemName] = set()
-        self.is_cut = False
         self._among = among
         self._metrics: dict[tuple[str, str, str], MetricOfSide] = {}
         self._known: dict[Place, Place] = {}
@@ -114,11 +111,9 @@ class SideScores:
         name = score.task, score.query, score.item
         if self._among is not None and name not in self._among:
             self.dropped.add(name)
-        elif score.protocol == self.protocol:
-            self.is_cut = self.is_cut or CUT in score.stats
-            if self._is_compared(score):
-                place = score.item, score.round
-                self._of(score).add(self._known.setdefault(place, place), score)
+        elif score.protocol == self.protocol and self._is_compared(score):
+            place = score.item, score.round
+            self._of(score).add(self._known.setdefault(place, place), score)
 
     def of(self, task: str, query: str, metric: str) -> MetricOfSide:
         """The scores of a metric; without any where the side has none."""

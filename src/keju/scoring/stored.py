@@ -118,7 +118,10 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
         if scored is None:
             raise UsageError(
                 message(
-                    "scoring.scored-by-older", path=run.path, model=model, again=_score_again(run)
+                    "scoring.scores-other-format",
+                    path=run.path,
+                    model=model,
+                    again=_score_again(run),
                 )
             )
         if scored.items != items:

@@ -174,13 +174,6 @@ def test_settings_and_scripts_have_a_file_each(tmp_path):
     assert any("traditional" in name for name in counts)
 
 
-def test_an_export_of_a_run_of_0_1_0_says_what_it_lacks(tmp_path):
-    old = Path(__file__).parents[2] / "golden" / "run-0.1.0"
-    done = CliRunner().invoke(app, ["export", "mcs-bench", str(old), "-o", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
-    assert "0.1.0" in done.output
-
-
 def test_a_row_has_the_prompt_that_was_asked_and_both_released_wordings(tmp_path):
     run = RunFolder(made(tmp_path / "run", ["m"]))
     both = {"simplified": "读？", "traditional": "讀？"}
