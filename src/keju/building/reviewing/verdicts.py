@@ -20,7 +20,7 @@ from keju.messages import Message, both, message
 
 
 class Decision(StrEnum):
-    """A person's decision: the item is accepted unchanged, accepted with corrections, or rejected."""
+    """A person's decision: accepted as it is, accepted with corrections, rejected."""
 
     ACCEPT = "accept"
     CORRECT = "correct"
