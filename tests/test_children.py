@@ -58,8 +58,7 @@ def test_every_process_of_a_test_is_started_as_a_child_and_every_server_finds_it
     found = [
         f"{path.relative_to(TESTS)}: {match[0]}"
         for path in TESTS.rglob("*.py")
-        # fixture_server.py is not a test: the stored runs name the address that it had.
-        if path.name not in {"children.py", "fixture_server.py", Path(__file__).name}
+        if path.name not in {"children.py", Path(__file__).name}
         for match in bare.finditer(path.read_text("utf-8"))
     ]
     assert found == []

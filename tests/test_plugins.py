@@ -71,12 +71,6 @@ def read_typed(src, writer, settings):
     return [f"{settings.field} {settings.dry_run}"]
 
 
-@keju.reader("texts", summary="options of texts", options={"first_item": "f", "field.NAME": "n"})
-def read_texts(src, writer, options):
-    writer.add(Item(id="1", benchmark="mcs-bench", task="T2", answer="甲"))
-    return [repr(sorted(options.items()))]
-
-
 class Kept(Settings, frozen=True, kw_only=True):
     text: Annotated[str, Meta(description="What an answer must contain.")]
 
@@ -246,7 +240,7 @@ def test_a_reader_of_a_file_imports_and_the_dataset_records_it(file, tmp_path, k
     assert "no format 'answers-tsv'" in missing.stderr
 
 
-def test_a_reader_of_a_file_has_typed_options_or_options_of_texts(file, tmp_path, keju):
+def test_a_reader_of_a_file_has_typed_options(file, tmp_path, keju):
     source = tmp_path / "answers.tsv"
 
     def imported(form, *options):
@@ -263,11 +257,6 @@ def test_a_reader_of_a_file_has_typed_options_or_options_of_texts(file, tmp_path
     wrong = imported("typed", "first=-1", "dry-run=perhaps")
     assert "first=-1: use a whole number, 0 or more" in wrong
     assert "dry-run=perhaps: use yes or no" in wrong
-    assert "--option first_item=…  f" in keju("data", "formats", "texts", "--plugin", file).stdout
-    done = imported("texts", "first_item=", "field.id=x", "encoding=Big5")
-    expected = [("encoding", "Big5"), ("field.id", "x"), ("first_item", "")]
-    assert done.splitlines()[0] == f"note: {expected}"
-    assert imported("texts").splitlines()[0] == "note: []"
 
 
 def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):

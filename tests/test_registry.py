@@ -79,28 +79,6 @@ def test_a_name_of_an_optional_package_is_an_error_that_names_the_package():
     )
 
 
-def test_a_former_name_is_accepted_and_the_present_one_is_listed(tmp_path, monkeypatch):
-    name = module()
-    one = Registry(
-        "number",
-        registry({}).group,
-        {"seven": 7},
-        number,
-        elsewhere={"pi": "the package pie"},
-        renamed={"sept": "seven", "deux": "two", "circle": "pi"},
-    )
-    points = {one.group: {"deux": f"{name}:TWO"}}
-    distribution(tmp_path, "some-numbers", "1.2", points, **{name: "TWO = 2\n"})
-    monkeypatch.syspath_prepend(tmp_path)
-    assert (list(one), len(one)) == (["seven", "two"], 2)
-    assert (one["sept"], one["deux"], one["two"], one.find("sept")) == (7, 2, 2, 7)
-    assert "deux" in one
-    assert one.get_plugin("two") == one.get_plugin("deux")
-    assert one.get_plugin("two") == Plugin(name="some-numbers", version="1.2")
-    with pytest.raises(PluginError, match="the package pie"):
-        one.find("circle")
-
-
 def test_entry_points_come_after_built_in_names_with_their_distribution(tmp_path, monkeypatch):
     name, one = module(), registry({"zero": 0})
     points = {one.group: {"two": f"{name}:TWO", "one": f"{name}:ONE"}}

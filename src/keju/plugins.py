@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from msgspec import Meta
 
@@ -141,11 +141,10 @@ def reader(
     *,
     summary: str,
     layout: str = "",
-    settings: type[S] | None = None,
+    settings: type[Settings] = Settings,
     detect: Detect | None = None,
     texts: bool = True,
     tables: Tables[Any] | None = None,
-    options: Mapping[str, str] | None = None,
 ) -> Callable[[R], R]:
     """Declare a format of ``keju data import``: a decorator of a function.
 
@@ -161,13 +160,11 @@ def reader(
             named.
         texts: whether it reads text files; it then has the option ``encoding`` too.
         tables: those that a person can fill in before an import (``keju data scaffold``).
-        options: each option's name and help, for a reader without `settings`; the function then
-            receives the texts of the given options, by their names.
     """
 
     def decorate(read: R) -> R:
         declaration: Reader[Any] = Reader(
-            name, summary, layout, read, cast("Any", settings), detect, texts, tables, options
+            name, summary, layout, read, settings, detect, texts, tables
         )
         return declare("keju.readers", name, declaration, read)
 

@@ -6,11 +6,13 @@ import csv
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from keju.annotation import AnnotationApp
 from keju.building.review_form import read_review_form
 from keju.building.reviewing import Verdict, apply_corrections, compute_seal, select_latest
 from keju.building.reviewing.forms import read_review
+from keju.cli import app
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.files import read_jsonl
@@ -282,6 +284,21 @@ def test_answers_are_restored_after_a_restart(serving, answered):
     assert [act.value for act in again.events.find_latest("rating").values()] == ['{"score":3.0}']
     assert any("ratings" in line for line in again.collect())
     again.close()
+
+
+def test_the_command_collects_without_a_server(serving, answered):
+    served = serving(answered)
+    served.ask("POST", "/rating/1", person="Li", form={"score": "3"})
+    served.app.collect()
+    people = answered / "people"
+    sheets = {path.name: path.read_bytes() for path in people.glob("*.csv")}
+    assert "ratings.csv" in sheets
+    served.app.close()
+    for name in sheets:
+        (people / name).unlink()
+    collected = CliRunner().invoke(app, ["serve", str(answered), "--collect"])
+    assert collected.exit_code == 0, collected.output
+    assert {path.name: path.read_bytes() for path in people.glob("*.csv")} == sheets
 
 
 def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(

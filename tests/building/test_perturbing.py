@@ -83,7 +83,7 @@ def page(name: str, group: str, rows=ROWS, **fields) -> Item:
 
 def built(tmp_path, given, **settings):
     make_dataset(tmp_path / "given", given)
-    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.stored_name)
+    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
     with context.writer:
         STEP.run(context, PerturbSettings(**settings))
     return Dataset.open(tmp_path / "out").items(), context.notes
@@ -106,7 +106,7 @@ def test_originals_stay_and_each_control_is_tied_to_its_own(tmp_path):
         assert "\n".join(line.text for line in control.lines[:-1]) == control.answer
         assert control.lines[-1] == first.lines[-1]
         assert [line.polygon for line in control.lines] == [line.polygon for line in first.lines]
-        assert control.provenance[-1].step == "controls"
+        assert control.provenance[-1].step == "perturb"
 
 
 def test_rule_driven_models_are_told_apart(tmp_path):
@@ -143,7 +143,7 @@ def test_a_wrong_page_shows_another_groups_picture(tmp_path):
             writer.add(Item(id=name, benchmark="MCS-Bench", task="T5", question="何書？",
                             options=("論語", "大學", "孟子", "中庸"), answer="B", group=name,
                             images=(refs[place],)))  # fmt: skip
-    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.stored_name)
+    context = bench_over(tmp_path / "given", tmp_path / "out", STEP.name)
     with context.writer:
         STEP.run(context, PerturbSettings(kinds=("wrong-page",)))
     items = {item.id: item for item in Dataset.open(tmp_path / "out").items()}
@@ -175,7 +175,7 @@ def test_controls_are_the_same_with_items_on_disk(tmp_path, monkeypatch):
     for most in (10_000, 1):
         monkeypatch.setattr(record_list, "MOST_IN_MEMORY", most)
         out = tmp_path / f"out-{most}"
-        context = bench_over(tmp_path / "given", out, STEP.stored_name)
+        context = bench_over(tmp_path / "given", out, STEP.name)
         with context.writer:
             STEP.run(context, settings)
         tables = (out / "tables/controls.csv").read_bytes()

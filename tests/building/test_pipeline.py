@@ -14,7 +14,6 @@ from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.building.step import Settings
-from keju.building.steps import RENAMED, STEPS
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
 from keju.messages import message
@@ -78,11 +77,11 @@ def test_the_last_step_is_the_dataset(recipe, tmp_path):
 
 def test_what_stands_is_not_done_again(recipe, tmp_path):
     first, _ = built(recipe, tmp_path / "b")
-    stamp = (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns
+    stamp = (tmp_path / "b" / "steps" / "01-subset" / "items.parquet").stat().st_mtime_ns
     again, lines = built(recipe, tmp_path / "b")
     assert again == first
     assert sum("up to date" in line for line in lines) == 5
-    assert (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns == stamp
+    assert (tmp_path / "b" / "steps" / "01-subset" / "items.parquet").stat().st_mtime_ns == stamp
 
 
 @pytest.mark.parametrize(
@@ -156,9 +155,9 @@ def test_what_the_recipe_has_no_more_is_taken_away_at_the_end(recipe, tmp_path):
     (tmp_path / "b" / "steps" / "09-mine").mkdir()
     recipe.write_text(RECIPE.rpartition("[[step]]")[0])
     record, lines = built(recipe, tmp_path / "b")
-    assert lines[-1] == message("steps.stage-removed", folder="steps/02-select")
+    assert lines[-1] == message("steps.stage-removed", folder="steps/02-subset")
     left = sorted(path.name for path in (tmp_path / "b" / "steps").iterdir())
-    assert left == ["00-join", "01-select", "09-mine"]
+    assert left == ["00-join", "01-subset", "09-mine"]
     assert Dataset.open(tmp_path / "b" / "dataset").manifest.hash == record.hash
 
 
@@ -188,7 +187,7 @@ def test_the_same_recipe_gives_the_same_hash_elsewhere(recipe, tmp_path):
 
 def test_a_table_says_what_was_left_out(recipe, tmp_path):
     built(recipe, tmp_path / "b")
-    table = tmp_path / "b" / "steps" / "01-select" / "tables" / "dropped.csv"
+    table = tmp_path / "b" / "steps" / "01-subset" / "tables" / "dropped.csv"
     lines = table.read_text("utf-8-sig").splitlines()
     assert lines[0] == "subject,reason,task,details"
     assert lines[1:] == [
@@ -382,28 +381,3 @@ def test_random_numbers_are_of_seed_step_and_names(tmp_path):
         for names in ("a", "b", "ab")
     }
     assert len(drawn) == 6
-
-
-@pytest.mark.parametrize(("former", "present"), sorted(RENAMED.items()))
-def test_a_renamed_step_is_known_by_both_names_and_stored_by_the_first(former, present):
-    if present in STEPS.elsewhere and present not in STEPS:
-        pytest.skip("keju-synthetic is not installed")
-    step = STEPS[former]
-    assert step is STEPS[present]
-    assert (step.name, step.stored_name) == (present, former)
-    assert present in list(STEPS)
-    assert former not in list(STEPS)
-
-
-def test_a_build_of_the_former_name_is_complete_for_the_present_one(recipe, tmp_path):
-    recipe.write_text(RECIPE.replace('do = "subset"', 'do = "select"'), "utf-8")
-    old, _ = built(recipe, tmp_path / "b")
-    written = (tmp_path / "b" / "build.json").read_bytes()
-    recipe.write_text(RECIPE, "utf-8")
-    new, lines = built(recipe, tmp_path / "b")
-    assert new == old
-    assert sum("up to date" in line for line in lines) == 5
-    other, _ = built(recipe, tmp_path / "other")
-    assert [stage.hash for stage in other.steps] == [stage.hash for stage in old.steps]
-    for folder in ("b", "other"):
-        assert (tmp_path / folder / "build.json").read_bytes() == written

@@ -19,20 +19,9 @@ def test_keju_s_form_has_four_scales_in_two_languages() -> None:
 
 
 @pytest.mark.parametrize("text", ["4", " ４ ", "Right but for a detail", "4 right but for a detail",
-                                  "只有细节错误", "僅細節有誤"])  # fmt: skip
+                                  "只有细节错误"])  # fmt: skip
 def test_a_mark_is_read_as_number_or_words(text: str) -> None:
     assert read_review_form().scale[0].parse_mark(text) == 4
-
-
-def test_chinese_marks_of_0_1_0_are_read() -> None:
-    words = {
-        "correct": ("錯誤", "大半錯誤", "存疑", "僅細節有誤", "正確"),
-        "to the point": ("全不切題", "少有切題", "部分切題", "大致切題", "完全切題"),
-        "fit to publish": ("不可", "須大改", "須修改", "略改即可", "可以"),
-    }
-    scales = {scale.name: scale for scale in read_review_form().scale}
-    for name, old in words.items():
-        assert [scales[name].parse_mark(word) for word in old] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])
@@ -58,9 +47,7 @@ def test_the_user_s_form_is_read_and_an_invalid_one_is_reported(tmp_path: Path) 
     keys = scale.replace('"a"', '"a b"') + scale.replace('"a"', '"a-b"')
     swapped = scale + 'marks_zh = ["yes", "no"]\n'
     lines = scale.replace('"a"', '"a\\nb"')
-    earlier = scale + '[[scale.earlier]]\nasks_zh = "？"\nmarks_zh = ["yes", "no"]\n'
-    wrong = (scale + scale, "scale = []\n", alike, unlike, keys, swapped, lines,
-             earlier)  # fmt: skip
+    wrong = (scale + scale, "scale = []\n", alike, unlike, keys, swapped, lines)
     for text in (*(head + each for each in wrong), "x", "version=1"):
         path.write_text(text)
         with pytest.raises(KejuError, match=r"form\.toml: .*form"):

@@ -21,12 +21,11 @@ from keju.building.reviewing import (
     Corrections,
     Verdict,
     compute_seal,
-    returned_cells,
     write_verdicts,
 )
 from keju.building.reviewing.deciding import decide, list_disagreements, measure_agreement
 from keju.building.reviewing.forms import export_review, read_review
-from keju.building.reviewing.returned_cells import RowMatcher, is_converted
+from keju.building.reviewing.returned_cells import is_converted
 from keju.building.reviewing.sheets import format_mark_head
 from keju.building.reviewing.step import STEP, ReviewSettings
 from keju.building.running import StepCall, run_step
@@ -180,7 +179,7 @@ def test_an_edit_of_an_exported_cell_is_rejected(given, tmp_path, name, decision
             read_review(sheet, items_of(given), "p")
 
 
-@pytest.mark.parametrize("word", ["correct", "Corrected", "改正", "mend", "mended", "修改"])
+@pytest.mark.parametrize("word", ["correct", "Corrected", "改正", "修改"])
 def test_every_word_for_a_correction_is_read(given, tmp_path, word):
     sheet = tmp_path / "a.csv"
     export_review("sheet", given, given.items(), sheet)
@@ -189,8 +188,20 @@ def test_every_word_for_a_correction_is_read(given, tmp_path, word):
     assert (found.decision, found.corrections) == ("correct", Corrections(answer="C"))
 
 
-@pytest.mark.parametrize("word", ["correct", "mend"])
-def test_label_studio_offers_correct_and_its_former_word_is_read(given, tmp_path, word):
+@pytest.mark.parametrize(
+    ("word", "decision"),
+    [("OK", "accept"), ("接受", "accept"), ("通过", "accept"), ("拒绝", "reject"),
+     ("拒絕", "reject")],
+)  # fmt: skip
+def test_decisions_are_read_in_english_and_chinese(given, tmp_path, word, decision):
+    sheet = tmp_path / "a.csv"
+    export_review("sheet", given, given.items(), sheet)
+    fill(sheet, {"mcq": {"decision": word}})
+    (found,) = read_review(sheet, items_of(given), "p")
+    assert found.decision == decision
+
+
+def test_label_studio_offers_the_decisions_and_a_correction_is_read(given, tmp_path):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
     offered = ET.parse(out / "interface.xml").findall(".//Choices[@name='decision']/Choice")
@@ -201,7 +212,7 @@ def test_label_studio_offers_correct_and_its_former_word_is_read(given, tmp_path
             (annotation,) = task["annotations"]
             annotation["result"][0]["value"]["text"] = ["天地\n玄皇"]
             annotation["result"].append(
-                {"from_name": "decision", "type": "choices", "value": {"choices": [word]}}
+                {"from_name": "decision", "type": "choices", "value": {"choices": ["correct"]}}
             )
 
     found = {each.item: each for each in read_review(annotated(out, change), items_of(given), "p")}
@@ -453,7 +464,7 @@ HOSTILE = [
     ("a.csv", "item,decision,seal\nmcq,perhaps,\n", "building.not-a-decision"),
     ("a.csv", "item,decision,seal,new_answer\nmcq,,,B\n", "building.no-decision"),
     ("a.csv", "item,answer\nmcq,B\n", "the column 'decision' is missing"),
-    ("a.csv", "item,decision,seal\nmcq,mend,1\n", "building.correction-missing"),
+    ("a.csv", "item,decision,seal\nmcq,correct,1\n", "building.correction-missing"),
     ("a.csv", "item,decision\nmcq,accept\n", "line 2: the column 'seal' is missing"),
     ("a.csv", "item,decision,seal\nmcq,accept,\n", "line 2, mcq: the row has no seal"),
     ("a.csv", "item,decision,seal\nmcq,accept,0123456789abcdef\n", "has changed since"),
@@ -494,9 +505,9 @@ HOSTILE = [
      "type 'polygonlabels', but keju reads only boxes"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[' + "{}," * 10_000 + "{}]}]}]",
      "more than 10,000"),
-    ("a.jsonl", '{"item":"where0","person":"p","decision":"mend","mended":{"boxes":'
+    ("a.jsonl", '{"item":"where0","person":"p","decision":"correct","mended":{"boxes":'
      '[{"x0":-1e308,"y0":0,"x1":1e308,"y1":9}]}}', "leaves its image"),
-    ("a.jsonl", '{"item":"where0","person":"p","decision":"mend","mended":{"boxes":'
+    ("a.jsonl", '{"item":"where0","person":"p","decision":"correct","mended":{"boxes":'
      '[{"x0":9,"y0":0,"x1":1,"y1":9}]}}', "no area"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"completed_by":"' + "e" * 300 + '"}]}]',
      "building.not-a-verdict"),
@@ -644,34 +655,6 @@ def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
         assert list(found[0].marks) == list(MARKS)
 
 
-_HEADS_0_1_0 = (
-    "mark: correct | Is the answer right, by the picture and by what is known? 據圖與據學界所知，"
-    "答案是否正確？ 1 wrong, 2 mostly wrong, 3 doubtful, 4 right but for a detail, 5 right",
-    "mark: to the point | Does the question need the picture, ask for one thing, and does the "
-    "answer give just that? 題目是否須看圖、所問是否唯一，答案是否恰好作答？ 1 not at all, "
-    "2 hardly, 3 partly, 4 nearly, 5 wholly",
-    "mark: fit to publish | Is it clearly worded, free of harm, and may it be shown (rights, "
-    "people, sacred things)? 表述是否清楚、無害，且（就版權、人物、宗教禁忌而言）可以公開？ 1 no, "
-    "2 only after much work, 3 after some work, 4 after a touch, 5 as it is",
-)
-
-
-@pytest.mark.parametrize("words", [("正確", "少有切題", "略改即可"), ("5", "2 少有切題", "4")])
-def test_a_sheet_of_0_1_0_is_read_in_its_traditional_characters(given, tmp_path, words):
-    sheet = tmp_path / "old.csv"
-    export_review("sheet", given, given.items(), sheet)
-    text = sheet.read_text("utf-8")
-    scales = [scale for scale in read_review_form().scale if scale.name != "complete"]
-    for scale, head in zip(scales, _HEADS_0_1_0, strict=True):
-        assert text.count(format_mark_head(scale)) == 1
-        text = text.replace(format_mark_head(scale), head)
-    sheet.write_text(text, "utf-8")
-    fill(sheet, {"mcq": {"decision": "拒絕", **dict(zip(_HEADS_0_1_0, words, strict=True))}})
-    (found,) = read_review(sheet, items_of(given), "p")
-    marks = {name: mark for name, mark in MARKS.items() if name != "complete"}
-    assert (found.decision, found.marks) == ("reject", marks)
-
-
 def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):
     out = tmp_path / "ls"
     export_review("label-studio", given, given.items(), out)
@@ -794,20 +777,6 @@ def test_a_seal_in_a_sheet_is_never_a_number(numbers, tmp_path):
     with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as stream:
         seals = [row["seal"] for row in csv.DictReader(stream)]
     assert seals == [f"k{compute_seal(item)}" for item in numbers.items()]
-
-
-def test_a_sheet_of_an_earlier_keju_is_read_also_with_a_damaged_seal(given, tmp_path, monkeypatch):
-    """Seals had no letter; a spreadsheet made 0.00E+00 of 0e06696004031235."""
-    item = items_of(given)["text"]
-    old = tmp_path / "old.csv"
-    old.write_text(f"item,seal,decision,answer\ntext,{compute_seal(item)},accept,天地\n", "utf-8")
-    with pytest.raises(DataError, match="the column answer was changed"):
-        read_review(old, items_of(given), "anna")
-    old.write_text(f"item,seal,decision\ntext,{compute_seal(item)},accept\n", "utf-8")
-    assert read_review(old, items_of(given), "anna")[0].seal == compute_seal(item)
-    monkeypatch.setattr(returned_cells, "compute_seal", lambda _: "0e06696004031235")
-    assert RowMatcher({"text": item}).match("text", "0.00E+00") == ("text", "0e06696004031235")
-    assert RowMatcher({"text": item}).match("text", "123") == ("text", "123")
 
 
 def test_all_changed_cells_of_a_sheet_are_reported_at_once(numbers, tmp_path):

@@ -62,7 +62,7 @@ def test_an_item_may_be_named_by_a_long_path(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"item":"a","person":"p","decision":"mend"}', "there is no correction"),
+        ('{"item":"a","person":"p","decision":"correct"}', "there is no correction"),
         (
             '{"item":"a","person":"p","decision":"accept","mended":{"answer":"b"}}',
             "there are corrections",
@@ -70,7 +70,7 @@ def test_an_item_may_be_named_by_a_long_path(tmp_path):
         ('{"item":"a","person":"p","decision":"maybe"}', "(line|record) 1"),
         ('{"item":"a","person":"","decision":"accept"}', "(line|record) 1"),
         ('{"item":"a","person":"p","decision":"accept","draft":false}', "(line|record) 1"),
-        ('{"item":"a","person":"p","decision":"mend","mended":{"id":"b"}}', "(line|record) 1"),
+        ('{"item":"a","person":"p","decision":"correct","mended":{"id":"b"}}', "(line|record) 1"),
         ("[" * 100_000, "(line|record) 1"),
     ],
 )
@@ -82,10 +82,10 @@ def test_a_line_that_is_not_a_verdict_is_reported(tmp_path, line, said):
     assert str(path) in str(caught.value)
 
 
-def test_a_correction_of_0_1_0_is_read(tmp_path):
+def test_a_correction_is_read_and_written(tmp_path):
     path = tmp_path / "verdicts.jsonl"
     path.write_text(
-        '{"item":"a","person":"p","decision":"mend","mended":{"answer":"地"}}\n', "utf-8"
+        '{"item":"a","person":"p","decision":"correct","mended":{"answer":"地"}}\n', "utf-8"
     )
     (found,) = read_verdicts(path)
     assert found == correct(Corrections(answer="地"))

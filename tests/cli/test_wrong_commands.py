@@ -10,7 +10,6 @@ import pytest
 import typer
 
 from keju.cli.app import app
-from keju.cli.command_hints import RENAMED
 from tests.support.scanned import Keju, pages
 
 WRONG_USE = 2
@@ -47,13 +46,6 @@ def test_a_command_in_a_wrong_group_is_named_whole(keju: Keju) -> None:
         "Did you mean 'keju run scans --model ppocr'?"
         in keju(*["data", "run", "scans", "--model", "ppocr"]).err
     )
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_a_renamed_command_is_named_as_it_is_called_now(old: str, new: str, keju: Keju) -> None:
-    done = keju(old, "run")
-    assert done.status == WRONG_USE
-    assert f"Did you mean 'keju {new} run'?" in " ".join(done.err.split())
 
 
 def test_a_name_that_is_no_command_gets_no_command(keju: Keju) -> None:

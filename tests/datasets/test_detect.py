@@ -20,6 +20,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.settings import Settings
 from tests.support.damage import DAMAGES
 from tests.support.hanging import ends
 from tests.support.layouts import layouts
@@ -230,7 +231,7 @@ def fixed(fit, missing=""):
 
 
 def reader(name, detect):
-    return Reader(name, name, name, lambda src, writer, options: [], {}, detect)
+    return Reader(name, name, name, lambda src, writer, options: [], Settings, detect)
 
 
 def test_the_best_reader_is_chosen_only_where_it_is_alone(tmp_path):
@@ -264,10 +265,10 @@ def test_a_preview_stops_after_three_items_and_at_its_time_limit(tmp_path):
             writer.add_image(picture(1), "image")
             yield ""
 
-    first = preview(Reader("endless", "", "", endless, {}), tmp_path, {})
+    first = preview(Reader("endless", "", "", endless, Settings), tmp_path, {})
     assert [item.id for item in first.items] == ["1", "2", "3"]
     assert len(added) == 3
-    late = preview(Reader("slow", "", "", slow, {}), tmp_path, {}, seconds=0.05)
+    late = preview(Reader("slow", "", "", slow, Settings), tmp_path, {}, seconds=0.05)
     assert late.timed_out
     assert late.items == ()
 

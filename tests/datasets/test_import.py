@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import pytest
 from msgspec import Meta
 
 from keju.datasets.readers import FORMATS, import_dataset
-from keju.datasets.readers.base import Reader, Table, Tables, image_files, inside, join_names
+from keju.datasets.readers.base import Reader, image_files, inside, join_names
 from keju.datasets.readers.pages.folder import PagesSettings
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
@@ -192,33 +192,6 @@ def test_families_paths_and_other_types_are_settings_too() -> None:
         "table share": "datasets.option-not-a-number",
         "table encoding": "datasets.no-such-option",
     }
-
-
-def test_a_reader_with_options_of_texts_receives_the_given_texts() -> None:
-    def read(src: Path, writer: DatasetWriter, options: dict[str, str]) -> list[str]:
-        return [f"{name}={text}" for name, text in options.items()]
-
-    def make(src: Path, options: dict[str, str]) -> list[Table]:
-        return [Table(name, (), (), (), ()) for name in options]
-
-    options = {"class": "help of class", "a_b": "help of a_b", "field.NAME": "columns"}
-    tables = Tables[Any]("what", make)
-    for reader in (
-        Reader[Any]("old", "", "", read, options=options, tables=tables),
-        Reader[Any]("old", "", "", read, options, tables=tables),  # type: ignore[arg-type]
-    ):
-        assert list(reader.every_option) == ["class", "a_b", "field.NAME", "encoding"]
-        assert reader.every_option["a_b"] == "help of a_b"
-        given = {"field.x": "y", "class": "", "encoding": "Big5"}
-        settings = reader.parse(given)
-        assert set(reader.read(Path(), DatasetWriter.__new__(DatasetWriter), settings)) == {
-            "field.x=y", "class=", "encoding=Big5",
-        }  # fmt: skip
-        assert reader.tables
-        names = [table.name for table in reader.tables.make(Path(), settings)]
-        assert sorted(names) == ["class", "encoding", "field.x"]
-        with pytest.raises(UsageError, match=r"no option 'a-b'\. Did you mean 'a_b'"):
-            reader.parse({"a-b": "x"})
 
 
 def test_a_long_list_of_names_is_cut() -> None:

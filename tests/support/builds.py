@@ -29,7 +29,7 @@ def built(
     step: Step[Any], given: Path, out: Path, settings: Settings | None = None
 ) -> tuple[Dataset, list[str]]:
     """The dataset that a step makes of a dataset, and the step's notes."""
-    context = bench_over(given, out, step.stored_name)
+    context = bench_over(given, out, step.name)
     with context.writer:
         step.run(context, settings or step.settings())
     return Dataset.open(out), context.notes

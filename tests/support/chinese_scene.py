@@ -33,7 +33,7 @@ do = "dedup-texts"
 [[step]]
 do = "standardise-texts"
 [[step]]
-do = "select"
+do = "subset"
 limit = 4
 [[step]]
 do = "split"

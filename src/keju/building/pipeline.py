@@ -96,7 +96,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
                         "building.step-fault", file=recipe.file, number=step.number, error=error
                     )
                 ) from None
-            steps.append(_report_stage(step.folder, step.step.stored_name, "steps", done, say))
+            steps.append(_report_stage(step.folder, step.step.name, "steps", done, say))
         link_folder(out / "dataset", last)
         _update_release_link(recipe, out)
         record = BuildRecord(
@@ -145,7 +145,7 @@ def plan_build(recipe: Recipe, out: Path) -> Iterator[PlannedStage]:
             and named
             and _is_same_step(
                 folder,
-                step.step.stored_name,
+                step.step.name,
                 step.step.version,
                 settings_to_json(step.settings),
                 recipe.seed,

@@ -57,7 +57,7 @@ class PlannedStep(NamedTuple):
     @property
     def folder(self) -> str:
         """Its directory in the build."""
-        return f"{self.number:02}-{self.step.stored_name}"
+        return f"{self.number:02}-{self.step.name}"
 
 
 class Recipe(NamedTuple):
@@ -180,7 +180,7 @@ def _describe_recorded_plugin(out: Path, name: str) -> str:
             record = read_json(file, StepRecord)
         except DataError:
             continue  # A damaged record is reported when its step runs.
-        if STEPS.get_current_name(record.step) == STEPS.get_current_name(name) and record.plugins:
+        if record.step == name and record.plugins:
             plugins = " and ".join(map(str, record.plugins))
             how = "Load it with --plugin FILE.py" if record.plugins[0].sha256 else "Install it"
             return f"An earlier build in {out} used the plug-in {plugins}. {how}"

@@ -85,7 +85,6 @@ STEP = Step(
     "Make classification or retrieval questions from crops of characters.",
     RetrievalSetSettings,
     make_retrieval_sets,
-    stored_name="galleries",
 )
 
 

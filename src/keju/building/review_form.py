@@ -21,18 +21,10 @@ MARK = "mark-"
 """Prefix of the names of a form's controls."""
 
 
-class EarlierWording(Struct, frozen=True, forbid_unknown_fields=True):
-    """The Chinese texts of a scale in an earlier version of keju, whose sheets are still read."""
-
-    asks_zh: str
-    marks_zh: tuple[str, ...] = ()
-
-
 class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     """One scale: its name, its question in English and Chinese, and the meaning of each mark.
 
-    `marks` are the words for 1, 2, 3 …; `marks_zh` the same in Chinese, or nothing. `earlier` are
-    wordings that are still read but not written any more.
+    `marks` are the words for 1, 2, 3 …; `marks_zh` the same in Chinese, or nothing.
     """
 
     name: str
@@ -41,7 +33,6 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     asks_zh: str
     marks: tuple[str, ...]
     marks_zh: tuple[str, ...] = ()
-    earlier: tuple[EarlierWording, ...] = ()
 
     @property
     def key(self) -> str:
@@ -59,7 +50,7 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     def parse_mark(self, text: str) -> int | None:
         """The mark written in a text as a number, as words or as both; None for other texts."""
         plain = unicodedata.normalize("NFKC", text).strip().casefold()
-        for words in (self.marks_zh, self.marks, *(each.marks_zh for each in self.earlier)):
+        for words in (self.marks_zh, self.marks):
             for mark, word in enumerate(words, start=1):
                 folded = unicodedata.normalize("NFKC", word).casefold()
                 if plain in {str(mark), folded, f"{mark} {folded}"}:
@@ -104,8 +95,7 @@ def read_review_form(path: Path | None = None) -> ReviewForm:
 
 def _is_valid(scale: Scale) -> bool:
     marks = range(1, len(scale.marks) + 1)
-    chinese = (scale.marks_zh, *(each.marks_zh for each in scale.earlier))
-    wordings = (scale.marks, *filter(None, chinese))
+    wordings = filter(None, (scale.marks, scale.marks_zh))
     return (
         len(marks) > 1
         and bool(scale.name.strip())

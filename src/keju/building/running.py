@@ -80,7 +80,7 @@ class StepCall(NamedTuple):
     def fingerprint(self) -> str:
         """The hash that identifies the result."""
         return compute_fingerprint(
-            self.step.stored_name,
+            self.step.name,
             self.step.version,
             self.settings,
             self.seed,
@@ -161,8 +161,7 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
         _prepare_scratch(out, mark)
         writer.declare(**manifest.made)
         writer.declare_plugins(work.plugins)
-        name = work.step.stored_name
-        context = StepContext(name, work.given, writer, engine=engine, seed=work.seed)
+        context = StepContext(work.step.name, work.given, writer, engine=engine, seed=work.seed)
         try:
             work.step.run(context, work.settings)
         except UsageError as error:
@@ -173,7 +172,7 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
             place = f"{work.given.path} ({work.step.name})"
             raise DataError(error.problem, file=place, item=error.item, hint=error.hint) from None
         record = StepRecord(
-            step=name,
+            step=work.step.name,
             version=work.step.version,
             fingerprint=mark,
             given=manifest.hash,

@@ -26,9 +26,8 @@ class Step(Generic[S]):
     """A kind of step.
 
     Attributes:
-        name: its name in recipes (``do = "…"``) and commands (``keju build …``).
-        stored_name: its name in seeds, fingerprints, provenance and directories, which all depend
-            on it: the first name of a step that was renamed, by default `name`.
+        name: its name in recipes (``do = "…"``), commands (``keju build …``), seeds, fingerprints,
+            provenance and directories.
         summary: one sentence for ``--help``.
         settings: the type of its settings.
         run: the function: reads ``context.dataset``, writes with ``context.keep``,
@@ -44,10 +43,4 @@ class Step(Generic[S]):
     settings: type[S]
     run: Callable[[StepContext, S], None]
     version: int = 1
-    stored_name: str = ""
     asks_models: bool = False
-
-    def __post_init__(self) -> None:
-        """Use `name` where no other name is stored."""
-        if not self.stored_name:
-            object.__setattr__(self, "stored_name", self.name)

@@ -14,16 +14,6 @@ def _guard_step(found: Step[Any], plugin: Plugin) -> Step[Any]:
     return replace(found, run=guard_function(found.run, plugin, f"step {found.name!r}"))
 
 
-RENAMED = {
-    "select": "subset",
-    "controls": "perturb",
-    "galleries": "retrieval-sets",
-    "tear": "fragment",
-    "set-type": "typeset",
-}
-"""The present name of each step that was renamed. Recipes and commands accept the former name, and
-the entry points of keju-synthetic have it."""
-
 STEPS: Registry[Step[Any]] = Registry(
     "step",
     "keju.steps",
@@ -47,6 +37,5 @@ STEPS: Registry[Step[Any]] = Registry(
     check_named(Step),
     guard=_guard_step,
     elsewhere=synthetic.STEPS,
-    renamed=RENAMED,
 )
 """Every kind of step by its name."""

@@ -67,7 +67,6 @@ STEP = Step(
     "Keep some items, by benchmark, task or group.",
     SubsetSettings,
     select_items,
-    stored_name="select",
 )
 
 

@@ -97,7 +97,7 @@ class BuildGroup(TyperGroup):
         if args and args[0].endswith(".toml"):
             return "recipe", self.get_command(ctx, "recipe"), args
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            if STEPS.get_current_name(args[0]) in STEPS.elsewhere:
+            if args[0] in STEPS.elsewhere:
                 raise STEPS.make_unknown_error(args[0])
             hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
             raise UsageError(message("cli.no-step-or-recipe", name=args[0], hint=hint))

@@ -12,15 +12,13 @@ from keju.errors import did_you_mean, printable
 
 _NO_COMMAND = re.compile(r"No such command '(.+?)'")
 _EXTRA = "Got unexpected extra argument"
-RENAMED = {"ledger": "protocols", "recital": "memorization"}
-"""Commands of earlier versions and what they are called now."""
 
 
 def command_hint(said: str, words: Sequence[str], command: Any) -> str:  # noqa: ANN401 - Typer's own
     """The command line that was probably meant, as a sentence; empty if none is known.
 
-    A command of a group that is given without its group gets the whole line, and so does a command
-    that was renamed. An existing path with spaces that is not in quotes is named.
+    A command of a group that is given without its group gets the whole line. An existing path with
+    spaces that is not in quotes is named.
 
     Args:
         said: what the parser reported.
@@ -40,7 +38,7 @@ def _whole_commands(name: str, words: Sequence[str], command: Any) -> str:  # no
     if name not in words:
         return ""
     rest = words[words.index(name) + 1 :]
-    paths = [path for path in _leaves(command) if path[-1] == RENAMED.get(name, name)]
+    paths = [path for path in _leaves(command) if path[-1] == name]
     lines = [" ".join(["keju", *path, *map(shell_word, rest)]) for path in paths]
     return did_you_mean(lines).strip()
 

@@ -56,8 +56,6 @@ class Registry(Mapping[str, T]):
         guard: returns a plug-in's thing with functions whose exceptions name the plug-in.
         elsewhere: names that optional packages of keju provide, with the package and how to install
             it, for the error where it is not installed.
-        renamed: the present name by former name. Both are accepted, in lookups and in declarations;
-            lists have the present one.
     """
 
     def __init__(
@@ -69,12 +67,10 @@ class Registry(Mapping[str, T]):
         *,
         guard: Callable[[T, Plugin], T] | None = None,
         elsewhere: Mapping[str, str] | None = None,
-        renamed: Mapping[str, str] | None = None,
     ) -> None:
         self.kind = kind
         self.group = group
         self.elsewhere = elsewhere or {}
-        self.renamed = renamed or {}
         self._given = builtin
         self._check = check
         self._guard = guard
@@ -87,21 +83,8 @@ class Registry(Mapping[str, T]):
             self._given = self._given()
         return self._given
 
-    def get_current_name(self, name: str) -> str:
-        """Return the present name of a thing by its former or present name."""
-        return self.renamed.get(name, name)
-
-    def _list_claims(self, name: str) -> list[Claim]:
-        """List the plug-ins that declare a name, by the name itself or a former one."""
-        former = [old for old, new in self.renamed.items() if new == name]
-        return [claim for each in (name, *former) for claim in list_claims(self.group, each)]
-
-    def _list_declared(self) -> set[str]:
-        return set(map(self.get_current_name, list_declared_names(self.group)))
-
     def __getitem__(self, name: str) -> T:
-        name = self.get_current_name(name)
-        own, others = self.builtin.get(name), self._list_claims(name)
+        own, others = self.builtin.get(name), list_claims(self.group, name)
         providers = [*([_OWN] if own is not None else []), *map(str, others)]
         if not providers:
             raise KeyError(name)
@@ -140,15 +123,14 @@ class Registry(Mapping[str, T]):
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        name = self.get_current_name(name)
-        return name in self.builtin or name in self._list_declared()
+        return name in self.builtin or name in list_declared_names(self.group)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.builtin
-        yield from sorted(self._list_declared() - self.builtin.keys())
+        yield from sorted(list_declared_names(self.group) - self.builtin.keys())
 
     def __len__(self) -> int:
-        return len(self.builtin.keys() | self._list_declared())
+        return len(self.builtin.keys() | list_declared_names(self.group))
 
     def find(self, name: str, *, place: str = "") -> T:
         """Find the thing of that name; `place`, such as a file and a line, begins an error.
@@ -174,7 +156,7 @@ class Registry(Mapping[str, T]):
             kind: the word for a name; by default `kind` of the registry.
         """
         start, kind = f"{place}: " if place else "", kind or self.kind
-        if package := self.elsewhere.get(self.get_current_name(name)):
+        if package := self.elsewhere.get(name):
             return PluginError(
                 message(
                     "registry.not-installed",
@@ -188,8 +170,7 @@ class Registry(Mapping[str, T]):
 
     def get_plugin(self, name: str) -> Plugin | None:
         """Return the plug-in that provides a name; None if it is keju's own or unknown."""
-        name = self.get_current_name(name)
-        others = [] if name in self.builtin else self._list_claims(name)
+        others = [] if name in self.builtin else list_claims(self.group, name)
         return others[0].plugin if others else None
 
     def iter_entries(self) -> Iterator[Entry[T]]:

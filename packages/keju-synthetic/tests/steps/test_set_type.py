@@ -42,7 +42,7 @@ def source_pages(shared, tmp_path_factory):
 
 
 def built(source_pages, out, step=STEP, settings=None, seed=0):
-    context = bench_over(source_pages, out, step.stored_name, seed=seed)
+    context = bench_over(source_pages, out, step.name, seed=seed)
     with context.writer:
         step.run(context, settings or TypesetSettings(**SMALL))
     return Dataset.open(out)
@@ -72,7 +72,7 @@ def test_each_page_has_an_image_and_a_valid_reference(source_pages, set_pages):
         for line in item.lines:
             assert all(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
         assert "page_size" not in item.metadata
-        assert item.provenance[-1].step == "set-type"
+        assert item.provenance[-1].step == "typeset"
 
 
 def test_ink_is_inside_the_outlines_of_the_reference(set_pages):

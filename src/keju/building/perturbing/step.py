@@ -111,7 +111,6 @@ STEP = Step(
     "Add control pages against recitation: altered, blanked, or with another item's image.",
     PerturbSettings,
     make_controls,
-    stored_name="controls",
 )
 
 

@@ -19,7 +19,6 @@ from keju.items import Item
 LETTER = "k"
 """Prefix of a seal in a sheet. It is not a hexadecimal digit, so that a seal is never a number."""
 
-_SEAL = re.compile("[0-9a-f]{16}")
 _NUMERIC = re.compile(r"(?:[0-9.,:/%+\-\s年月日時时分秒eETZ]|[AP]M){1,40}")
 _DIGITS = re.compile("[0-9]+")
 _LOGICAL = {"true": "1", "false": "0"}
@@ -41,27 +40,18 @@ class RowMatcher:
 
         If they are unknown, they are returned as given.
         """
-        seal = parse_seal(seal)
+        seal = seal.strip().removeprefix(LETTER)
         by_seal = self._by_seal.get(seal)
         if by_seal is not None and by_seal != item:
             known = item in self._items
             if not known or (self._seals[item] != seal and is_converted(item, by_seal)):
                 return by_seal, seal
-        own = self._seals.get(item, "")
-        if seal and not _SEAL.fullmatch(seal) and own and _are_equal(seal, own):
-            return item, own  # The cells then show whether the item is the same.
         return item, seal
 
 
 def format_seal(item: Item) -> str:
     """The seal of an item for a cell: `LETTER` and sixteen hexadecimal digits."""
     return LETTER + compute_seal(item)
-
-
-def parse_seal(cell: str) -> str:
-    """The seal in a cell, with or without the letter before it."""
-    plain = cell.strip().removeprefix(LETTER)
-    return plain if _SEAL.fullmatch(plain) else cell.strip()
 
 
 def is_converted(cell: str, shown: str) -> bool:

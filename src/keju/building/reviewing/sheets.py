@@ -20,13 +20,7 @@ import msgspec
 from keju.building.drafting.templates import collect_known_facts
 from keju.building.review_form import ReviewForm, Scale
 from keju.building.reviewing.returned_cells import RowMatcher, format_seal, is_converted
-from keju.building.reviewing.verdicts import (
-    CORRECTIONS,
-    FORMER_CORRECT,
-    Decision,
-    Verdict,
-    compute_seal,
-)
+from keju.building.reviewing.verdicts import CORRECTIONS, Decision, Verdict, compute_seal
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
@@ -54,7 +48,7 @@ _WORDS: Mapping[str, Decision] = {
     word: decision
     for decision, words in {
         Decision.ACCEPT: ("accept", "accepted", "ok", "接受", "通过"),
-        Decision.CORRECT: ("correct", "corrected", "改正", FORMER_CORRECT, "mended", "修改"),
+        Decision.CORRECT: ("correct", "corrected", "改正", "修改"),
         Decision.REJECT: ("reject", "rejected", "拒绝", "拒絕"),
     }.items()
     for word in words
@@ -65,19 +59,15 @@ _WORDS: Mapping[str, Decision] = {
 _MARK = "mark: "
 
 
-def format_mark_head(scale: Scale, asks_zh: str = "") -> str:
-    """The head of a scale's column. To read it, its first part, up to the bar, is enough.
-
-    `asks_zh` is the Chinese question of an earlier version.
-    """
+def format_mark_head(scale: Scale) -> str:
+    """The head of a scale's column. To read it, its first part, up to the bar, is enough."""
     marks = ", ".join(map(scale.format_mark, range(1, len(scale.marks) + 1)))
-    return f"{_MARK}{scale.name} | {scale.asks} {asks_zh or scale.asks_zh} {marks}"
+    return f"{_MARK}{scale.name} | {scale.asks} {scale.asks_zh} {marks}"
 
 
 def _list_heads(scale: Scale) -> list[str]:
-    """All heads by which a scale's column is recognised, including those of earlier versions."""
-    earlier = [format_mark_head(scale, each.asks_zh) for each in scale.earlier]
-    return [f"{_MARK}{scale.name}", format_mark_head(scale), *earlier]
+    """The heads by which a scale's column is recognised: its first part alone, or all of it."""
+    return [f"{_MARK}{scale.name}", format_mark_head(scale)]
 
 
 def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: ReviewForm) -> None:

@@ -20,22 +20,12 @@ from keju.messages import Message, both, message
 
 
 class Decision(StrEnum):
-    """A person's decision about an item: accepted unchanged, accepted with corrections, rejected.
-
-    Files of keju 0.1.0 name the second one `FORMER_CORRECT`.
-    """
+    """A person's decision: accepted as it is, accepted with corrections, rejected."""
 
     ACCEPT = "accept"
     CORRECT = "correct"
     REJECT = "reject"
 
-    @classmethod
-    def _missing_(cls, value: object) -> Decision | None:
-        return cls.CORRECT if value == FORMER_CORRECT else None
-
-
-FORMER_CORRECT = "mend"
-"""The word for `Decision.CORRECT` in keju 0.1.0, which is still read."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(max_length=10_000)]

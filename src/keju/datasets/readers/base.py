@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import InitVar, dataclass
-from functools import wraps
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
@@ -16,7 +15,7 @@ from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.listing import Listing, is_litter
-from keju.datasets.readers.option_texts import collect_texts, declare_texts, parse_options
+from keju.datasets.readers.option_texts import parse_options
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
@@ -100,41 +99,17 @@ class Reader(Generic[S]):
     readers of text files, which also have the option ``encoding``. `tables` are those that a person
     can fill in before an import. `group_option` is what a user can give so that items get a group,
     printed if items have none.
-
-    Without `settings`, `options` may map the name of each option to its help. The functions then
-    receive the texts of the given options.
     """
 
     name: str
     what: str
     layout: str
     read: Read[S]
-    settings: type[S] = None  # type: ignore[assignment]  # until `options` are declared as texts
+    settings: type[S]
     detect: Detect | None = None
     texts: bool = True
     tables: Tables[S] | None = None
-    options: InitVar[Mapping[str, str] | None] = None
     group_option: str = ""
-
-    def __post_init__(self, options: Mapping[str, str] | None) -> None:
-        declared: object = self.settings
-        if isinstance(declared, type):
-            return
-        # Before there were settings, the names of options had this position.
-        options = options or (declared if isinstance(declared, Mapping) else {})
-        shape = declare_texts({**options, OPTION: OPTION_HELP} if self.texts else options)
-        read: Callable[..., Iterable[str]] = self.read
-
-        @wraps(read)
-        def read_texts(src: Path, writer: DatasetWriter, settings: S) -> Iterable[str]:
-            return read(src, writer, collect_texts(settings))
-
-        object.__setattr__(self, "settings", shape)
-        object.__setattr__(self, "read", read_texts)
-        if self.tables:
-            make: Callable[..., Iterable[Table]] = self.tables.make
-            tables = Tables[S](self.tables.what, lambda src, given: make(src, collect_texts(given)))
-            object.__setattr__(self, "tables", tables)
 
     @property
     def every_option(self) -> Mapping[str, str]:

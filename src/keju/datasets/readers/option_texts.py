@@ -1,13 +1,12 @@
-"""Options of formats, whose values are texts: conversion to settings, and settings of texts."""
+"""Options of formats: conversion of their texts to settings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Meta
 from msgspec.structs import FieldInfo
 
 from keju.datasets.readers.encodings import OPTION
@@ -152,31 +151,3 @@ def _describe_limits(low: float | None, high: float | None) -> str:
     if low is not None:
         return message("datasets.limits-from", low=low)
     return "" if high is None else message("datasets.limits-to", high=high)
-
-
-def declare_texts(options: Mapping[str, str]) -> type[Settings]:
-    """Settings with a text for each option, or a table of texts for each family ``field.NAME``."""
-    fields: list[tuple[str, Any, Any]] = []
-    for number, (name, help_text) in enumerate(options.items()):
-        about = Meta(description=help_text)
-        kind: Any = Annotated[str | None, about]
-        if name.endswith(FAMILY):
-            kind = Annotated[dict[str, str] | None, about]
-        fields.append((f"option_{number}", kind, msgspec.field(name=name, default=None)))
-    return cast(
-        "type[Settings]",
-        msgspec.defstruct("TextSettings", fields, bases=(Settings,), frozen=True, kw_only=True),
-    )
-
-
-def collect_texts(settings: Settings) -> dict[str, str]:
-    """The options that were given, from settings that `declare_texts` declared."""
-    found: dict[str, str] = {}
-    for field in msgspec.structs.fields(settings):
-        value = getattr(settings, field.name)
-        if isinstance(value, dict):
-            family = field.encode_name.removesuffix(FAMILY)
-            found |= {f"{family}.{name}": text for name, text in value.items()}
-        elif value is not None:
-            found[field.encode_name] = value
-    return found

@@ -175,7 +175,6 @@ STEP = Step(
     "Draw pages again: each line's text set into its own outline, with an exact reference.",
     TypesetSettings,
     typeset_pages,
-    stored_name="set-type",
 )
 
 

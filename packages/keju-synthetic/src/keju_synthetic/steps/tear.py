@@ -178,7 +178,6 @@ STEP = Step(
     "Break images of bones and shells into fragments, and ask which join.",
     FragmentSettings,
     fragment_pieces,
-    stored_name="tear",
 )
 
 
