@@ -106,40 +106,40 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None 
     chosen = chosen or AnswerSelection()
     if chosen.limit is not None and chosen.limit < 1:
         raise UsageError(message("judging.limit-too-small", limit=chosen.limit))
-    known = list(run.manifest().models)
-    if gone := [name for name in chosen.models or () if name not in known]:
+    models = list(run.manifest().models)
+    if absent := [name for name in chosen.models or () if name not in models]:
         raise UsageError(
-            message("judging.no-model", path=run.path, name=gone[0], known=", ".join(known))
+            message("judging.no-model", path=run.path, name=absent[0], known=", ".join(models))
         )
-    wanted = _wanted(run, rubrics, chosen)
-    items, left_out = _items(run, rubrics, wanted, chosen.limit)
-    found: list[GradableAnswer] = []
-    for name in chosen.models or known:
-        for response in run.responses(name, {each.partition("/")[0] for each in wanted}):
+    tasks = _wanted(run, rubrics, chosen)
+    items, left_out = _items(run, rubrics, tasks, chosen.limit)
+    answers: list[GradableAnswer] = []
+    for name in chosen.models or models:
+        for response in run.responses(name, {each.partition("/")[0] for each in tasks}):
             item = items.get((response.task, response.query, response.item))
             if item is None:
                 continue
             text = body_of(response.text).strip()
             answered = response.status not in {"failed", "filtered"}
-            judged = GradableAnswer(AnswerId.of(response), item, text, answered)
-            if chosen.only is None or code_of(judged) in chosen.only:
-                found.append(judged)
-    if not found:
+            answer = GradableAnswer(AnswerId.of(response), item, text, answered)
+            if chosen.only is None or code_of(answer) in chosen.only:
+                answers.append(answer)
+    if not answers:
         raise UsageError(
             message(
                 "judging.no-answers-to-grade",
                 path=run.path,
-                wanted=", ".join(wanted),
+                wanted=", ".join(tasks),
                 rest="".join(f"; {count:,} {what}" for what, count in left_out.items()),
             )
             if items or left_out or chosen.tasks
             else _nothing_open(run, rubrics)
         )
-    if chosen.only is not None and len(found) < len(chosen.only):
-        left_out["answers of the sample are not among those"] = len(chosen.only) - len(found)
+    if chosen.only is not None and len(answers) < len(chosen.only):
+        left_out["answers of the sample are not among those"] = len(chosen.only) - len(answers)
     order = {key: place for place, key in enumerate(items)}
-    found.sort(key=lambda each: order[each.item.task, each.item.query, each.item.id])
-    return Answers(found, dict(left_out))
+    answers.sort(key=lambda each: order[each.item.task, each.item.query, each.item.id])
+    return Answers(answers, dict(left_out))
 
 
 def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:

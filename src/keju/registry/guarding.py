@@ -71,23 +71,23 @@ def guard_function(
     name = getattr(function, "__name__", type(function).__name__)
 
     @wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
+    def call(*arguments: P.args, **options: P.kwargs) -> R:
         with guard_call(plugin, f"{name} ({what})"):
-            found = function(*given, **named)
-            return found if then is None else then(found)
+            result = function(*arguments, **options)
+            return result if then is None else then(result)
 
     return call
 
 
-def check_notes(found: object) -> list[str]:
+def check_notes(returned: object) -> list[str]:
     """Check that a plug-in's function returned or yielded notes for the user, and list them.
 
     Raises:
         TypeError: it is something else.
     """
-    if isinstance(found, str) or not isinstance(found, Iterable):
-        raise TypeError(f"it returned {type(found).__name__}, not a list of notes")
-    notes = list(found)
+    if isinstance(returned, str) or not isinstance(returned, Iterable):
+        raise TypeError(f"it returned {type(returned).__name__}, not a list of notes")
+    notes = list(returned)
     if wrong := [each for each in notes if not isinstance(each, str)]:
         raise TypeError(f"a note is {type(wrong[0]).__name__}, not str")
     return notes
