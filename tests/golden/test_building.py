@@ -3,7 +3,8 @@
 ``tests/golden/recipes`` has the recipes. ``keju build`` runs them, and what it writes is compared,
 stage by stage: items (without their provenance), hashes of images, rows of tables, and in parts
 named ``hash: …`` the hashes of the datasets, in which provenance counts. Hashes of images that a
-step encodes depend on Pillow and OpenCV, which ``requirements/base.lock`` fixes.
+step encodes depend on Pillow and OpenCV, and the bytes of a release on Polars; their versions are
+those of ``requirements/base.lock``.
 """
 
 from __future__ import annotations
@@ -108,16 +109,16 @@ def make_material(folder: Path) -> None:
         page = folder / f"scans/book-{number % 3}/page{number}"
         put(page.with_suffix(".png"), draw(f"page {number}"))
         put(page.with_suffix(".txt"), f"{text[:4]}\n{text[4:]}\n")
-    page = draw_strokes("page 0", 96, 128)
-    turned = Image.Exif()
-    turned[ORIENTATION] = 6
-    unusual = {
-        "copy.png": encode(page.resize((144, 192)).point(lambda value: value * 4 // 5)),
-        "deep.png": encode(Image.fromarray(np.asarray(page, np.uint16)[::-1] * 257)),
+    first = draw_strokes("page 0", 96, 128)
+    exif = Image.Exif()
+    exif[ORIENTATION] = 6
+    scans = {
+        "copy.png": encode(first.resize((144, 192)).point(lambda value: value * 4 // 5)),
+        "deep.png": encode(Image.fromarray(np.asarray(first, np.uint16)[::-1] * 257)),
         "gaps.png": draw("gaps"),
-        "turned.jpg": encode(draw_strokes("turned", 96, 128), exif=turned, quality=95),
+        "turned.jpg": encode(draw_strokes("turned", 96, 128), exif=exif, quality=95),
     }
-    for name, data in unusual.items():
+    for name, data in scans.items():
         text = "天□□□□洪\n" if name == "gaps.png" else "天地玄黃\n宇宙洪荒\n"
         put(folder / "scans/book-2" / name, data)
         put((folder / "scans/book-2" / name).with_suffix(".txt"), text)
@@ -226,7 +227,7 @@ def make_datasets(folder: Path) -> None:
             ref = writer.add_image(draw(f"draft {number}"), f"draft {number}")
             writer.add(Item(id=f"d{number}", benchmark="MCS-Bench", task="T21", images=(ref,),
                             question="何數？", answer=str(number), draft=True,
-                            metadata={"planned": decisions}))  # fmt: skip
+                            metadata={"plan": decisions}))  # fmt: skip
 
 
 def make_reviews(folder: Path) -> None:
@@ -234,32 +235,32 @@ def make_reviews(folder: Path) -> None:
     command("build", "review", "export", folder / "drafts", "--out", folder / "sheet.csv")
     sheet = (folder / "sheet.csv").read_text("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(sheet, newline="")))
-    planned = {item.id: item.metadata["planned"] for item in keju.load(folder / "drafts")}
+    plans = {item.id: item.metadata["plan"] for item in keju.load(folder / "drafts")}
     heads = [name for name in rows[0] if name.startswith("mark: ")]
     words = {"a": ("accept", ""), "c": ("correct", "十"), "d": ("correct", "百"),
              "r": ("reject", "")}  # fmt: skip
     for place, person in enumerate(("anna", "bo")):
-        filled = [dict(row) for row in rows]
-        for row in filled:
-            if letter := planned[row["item"]][place : place + 1]:
+        copies = [dict(row) for row in rows]
+        for row in copies:
+            if letter := plans[row["item"]][place : place + 1]:
                 row["decision"], row["new_answer"] = words[letter]
                 row["reason"] = "checked" if letter != "a" else ""
                 row.update(dict.fromkeys(heads, str(3 + place)))
         with (folder / f"{person}.csv").open("w", encoding="utf-8-sig", newline="") as file:
             writer = csv.DictWriter(file, rows[0])
             writer.writeheader()
-            writer.writerows(filled)
+            writer.writerows(copies)
     verdicts = [
         {"item": "d1", "person": "chen", "decision": "reject", "reason": "no picture"},
         {"item": "d7", "person": "chen", "decision": "correct", "mended": {"answer": "千"}},
     ]
-    put(folder / "judge.jsonl", "".join(json.dumps(each) + "\n" for each in verdicts))
+    put(folder / "judge.jsonl", "".join(json.dumps(verdict) + "\n" for verdict in verdicts))
 
 
 def command(*words: object) -> None:
     """Run keju in this process; it must succeed."""
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    assert done.exit_code == 0, f"{words}: {done.output}{done.exception}"
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, f"{words}: {result.output}{result.exception}"
 
 
 @pytest.fixture(scope="module")
@@ -274,11 +275,11 @@ def material(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> Iterator[P
             text = text.replace(f'"{word}"', json.dumps(str(value)))
         recipe.write_text(text, "utf-8")
     meaning = {"term": "玄", "meaning": "黑色", "wrong": ["白色", "紅色", "藍色"]}
-    repeated = {**meaning, "wrong": ["黑色", "紅色", "藍色"]}
+    duplicate = {**meaning, "wrong": ["黑色", "紅色", "藍色"]}
     question = {"question": "天是什麼顏色？", "answer": "黑色", "evidence": "天地玄黃"}
     chat.plan(finds=[
         ("譯成通順的現代白話", reply({"translation": "天是黑色的，地是黃色的。"})),
-        ("選出今人易誤解的字詞", reply(meaning, repeated)),
+        ("選出今人易誤解的字詞", reply(meaning, duplicate)),
         ("提出須通讀才能回答的問題", reply(question)),
     ])  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
@@ -328,14 +329,14 @@ def shorten(number: re.Match[str]) -> str:
 def run_recipes(material: Path, out: Path, *engine: object) -> dict[str, list[Any]]:
     """Build every recipe and describe what was built."""
     parts: dict[str, list[Any]] = {}
+    places = {"MATERIAL": material, "OUT": out}
     for recipe in RECIPES:
         words = ("build", material / recipe.name, "--out", out / recipe.stem, *engine)
         if engine:
-            done = run_keju(*words)
-            assert done.returncode == 0, done.stderr
+            process = run_keju(*words)
+            assert process.returncode == 0, process.stderr
         else:
             command(*words)
-        places = {"MATERIAL": material, "OUT": out}
         parts |= describe(recipe.stem, out / recipe.stem, places)
     release = out / "pages" / "release"
     parts["release of pages"] = [
@@ -354,14 +355,14 @@ def decide_verdicts(out: Path) -> dict[str, list[Any]]:
         "d": {"decision": "correct", "mended": {"answer": "百"}},
         "r": {"decision": "reject", "reason": "no"},
     }
-    combined = ["".join(each) for count in (1, 2, 3) for each in product("acdr", repeat=count)]
+    names = ["".join(row) for count in (1, 2, 3) for row in product("acdr", repeat=count)]
     with DatasetWriter(out / "combined", name="combined", **ABOUT) as writer:
-        for name in combined:
+        for name in names:
             writer.add(Item(id=name, benchmark="MCS-Bench", task="T6", question="何？", answer="一",
                             transcription="一", draft=True))  # fmt: skip
     lines = [
         json.dumps({"item": name, "person": person, **words[letter]})
-        for name in combined
+        for name in names
         for person, letter in zip(("anna", "bo", "chen"), name, strict=False)
     ]
     put(out / "combined.jsonl", "\n".join(lines) + "\n")
