@@ -19,6 +19,7 @@ from email.utils import formatdate
 from time import time
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 ITEM = re.compile(rb"\[item ([^\]]{1,80})\]")
 IMAGE = re.compile(rb'"data:([a-z0-9/+]+);base64,([A-Za-z0-9+/=]*)"')
@@ -356,8 +357,10 @@ def routes(server: ChatServer) -> list[web.RouteDef]:
     return [*posts, web.get("/stats", server.stats), web.get("/v1/models", server.models)]
 
 
-async def serve(server: ChatServer, more: Iterable[web.RouteDef] = ()) -> None:
-    app = web.Application(client_max_size=1 << 30)
+async def serve(
+    server: ChatServer, more: Iterable[web.RouteDef] = (), middlewares: Iterable[Middleware] = ()
+) -> None:
+    app = web.Application(client_max_size=1 << 30, middlewares=middlewares)
     app.add_routes([*routes(server), *more])
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
