@@ -302,6 +302,11 @@ def _plain(item: Item, form: str, right: str, random: Random) -> str:  # noqa: P
             return reply if any(map(_is_han, reply)) else "學"
 
 
+def _option(item: Item, letter: str) -> str:
+    place = ord(letter[:1] or "A") - ord("A")
+    return item.options[place] if 0 <= place < len(item.options) else "以上皆非"
+
+
 def _is_han(sign: str) -> bool:
     return "\u3400" <= sign <= "\u9fff" or "\U00020000" <= sign < "\U00030000"
 
@@ -316,7 +321,11 @@ def _edit(parts: list[str], pool: Sequence[str], random: Random) -> list[str]:
 def _mixed(item: Item, form: str, right: str, random: Random) -> str:
     if form in PHRASES:
         other = _plain(item, form, right, random)
-        return random.choice(PHRASES[form]).replace("{a}", right).replace("{b}", other)
+        reply = random.choice(PHRASES[form])
+        if form == "letter":
+            reply = reply.replace("{text of a}", _option(item, right))
+            reply = reply.replace("{text of b}", _option(item, other))
+        return reply.replace("{a}", right).replace("{b}", other)
     if item.benchmark == "OBI-Bench":
         return random.choice(PHRASES["english"]).replace("{a}", _plain(item, form, right, random))
     texts = [kind for kind in KINDS.values() if isinstance(kind("甲", Random(0)), str)]
