@@ -42,9 +42,9 @@ def test_every_finding_cell_and_verdict_is_the_recorded_one(tmp_path: Path) -> N
         parts[f"held: {held['benchmark']}"].append(fields)
     for mean in json.loads(_output("audit", "published", "--rebuild", "--json")):
         parts[f"rebuilt: {mean['table']}"].append(list(mean.values()))
-    assert len(audit["claims"]) == 161
-    assert len({(each["benchmark"], each["topic"]) for each in audit["findings"]}) == 41
     compare_snapshot("audit", parts)
+    assert len(audit["claims"]) == 161
+    assert len({(finding["benchmark"], finding["topic"]) for finding in audit["findings"]}) == 41
 
 
 def _output(*words: object) -> str:

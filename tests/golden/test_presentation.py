@@ -321,6 +321,16 @@ def html_parts(path: Path, name: str) -> Iterator[tuple[str, list[Any]]]:
         ]
         if rows:
             yield f"html:{name}/{heading.get('id')}", rows
+    drawn = json.loads(tree.xpath("string(//script[@id='views'])"))
+    yield f"html:{name}/tables of the script", _data(drawn)
+
+
+def _data(drawn: dict[str, list[Any]]) -> list[Any]:
+    """The rows of the tables that the page's script draws: breakdowns and options of questions."""
+    leaves = ((place, value) for name in ("breakdowns", "options")
+              for place, value in _leaves(drawn[name], name))  # fmt: skip
+    # The sign of a zero is that of a rounding error.
+    return [[place, value + 0.0] for place, value in leaves if isinstance(value, int | float)]
 
 
 def _numbers(cell: lxml.html.HtmlElement) -> str:
