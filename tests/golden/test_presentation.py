@@ -4,7 +4,8 @@ The runs: two datasets with equal item ids, rounds (with settings and scripts), 
 a partial run, and one merged of shards. Each CSV, JSON and LaTeX file that the commands write is a
 part, and so are the numbers of the tables below each heading of a report (``html:``, without words,
 which may be edited). Numbers of the files are compared as printed, those with more than ten digits
-rounded. Left out are hashes, versions, dates, paths, and times of this machine, and drawings.
+rounded. Left out are hashes, versions, dates, paths, times of this machine, drawings, and the
+reasons of missing values, which name the packages that this machine lacks.
 
 Everything is done by commands, except for two adapters: `make_dataset` (every import needs images
 of its own form), and `edit_run`, which sets what no command can repeat in the stored lines of a
@@ -68,7 +69,10 @@ ENCODED = {("recognition", "What"), ("deciphering", "What"), ("deciphering", "Ho
 
 EXAM = ("T2", "T3", "T7", "T10", "T13", "page_level_ocr", "knowledge_qa")
 VOLATILE = {"signature", "signatures", "bundle_sha256", "run_date", "entry", "image", "keju",
-            "sha256", "created", "run", "notes"}  # fmt: skip
+            "sha256", "created", "run", "notes", "reason"}  # fmt: skip
+NEEDS = re.compile("needs the (?:package|weights of) .*")
+"""What an encoder lacks on this machine."""
+
 DROPPED_FILES = ("times.csv",)
 NUMBER = re.compile(r"[-+−–]?\d+(?:[.,:/]\d+)*")
 
@@ -306,7 +310,8 @@ def _leaves(value: Any, place: str = "") -> Iterator[list[Any]]:
         for number, below in enumerate(value):
             yield from _leaves(below, f"{place}[{number}]")
     else:
-        yield [place, value]
+        text = NEEDS.sub("needs an encoder", value) if isinstance(value, str) else value
+        yield [NEEDS.sub("needs an encoder", place), text]
 
 
 def html_parts(path: Path, name: str) -> Iterator[tuple[str, list[Any]]]:
