@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import settings
@@ -58,9 +59,9 @@ def chat() -> Iterator[Chat]:
     server.stop()
 
 
-@pytest.fixture
-def definitions_of_the_test() -> Iterator[None]:
-    """Definitions that a test registers in this process are removed after it."""
+@contextmanager
+def restored_definitions() -> Iterator[None]:
+    """Remove the definitions that are registered in this process inside a ``with`` block."""
     before = tasks()
     known, by_id = dict(registry._known), dict(registry._tasks)
     yield
@@ -69,3 +70,10 @@ def definitions_of_the_test() -> Iterator[None]:
     registry._tasks.clear()
     registry._tasks.update(by_id)
     assert tasks() == before
+
+
+@pytest.fixture
+def definitions_of_the_test() -> Iterator[None]:
+    """Definitions that a test registers in this process are removed after it."""
+    with restored_definitions():
+        yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from keju.definitions import task
 from keju.items import Item, Response
 from keju.scoring import score_answer
+from tests.conftest import restored_definitions
 
 
 class Golden:
@@ -53,3 +55,10 @@ class Golden:
 def golden() -> Golden:
     """Our own golden cases: ``tests/golden/own.json``."""
     return Golden()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def definitions_of_the_module() -> Iterator[None]:
+    """Definitions that a module's runs and datasets register are removed after it."""
+    with restored_definitions():
+        yield

@@ -490,4 +490,5 @@ def _compare_values(parts: Mapping[str, list[float | None]]) -> None:
     recorded = json.loads(path.read_text("utf-8"))
     moved = [part for part in recorded.keys() | parts.keys()
              if parts.get(part) != pytest.approx(recorded.get(part), abs=TOLERANCE)]  # fmt: skip
-    assert sorted(moved) == []
+    if moved:
+        pytest.fail(f"{len(moved)} of {len(recorded)} parts of {path.name} moved: {sorted(moved)}")
