@@ -40,8 +40,8 @@ SIGNATURES = {
     "read_hocr": "(path: 'AnyPath') -> 'Page'",
     "read_page_xml": "(path: 'AnyPath') -> 'Page'",
     "reader": "(name: 'str', *, summary: 'str', layout: 'str' = '', "
-    "settings: 'type[S] | None' = None, detect: 'Detect | None' = None, texts: 'bool' = True, "
-    "tables: 'Tables[Any] | None' = None, options: 'Mapping[str, str] | None' = None) "
+    "settings: 'type[Settings]' = <class 'keju.settings.Settings'>, "
+    "detect: 'Detect | None' = None, texts: 'bool' = True, tables: 'Tables[Any] | None' = None) "
     "-> 'Callable[[R], R]'",
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "responses": "(name: 'str') -> 'Callable[[A], A]'",
