@@ -7,7 +7,7 @@ decisions are by codes of answers) and `write_dataset` of `generated_run`.
 
 A part is named after its source, benchmark, protocol, metric and form of answer. If its name begins
 with ``reading:``, its values depend on how irregular answers are read, and move once when that is
-decided anew. All other parts must not move: answers that are plain, and MCS-Bench's `official`,
+decided again. All other parts must not move: answers that are plain, and MCS-Bench's `official`,
 which reads nothing.
 """
 

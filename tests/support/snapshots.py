@@ -9,7 +9,7 @@ Three commands:
     KEJU_SNAPSHOT_TEXTS=FOLDER pytest tests/golden/test_NAME.py     also write each value as a line
                                                                     of a text, to diff two states
 
-Only a commit that says which values move and why records a snapshot anew.
+Only a commit that says which values move and why replaces a recorded snapshot.
 """
 
 from __future__ import annotations

@@ -116,10 +116,10 @@ def estimate_items(
         DataError: see `request_for`; or run.json is damaged or of another format.
     """
     examples = examples or Examples()
-    there = RunFolder.open(folder.path) if folder is not None and folder.exists() else None
+    stored_run = RunFolder.open(folder.path) if folder is not None and folder.exists() else None
     rows = [
-        *_reading_rows(models, items, selection, there, examples),
-        *(row for model in models for row in _rows(model, items, selection, there, examples)),
+        *_reading_rows(models, items, selection, stored_run, examples),
+        *(row for model in models for row in _rows(model, items, selection, stored_run, examples)),
     ]
     return _plan(rows, len(items), prices, per_minute, machine_price=machine_price)
 
