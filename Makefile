@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test test-all test-contracts lint docs bench dist sbom check-packages clean
+.PHONY: help install install-semantic demo test test-all test-contracts lint texts docs bench dist sbom check-packages clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
@@ -15,6 +15,7 @@ help:
 	@echo "make test-all           every test"
 	@echo "make test-contracts     keju beside other programs, each in its own environment; ONLY=name for one"
 	@echo "make lint               style, types, import order, sizes"
+	@echo "make texts              new sentences of the code into the Chinese catalogues (.po), which are compiled"
 	@echo "make docs               the documentation site in build/site/html: guides, references, notebooks"
 	@echo "make bench              speed, as ratios within one run"
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
@@ -75,6 +76,9 @@ lint: install
 	@$(BIN)/lint-imports --no-cache
 	@cd packages/keju-synthetic && ../../$(BIN)/lint-imports --no-cache
 	@$(BIN)/python -m tools.size
+
+texts: install $(VENV)/.docs
+	@$(BIN)/python -m tools.texts
 
 docs: install $(VENV)/.docs
 	@$(BIN)/python -m tools.make_site build/site

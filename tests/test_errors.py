@@ -15,7 +15,6 @@ from keju.errors import (
     printable,
     unknown_name,
 )
-from keju.messages import message
 
 HOSTILE = "\x1b[31m紅\x1b]0;title\x07\r\n\u202e\u2066\u2028\x9b\ud800\x00"
 
@@ -92,7 +91,7 @@ def test_the_nearest_names_are_found_in_any_case():
 
 def test_every_suggestion_is_the_same_message():
     one = did_you_mean(["a"])
-    assert UsageError(one).id == "errors.did-you-mean"
+    assert UsageError(one).template == " Did you mean {}?"
     assert one == " Did you mean 'a'?"
     assert did_you_mean(["a", "b"]) == " Did you mean 'a' or 'b'?"
     assert did_you_mean([]) == ""
@@ -100,14 +99,13 @@ def test_every_suggestion_is_the_same_message():
 
 def test_an_unknown_name_gets_the_nearest_one_and_all_names():
     found = UsageError(unknown_name("sevn", ["seven", "eight"], "step"))
-    assert found.fields["known"] == "seven, eight"
-    assert found.fields["hint"] == " Did you mean 'seven'?"
+    assert found.values == ("step", "sevn", " Did you mean 'seven'?", "seven, eight")
     assert found.render("zh") == "没有步骤 'sevn'。您要用的可能是 'seven'。请选：seven, eight"
 
 
 def test_a_hint_follows_a_question_without_a_full_stop():
     near = did_you_mean(["a"])
     error = DataError(
-        message("datasets.mapped-no-column", name="b", near=near, columns="a, c"), file="x.csv"
+        "no record has a column {!r}.{}", "b", near, file="x.csv", hint="Columns: a, c"
     )
     assert str(error) == ("x.csv: no record has a column 'b'. Did you mean 'a'? Columns: a, c")

@@ -18,8 +18,8 @@ from keju.files import (
     write_json,
 )
 from keju.files.toml_files import MOST_TOML
-from keju.messages import in_english, message, using
 from keju.running.item_list import read_item_ids
+from keju.texts import _, in_english, using
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path):
@@ -140,7 +140,7 @@ def test_a_file_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Path) ->
 
 def test_messages_are_stored_in_english(tmp_path: Path):
     with using("zh"):
-        text = message("files.not-utf8", problem="x")
+        text = _("{}: not UTF-8", "x")
         write_json(tmp_path / "a.json", {"text": text})
     stored = json.loads((tmp_path / "a.json").read_text("utf-8"))["text"]
     assert stored == in_english(text) != str(text)

@@ -10,7 +10,6 @@ import pytest
 from msgspec import Meta
 from msgspec.structs import fields
 
-from keju.messages import using
 from keju.settings import (
     FaultsError,
     Settings,
@@ -19,6 +18,7 @@ from keju.settings import (
     list_options,
     unwrap_type,
 )
+from keju.texts import using
 
 
 class Every(Settings, frozen=True, kw_only=True):

@@ -12,8 +12,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from keju.messages import in_english
 from keju.reporting.glossary import terms
+from keju.texts import in_english
 from keju.translations import Words
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

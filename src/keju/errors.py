@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from keju.messages import Message, Translatable, either, language, message, noun
+from keju.messages import Message
+from keju.texts import (
+    Text,
+    Translatable,
+    _,
+    either,
+    in_english,
+    language,
+    noun,
+    translator,
+)
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _WITHOUT_GLYPH = frozenset({"Co", "Cn"})
@@ -58,12 +68,12 @@ def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
         kind: the word for such a name, e.g. ``step``.
     """
     names = [each for each in known if each]
-    return message(
-        "errors.unknown-name",
-        kind=noun(kind),
-        name=shortened(name),
-        hint=did_you_mean(nearest_names(name, names)),
-        known=", ".join(names) or message("errors.none"),
+    return _(
+        "no {} {!r}.{} Choose from: {}",
+        noun(kind),
+        shortened(name),
+        did_you_mean(nearest_names(name, names)),
+        ", ".join(names) or _("none"),
     )
 
 
@@ -88,38 +98,62 @@ def nearest_names(
 def did_you_mean(names: Iterable[str]) -> str:
     """The sentence ``Did you mean 'a' or 'b'?`` with a space before it; empty without names."""
     near = either(map(repr, names))
-    return message("errors.did-you-mean", near=near) if near else ""
+    return _(" Did you mean {}?", near) if near else ""
 
 
 class KejuError(Exception, Translatable):
     """Base class of all deliberate errors of keju; the text is one line for the user.
 
     Args:
-        message: what happened: a message with an id, or, in plug-ins, a plain text.
+        template: what happened, an English sentence with ``{}`` for the values; or a text that is
+            complete, such as one of `keju.texts` or of another library.
+        values: the values of its fields.
+        hint: how to correct it, a sentence without a full stop, instead of the hint of the text.
     """
 
-    def __init__(self, message: str) -> None:
-        self.message = message
+    def __init__(self, template: str, *values: object, hint: str | None = None) -> None:
+        self.message = Text(template, values) if values else template
+        self._hint = hint
         super().__init__(self.render(language()))
 
     @property
     def id(self) -> str:
-        """The id of the message, or "" of a plain text."""
+        """The id of a message of a page, or ""."""
         return self.message.id if isinstance(self.message, Message) else ""
 
     @property
     def fields(self) -> Mapping[str, object]:
-        """The values that the message contains, by the names of its fields."""
+        """The values of a message of a page, by the names of its fields."""
         return self.message.fields if isinstance(self.message, Message) else {}
 
+    @property
+    def template(self) -> str:
+        """The English sentence before its fields are filled; a complete text as it is."""
+        return self.message.template if isinstance(self.message, Text) else self.message
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """The values of the fields."""
+        return self.message.values if isinstance(self.message, Text) else ()
+
+    @property
+    def hint(self) -> str | None:
+        """The hint as a plain text in the current language, or None."""
+        return self.render_hint(language()) or None
+
     def render(self, chosen: str) -> str:
-        """The line in a language, ``en`` or ``zh``; a plain text is the same in each."""
-        line = " ".join(shortened(self._whole(chosen), LONGEST).split())
+        """The line in a language, ``en`` or ``zh``; a text without translation is the same."""
+        line = " ".join(shortened(self._line(chosen), LONGEST).split())
         return shortened(printable(line, glyphs=True), LONGEST - 1)
 
-    def _whole(self, chosen: str) -> str:
-        hint = self.message.render_hint(chosen) if isinstance(self.message, Message) else ""
-        return _with_hint(_in(chosen, self.message), hint, chosen)
+    def render_hint(self, chosen: str) -> str:
+        """The hint in a language, or ""."""
+        if self._hint is not None:
+            return translator(chosen)(self._hint)
+        return self.message.render_hint(chosen) if isinstance(self.message, Text | Message) else ""
+
+    def _line(self, chosen: str) -> str:
+        return _with_hint(translator(chosen)(self.message), self.render_hint(chosen), chosen)
 
 
 class UsageError(KejuError):
@@ -130,43 +164,34 @@ class DataError(KejuError):
     """A file or an item in it is not valid.
 
     Args:
-        problem: what is wrong, in a few words.
+        template: what is wrong, in a few words.
+        values: the values of its fields.
         file: the file it was found in.
         item: the item (or line, or element) in that file.
-        hint: how to fix it, instead of the hint of the message.
+        hint: how to correct it, instead of the hint of the text.
     """
 
     def __init__(
         self,
-        problem: str,
-        *,
+        template: str,
+        *values: object,
         file: Path | str | None = None,
         item: str | None = None,
         hint: str | None = None,
     ) -> None:
         self.file = None if file is None else str(file)
         self.item = item
-        self._hint = hint
-        super().__init__(problem)
+        super().__init__(template, *values, hint=hint)
 
     @property
     def problem(self) -> str:
         """The problem as a plain text in the current language."""
-        return _in(language(), self.message)
+        return str(translator(language())(self.message))
 
-    @property
-    def hint(self) -> str | None:
-        """The hint as a plain text in the current language, or None."""
-        return self._advice(language()) or None
-
-    def _advice(self, chosen: str) -> str:
-        if self._hint is not None:
-            return _in(chosen, self._hint)
-        return self.message.render_hint(chosen) if isinstance(self.message, Message) else ""
-
-    def _whole(self, chosen: str) -> str:
+    def _line(self, chosen: str) -> str:
         place = "".join(f"{part}: " for part in (self.file, self.item) if part)
-        return _with_hint(f"{place}{_in(chosen, self.message)}", self._advice(chosen), chosen)
+        problem = translator(chosen)(self.message)
+        return _with_hint(f"{place}{problem}", self.render_hint(chosen), chosen)
 
 
 class ProblemsError(DataError):
@@ -193,7 +218,7 @@ class PrerequisiteError(KejuError):
     """
 
     def __init__(self, feature: str, install: str) -> None:
-        super().__init__(message("errors.not-installed", feature=feature, install=install))
+        super().__init__(_("{} is not available here. Install it with: {}", feature, install))
 
 
 def english_problem(error: Exception) -> str:
@@ -202,11 +227,11 @@ def english_problem(error: Exception) -> str:
     The place and the hint of a `DataError` are omitted.
     """
     if isinstance(error, DataError):
-        return _in("en", error.message)
+        return in_english(error.message)
     if isinstance(error, KejuError):
         return error.render("en")
     reason = error.args[0] if error.args else ""
-    return reason.render("en") if isinstance(reason, Message) else str(error)
+    return reason.render("en") if isinstance(reason, Translatable) else str(error)
 
 
 def describe_exception(error: BaseException) -> str:
@@ -227,10 +252,6 @@ def _words_of(error: BaseException) -> str:
     if lines and lines[0].startswith("Traceback ("):
         lines = lines[-1:]
     return " ".join(" ".join(lines).split())
-
-
-def _in(chosen: str, text: str) -> str:
-    return text.render(chosen) if isinstance(text, Message) else str(text)
 
 
 def _with_hint(text: str, hint: str, chosen: str) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from PIL import GifImagePlugin, Image, ImageOps, TiffImagePlugin, UnidentifiedImageError
 
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import _
 
 MAX_PIXELS = 400_000_000
 """Maximum size of an image in pixels. Painted scrolls of 120 MP exist; 400 MP leaves room for them
@@ -72,6 +72,10 @@ _WHITE = (255, 255, 255)
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
 warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 warnings.simplefilter("error", Image.DecompressionBombWarning)
+
+
+class TooManyFramesError(DataError):
+    """A file with more frames than `MOST_FRAMES`."""
 
 
 class ImageFacts(NamedTuple):
@@ -185,10 +189,12 @@ def decoding(source: bytes | Path, name: str) -> Iterator[None]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise _too_large(name, "") from None
     except MemoryError:
-        raise DataError(message("images.memory"), file=name) from None
+        raise DataError("too large for this machine's memory", file=name) from None
     except Exception as error:  # noqa: BLE001 - decoders raise almost anything on hostile bytes
         reason = str(error) or type(error).__name__
-        raise DataError(message("images.damaged", reason=reason), file=name) from None
+        raise DataError(
+            "truncated or damaged image: {}", reason, file=name, hint="Fetch the file again"
+        ) from None
 
 
 def open_header(source: bytes | Path, *, name: str) -> Image.Image:
@@ -201,7 +207,7 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
         DataError: empty, larger than `MAX_PIXELS`, or a JPEG of too many scans.
     """
     if not (source if isinstance(source, bytes) else source.stat().st_size):
-        raise DataError(message("images.empty"), file=name)
+        raise DataError("the file is empty", file=name, hint="Fetch it again")
     opened = io.BytesIO(source) if isinstance(source, bytes) else source
     image = Image.open(opened, formats=_FORMATS)
     if _is_part(image):
@@ -210,7 +216,7 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     if width * height > MAX_PIXELS:
         raise _too_large(name, f"{width}x{height} pixels, ")
     if width < 1 or height < 1:
-        raise DataError(message("images.no-area", width=width, height=height), file=name)
+        raise DataError("the image has no area: {}x{}", width, height, file=name)
     if image.format in {"JPEG", "MPO"} and image.info.get("progressive"):
         _check_scans(source, width * height, name)
     return image
@@ -331,8 +337,10 @@ def _is_same_picture(page: Image.Image, copy: Image.Image) -> bool:
     return bool(np.ptp(first) >= _LEAST_CONTRAST and np.abs(first - second).max() <= _SAME_SHADE)
 
 
-def _too_many_frames(name: str) -> DataError:
-    return DataError(message("images.too-many-frames", most=MOST_FRAMES), file=name)
+def _too_many_frames(name: str) -> TooManyFramesError:
+    return TooManyFramesError(
+        "more than {:,} frames", MOST_FRAMES, file=name, hint="Split the file"
+    )
 
 
 def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
@@ -348,14 +356,18 @@ def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
             scans = _scans(data, most)
     if scans > most:
         raise DataError(
-            message("images.too-many-scans", most=most, megapixels=pixels / 1e6), file=name
+            "more than {} scans of {:,.0f} megapixels",
+            most,
+            pixels / 1e6,
+            file=name,
+            hint="Save it as a baseline JPEG",
         )
 
 
 def _scans(data: bytes | mmap.mmap, most: int) -> int:
     """The scans of a JPEG, up to one more than `most`; the same for absurdly many segments."""
     scans, at = 0, 2
-    for _ in range(_MOST_SEGMENTS):
+    for __ in range(_MOST_SEGMENTS):
         found = _MARKER.search(data, at)
         if found is None:
             return scans
@@ -369,7 +381,11 @@ def _scans(data: bytes | mmap.mmap, most: int) -> int:
 
 def _too_large(name: str, size: str) -> DataError:
     return DataError(
-        message("images.too-many-pixels", size=size, most=MAX_PIXELS // 1_000_000), file=name
+        "{}more than the limit of {} megapixels",
+        size,
+        MAX_PIXELS // 1_000_000,
+        file=name,
+        hint="Cut or scale it down first",
     )
 
 
@@ -379,16 +395,16 @@ def _not_an_image(source: bytes | Path, name: str) -> DataError:
             source = stream.read(512)
     head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
-        what = message("images.web-page")
+        what = _("a web page, not an image")
     elif head.startswith((b"<?xml", b"<svg")):
-        what = message("images.xml")
+        what = _("XML, not a raster image")
     elif head.startswith(b"%pdf"):
-        what = message("images.pdf")
+        what = _("a PDF, not an image")
     elif head.startswith(b"version https://git-lfs"):
-        what = message("images.git-lfs-pointer")
+        what = _("a Git LFS pointer, not the image itself")
     else:
-        what = message("images.unknown-format")
-    return DataError(what, file=name, hint=message("images.formats"))
+        what = _("not an image in a format that keju reads")
+    return DataError(what, file=name, hint=_("Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP"))
 
 
 def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:

@@ -13,7 +13,7 @@ import shlex
 from pathlib import Path
 
 from keju.errors import UsageError
-from keju.messages import message
+from keju.texts import _
 
 _SCHEMES = (
     "s3|s3a|s3n|gs|gcs|az|azure|abfs|abfss|wasbs?|adl|oss|cos|obs|r2|b2|swift|hdfs|viewfs|hf|"
@@ -63,7 +63,12 @@ def _refusal(value: str) -> str:
     scheme = _PREFIX.sub("", value, count=1).partition(":")[0].casefold()
     shown = value if "://" in value else value.replace(":/", "://", 1)
     if scheme == "file":
-        return message("local-paths.file-address", shown=shown)
+        return _("{}: an address, not a path. Use the path without file://", shown)
     command = _COMMANDS.get({"s3a": "s3", "s3n": "s3", "gcs": "gs"}.get(scheme, scheme))
-    how = message("local-paths.for-example", command=command) if command else ""
-    return message("local-paths.address", shown=shown, how=how)
+    how = _(", for example with: {}", command) if command else ""
+    return _(
+        "{}: keju reads and writes local files, not addresses. Use a local path, and copy the "
+        "files from or to the address{}",
+        shown,
+        how,
+    )

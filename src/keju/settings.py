@@ -20,7 +20,7 @@ from msgspec.structs import FieldInfo
 
 from keju.errors import KejuError, UsageError, unknown_name
 from keju.local_paths import check_local
-from keju.messages import either, message
+from keju.texts import _, either
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,7 +102,7 @@ def convert_settings(
         if name not in given:
             if field.required:
                 about = _describe_field(field)
-                missing = message("settings.key-missing", key=name, about=about)
+                missing = _("it needs {} = …{}", name, about)
                 faults.append(f"{place}: {missing}")
             continue
         try:
@@ -111,9 +111,7 @@ def convert_settings(
             )
         except msgspec.ValidationError as error:
             problem = describe_error(str(error), field.type)
-            wrong = message(
-                "settings.key-wrong", key=f"{name}{problem.where}", problem=problem.text
-            )
+            wrong = _("{}: {}", f"{name}{problem.where}", problem.text)
             faults.append(f"{place}: {wrong}")
         faults += [f"{place}: {name}: {address}" for address in addresses]
         addresses.clear()
@@ -147,12 +145,12 @@ def describe_error(text: str, kind: object) -> Problem:
 def _reword(text: str) -> str:
     if wrong := _WRONG_TYPE.fullmatch(text):
         expected, found = map(_name_types, wrong.groups())
-        return message("settings.wrong-type", expected=expected, found=found)
+        return _("expected {}, got {}", expected, found)
     if wrong := _LIMIT.fullmatch(text):
         expected, sign, limit = _name_types(wrong[1]), wrong["sign"], wrong["limit"]
         if wrong["length"]:
-            return message("settings.wrong-length", expected=expected, sign=sign, limit=limit)
-        return message("settings.out-of-range", expected=expected, sign=sign, limit=limit)
+            return _("expected {} of length {} {}", expected, sign, limit)
+        return _("expected {} {} {}", expected, sign, limit)
     worded = _TYPE.sub(lambda found: _name_types(found[1]), text)
     return f"{worded[0].lower()}{worded[1:]}"
 
@@ -160,13 +158,13 @@ def _reword(text: str) -> str:
 def _name_types(kinds: str) -> str:
     """Name the parser's types, such as ``int | null``, as a writer of a recipe knows them."""
     names = {
-        "str": message("settings.text"),
-        "int": message("settings.whole-number"),
-        "float": message("settings.number"),
-        "bool": message("settings.true-or-false"),
-        "array": message("settings.list"),
-        "object": message("settings.table"),
-        "Path": message("settings.path"),
+        "str": _("text"),
+        "int": _("a whole number"),
+        "float": _("a number"),
+        "bool": _("true or false"),
+        "array": _("a list"),
+        "object": _("a table"),
+        "Path": _("a path"),
     }
     return either(names.get(kind, kind) for kind in kinds.split(" | ") if kind != "null")
 

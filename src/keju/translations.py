@@ -17,9 +17,10 @@ from typing import Literal, NamedTuple, Self, get_args
 from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
-from keju.messages import JoinedText, Message, Translatable, message, templates
+from keju.messages import Message, templates
 from keju.messages._catalogues import Entry, Template
 from keju.scoring import metrics
+from keju.texts import JoinedText, Text, Translatable, _
 
 Language = Literal["en", "zh"]
 
@@ -96,8 +97,13 @@ class Words:
         """A message, or an English text that files store, in this language, line by line."""
         if isinstance(text, Message):
             return self.text(text.id, **text.fields)
+        if isinstance(text, Text):
+            template = text.template_in(self.language)
+            if self._own_pages:
+                template = _without_exam_words(template)
+            return text.fill(template, [*map(self._value, text.values)], self.language)
         if isinstance(text, JoinedText):
-            separator = self.text(text.separator)
+            separator = text.separator.render(self.language)
             return separator.join(str(self._value(each)) for each in text.parts)
         if text not in self._known:
             self._known[text] = "\n".join(map(self._line, text.split("\n")))
@@ -115,7 +121,7 @@ class Words:
 
     def _template(self, name: str) -> Template:
         if name not in self._templates:
-            package, _, short = name.partition(".")
+            package, __, short = name.partition(".")
             if package not in self._packages:
                 self._packages[package] = templates(package, self.language)
             entry = self._packages[package][short]
@@ -194,11 +200,7 @@ def check_language(language: str) -> None:
         UsageError: there is no such language.
     """
     if language not in get_args(Language):
-        raise UsageError(
-            message(
-                "translations.no-language", language=language, known=", ".join(get_args(Language))
-            )
-        )
+        raise UsageError("no language {!r}; there are {}", language, ", ".join(get_args(Language)))
 
 
 def _without_exam_words(text: str) -> str:
@@ -249,13 +251,12 @@ def _read_words(path: Path) -> Mapping[str, str]:
     for english, chinese in words.items():
         if english.count("{}") != chinese.count("{}"):
             raise DataError(
-                message(
-                    "translations.blanks-differ",
-                    count=english.count("{}"),
-                    blank="{}",
-                    chinese=chinese.count("{}"),
-                ),
+                "the English text has {} {}, the Chinese one has {}",
+                english.count("{}"),
+                "{}",
+                chinese.count("{}"),
                 file=path,
                 item=shortened(english),
+                hint=_("Write {} as often in both texts", "{}"),
             )
     return words

@@ -14,13 +14,13 @@ from keju.analysis.engine_times import Collection, collection_of, speeds
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError
 from keju.items import PromptVariant
-from keju.messages import using
 from keju.reporting.csv_export import _times
 from keju.reporting.time_table import span, time_lines, time_table
 from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
 from keju.running.timing import Timing, add_timings
 from keju.runs import RunFolder
+from keju.texts import using
 
 MACHINE = Machine(processor="AMD X", cores=4, memory=15.6, system="Linux")
 TIMED = Timing(

@@ -19,11 +19,11 @@ from keju.analysis.history import History, history_of
 from keju.cli import app
 from keju.cli.output.history_table import history_lines
 from keju.errors import UsageError
-from keju.messages import using
 from keju.runs import RunFolder
 from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
 from keju.statistics import LEVEL
 from keju.statistics.paired import holm
+from keju.texts import using
 from tests.support.checkpoints import MODEL, checkpoint_run, checkpoint_scores
 
 TASKS = ("T5", "T7", "T10")

@@ -16,8 +16,8 @@ from keju.building.recipe import read_recipe
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
-from keju.messages import message
 from keju.settings import convert_settings
+from keju.texts import _
 from tests.support.builds import run_keju
 from tests.support.making import make_dataset, page_item
 
@@ -155,7 +155,9 @@ def test_what_the_recipe_has_no_more_is_taken_away_at_the_end(recipe, tmp_path):
     (tmp_path / "b" / "steps" / "09-mine").mkdir()
     recipe.write_text(RECIPE.rpartition("[[step]]")[0])
     record, lines = built(recipe, tmp_path / "b")
-    assert lines[-1] == message("steps.stage-removed", folder="steps/02-subset")
+    assert lines[-1] == _(
+        "{}: removed, because the recipe does not contain it any more", "steps/02-subset"
+    )
     left = sorted(path.name for path in (tmp_path / "b" / "steps").iterdir())
     assert left == ["00-join", "01-subset", "09-mine"]
     assert Dataset.open(tmp_path / "b" / "dataset").manifest.hash == record.hash

@@ -460,22 +460,24 @@ def test_a_transcription_may_be_corrected_in_either_column_but_not_in_both(given
 
 
 HOSTILE = [
-    ("a.csv", "item,decision,seal\nnobody,accept,1\n", "building.review-no-item"),
-    ("a.csv", "item,decision,seal\nmcq,perhaps,\n", "building.not-a-decision"),
-    ("a.csv", "item,decision,seal,new_answer\nmcq,,,B\n", "building.no-decision"),
+    ("a.csv", "item,decision,seal\nnobody,accept,1\n", "the dataset does not contain this item"),
+    ("a.csv", "item,decision,seal\nmcq,perhaps,\n", "{!r} is not a decision"),
+    ("a.csv", "item,decision,seal,new_answer\nmcq,,,B\n", "the row has {} but no decision"),
     ("a.csv", "item,answer\nmcq,B\n", "the column 'decision' is missing"),
-    ("a.csv", "item,decision,seal\nmcq,correct,1\n", "building.correction-missing"),
+    ("a.csv", "item,decision,seal\nmcq,correct,1\n",
+     "the decision is `correct`, but there is no correction"),
     ("a.csv", "item,decision\nmcq,accept\n", "line 2: the column 'seal' is missing"),
     ("a.csv", "item,decision,seal\nmcq,accept,\n", "line 2, mcq: the row has no seal"),
     ("a.csv", "item,decision,seal\nmcq,accept,0123456789abcdef\n", "has changed since"),
     ("a.csv", "item,decision,seal,mark: correct\nmcq,accept,,6\n",
      "a.csv: line 2: '6' is not a mark of the scale correct. Write a number from 1 to 5"),
-    ("a.csv", "item,decision,seal,mark: correct\nmcq,accept,,=5\n", "building.sheet-not-a-mark"),
+    ("a.csv", "item,decision,seal,mark: correct\nmcq,accept,,=5\n",
+     "{!r} is not a mark of the scale {}"),
     ("a.csv", "item,decision,seal,mark: correct\nmcq,,,5\n", "has a mark but no decision"),
     ("a.csv", "item,decision,seal,mark: clarity\nmcq,accept,,5\n",
      "the column 'mark: clarity' does not belong to this review form"),
     ("a.csv", "item,decision,seal,mark: correct | Is it? 1 no\nmcq,accept,,2\n",
-     "building.column-of-other-form"),
+     "the column {!r} does not belong to this review form"),
     ("a.jsonl", '{"item":"mcq","task":"T5","seal":"","decision":"accept","mark: correct":true}\n',
      "'True' is not a mark"),
     ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","marks":{"clarity":3}}\n',
@@ -486,7 +488,8 @@ HOSTILE = [
      '"from_name":"mark-correct","value":{"choices":["4 wrong"]}}]}]}]',
      "task 1, mcq: '4 wrong' is not a mark of the scale correct"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"choices",'
-     '"from_name":"mark-clarity","value":{"choices":["4"]}}]}]}]', "building.choice-of-no-scale"),
+     '"from_name":"mark-clarity","value":{"choices":["4"]}}]}]}]',
+     "{!r} is not a scale of the review form"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"rating",'
      '"from_name":"mark-correct","value":{"rating":9}}]}]}]', "'9' is not a mark"),
     ("a.csv", 'item,decision\n"mcq,accept\n', "line"),
@@ -494,7 +497,8 @@ HOSTILE = [
     ("a.jsonl", "[" * 9000, "a.jsonl"),
     ("a.json", "[" * 90000, "expected structure"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":7}]}]', "expected structure"),
-    ("a.json", '[{"data":{"item":["mcq"]},"annotations":[]}]', "building.no-item-called"),
+    ("a.json", '[{"data":{"item":["mcq"]},"annotations":[]}]',
+     "the dataset does not contain an item {!r}"),
     ("a.json", '[{"data":{"item":"where0"},"annotations":[{"result":[{"type":"rectanglelabels",'
      '"original_width":9,"original_height":9,"value":{"x":1,"y":1,"width":5,"height":5}}]}]}]',
      "9x9 pixels"),
@@ -510,13 +514,13 @@ HOSTILE = [
     ("a.jsonl", '{"item":"where0","person":"p","decision":"correct","mended":{"boxes":'
      '[{"x0":9,"y0":0,"x1":1,"y1":9}]}}', "no area"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"completed_by":"' + "e" * 300 + '"}]}]',
-     "building.not-a-verdict"),
+     "the annotation is not a valid verdict: {}"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"from_name":"reason","value":'
-     '{"text":"' + "r" * 10_001 + '"}}]}]}]', "building.not-a-verdict"),
+     '{"text":"' + "r" * 10_001 + '"}}]}]}]', "the annotation is not a valid verdict: {}"),
     ("a.json", '{"images":[{"id":1,"file_name":"../../etc/passwd"}],"annotations":[]}',
-     "building.picture-not-sent"),
+     "the image {!r} was not exported with boxes of this dataset"),
     ("a.json", '{"images":[],"annotations":[{"image_id":3,"bbox":[1,2,3,4]}]}',
-     "datasets.image-id-unknown"),
+     "no image has the id {}"),
     ("a.txt", "hello", "a.txt"),
     ("a.json", '[{"item":"mcq","seal":"x","decision":"accept","id":1}]',
      "task 1: the task contains no data. Export as JSON from Label Studio, not as JSON-MIN"),
@@ -533,10 +537,7 @@ def test_hostile_files_are_refused_in_one_line(given, tmp_path, name, text, said
     file.write_text(text)
     with pytest.raises(DataError) as caught:
         reviewed(given, tmp_path / "out", file)
-    if said.startswith(("building.", "datasets.")):
-        assert caught.value.message.id == said
-    else:
-        assert said in str(caught.value)
+    assert said in f"{caught.value} ({caught.value.template})"
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out" / "dataset.json").exists()
 
@@ -622,8 +623,8 @@ def test_two_files_of_one_assigned_reviewer_may_not_differ(given, tmp_path):
     for settings in ({"person": "anna"}, {}):  # by their own names both are called sheet
         with pytest.raises(DataError, match=r"two/sheet\.csv: text: ") as caught:
             reviewed(given, tmp_path / "out", *sheets, **settings)
-        assert caught.value.message.id == "building.decisions-differ"
-        assert caught.value.message.fields["person"] == settings.get("person", "sheet")
+        assert caught.value.template.startswith("{!r} decided")
+        assert caught.value.values[0] == settings.get("person", "sheet")
     fill(sheets[1], {"text": {"decision": "accept"}})
     items, _ = reviewed(given, tmp_path / "alike", *sheets, person="anna")
     assert items["text"].provenance[-1].person == "anna"

@@ -78,7 +78,7 @@ def test_a_zip_bomb_of_many_small_members(tmp_path: Path, monkeypatch: pytest.Mo
     path = pack(tmp_path / "x.zip", [(f"m{number}", bytes(1 << 20)) for number in range(8)])
     assert len(Archive(path).names) == 8
     monkeypatch.setattr(archive, "SMALL_TOTAL", 4 << 20)
-    assert refused(path).id == "bundles.far-larger"
+    assert refused(path).template == "all members together are far larger than the file"
 
 
 def test_a_bomb_whose_stated_size_is_small_is_cut(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from keju.cli.chinese_formats import (
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Reader
 from keju.datasets.writers import FORMATS as WRITTEN
-from keju.messages import using
+from keju.texts import using
 
 READ = [reader for reader in FORMATS.list_usable() if FORMATS.get_plugin(reader.name) is None]
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from keju.cli.app import app, program
 from keju.cli.page_progress import stage_bar
-from keju.messages import Message, message
+from keju.messages import Message
 from keju.reporting.page import write_report
 from keju.reporting.stages import show_stage, showing_stages
 from keju.runs import RunFolder
@@ -39,14 +39,12 @@ def test_missing_responses_and_the_command_that_resumes_are_printed(scored_run, 
     dataset = (scored_run / folder.manifest().dataset_path).resolve()
     done = report(scored_run, tmp_path)
     assert done.exit_code == 0, done.output
-    expected = message(
-        "terminal.report-incomplete",
-        model=model,
-        missing=1,
-        planned=len(folder.items()),
-        command=f"{program()} run {dataset} --model {model} --out {scored_run}",
+    command = f"{program()} run {dataset} --model {model} --out {scored_run}"
+    expected = (
+        f"{model}: 1 of {len(folder.items())} requests have no response yet, so the report is "
+        f"incomplete. Resume the run with its options: {command}"
     )
-    assert done.stderr.splitlines() == [str(expected)]
+    assert done.stderr.splitlines() == [expected]
 
 
 def test_each_stage_of_a_report_is_named_and_its_items_are_counted(scored_run, tmp_path):

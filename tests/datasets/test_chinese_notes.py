@@ -14,7 +14,8 @@ from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
 from keju.errors import DataError
-from keju.messages import message, recognised, using
+from keju.messages import message
+from keju.texts import recognised, using
 
 ENGLISH = re.compile(r"\b(the|is|are|of|not|no|with|for|and|or|since|more|which|it|them|here)\b")
 FILES = ("a.heic", "b.djvu", "c.docx", "d.xml", "e.zip", "f.7z.001", "g.bin")

@@ -119,17 +119,17 @@ def test_the_texts_of_options_become_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "option", "text", "fault", "allowed"),
     [
-        ("pages", "skip-missing", "maybe", "option-not-yes-or-no", "yes or no"),
-        ("pages", "skip-missing", "", "option-not-yes-or-no", "yes or no"),
-        ("pages", "dpi", "0", "option-not-a-number", "a whole number, 1 or more"),
-        ("pages", "dpi", "-3", "option-not-a-number", "a whole number, 1 or more"),
-        ("pages", "dpi", "1.5", "option-not-a-number", "a whole number, 1 or more"),
-        ("pages", "dpi", "1_0", "option-not-a-number", "a whole number, 1 or more"),
-        ("pages", "dpi", "٣", "option-not-a-number", "a whole number, 1 or more"),
-        ("pages", "dpi", "1234567890", "option-not-a-number", "a whole number, 1 or more"),
-        ("alto", "dpi", "nan", "option-not-a-number", "a number, 1 to 100000"),
-        ("alto", "dpi", "many", "option-not-a-number", "a number, 1 to 100000"),
-        ("alto", "order", "geometri", "option-not-one-of", "one of auto, document, geometry"),
+        ("pages", "skip-missing", "maybe", "use yes or no", "yes or no"),
+        ("pages", "skip-missing", "", "use yes or no", "yes or no"),
+        ("pages", "dpi", "0", "use {}{}", "a whole number, 1 or more"),
+        ("pages", "dpi", "-3", "use {}{}", "a whole number, 1 or more"),
+        ("pages", "dpi", "1.5", "use {}{}", "a whole number, 1 or more"),
+        ("pages", "dpi", "1_0", "use {}{}", "a whole number, 1 or more"),
+        ("pages", "dpi", "٣", "use {}{}", "a whole number, 1 or more"),
+        ("pages", "dpi", "1234567890", "use {}{}", "a whole number, 1 or more"),
+        ("alto", "dpi", "nan", "use {}{}", "a number, 1 to 100000"),
+        ("alto", "dpi", "many", "use {}{}", "a number, 1 to 100000"),
+        ("alto", "order", "geometri", "use one of {}", "one of auto, document, geometry"),
     ],
 )
 def test_a_wrong_value_is_one_line_with_option_value_and_what_is_allowed(
@@ -137,8 +137,8 @@ def test_a_wrong_value_is_one_line_with_option_value_and_what_is_allowed(
 ) -> None:
     with pytest.raises(UsageError) as error:
         FORMATS[name].parse({option: text})
-    assert error.value.id == f"datasets.{fault}"
-    assert (error.value.fields["name"], error.value.fields["value"]) == (option, text)
+    assert error.value.template.startswith(f"option {{}}={{}}: {fault}")
+    assert error.value.values[:2] == (option, text)
     assert allowed in str(error.value)
 
 
@@ -182,15 +182,15 @@ def test_families_paths_and_other_types_are_settings_too() -> None:
                   {"table": "t", "share": "2"}, {"table": "t", "encoding": "Big5"}):  # fmt: skip
         with pytest.raises(UsageError) as error:
             reader.parse(wrong)
-        ids[" ".join(wrong)] = error.value.id
+        ids[" ".join(wrong)] = error.value.template
     assert ids == {
-        "": "datasets.option-missing",
+        "": "format {0} needs the option {1}. Give it: --option {1}=…",
         "table": "",
-        "table field.": "datasets.no-such-option",
-        "table field": "datasets.no-such-option",
-        "table sides": "datasets.option-not-valid",
-        "table share": "datasets.option-not-a-number",
-        "table encoding": "datasets.no-such-option",
+        "table field.": "format {} has no option {!r}.{} Options: {}",
+        "table field": "format {} has no option {!r}.{} Options: {}",
+        "table sides": "option {}={}: {}",
+        "table share": "option {}={}: use {}{}",
+        "table encoding": "format {} has no option {!r}.{} Options: {}",
     }
 
 

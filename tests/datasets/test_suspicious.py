@@ -77,7 +77,10 @@ def test_a_text_that_is_no_transcription_is_named(text: str, says: str) -> None:
 def test_markup_is_shown_with_the_text_that_follows_it() -> None:
     fault = text_fault("學而\n## 時習之不亦說乎")
     assert fault is not None
-    assert (fault.id, fault.fields["shown"]) == ("datasets.text-has-markup", "## 時習之不亦說乎")
+    assert (fault.template, fault.values[1]) == (
+        "the text contains {} ({!r})",
+        "## 時習之不亦說乎",
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from keju.definitions import Units, describe_ungrouped, describe_units, units_of
 from keju.items import ImageRef, Item
-from keju.messages import using
+from keju.texts import using
 
 PAGE = ImageRef(path="images/a.png", sha256="a" * 64, width=1, height=1, size=1)
 OTHER = ImageRef(path="images/b.png", sha256="b" * 64, width=1, height=1, size=1)

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 from keju.cli import app
 from keju.figures import drawing
 from keju.figures.glyphs import missing
-from keju.messages import message
 
 RATINGS = """item,task,model,group,rater,score,judge:stern,judge:騰
 i1,T2,m,b1,ann,4,3,5
@@ -76,7 +75,7 @@ def test_wrong_use_is_one_line(args, said, tmp_path, monkeypatch):
 
 def test_nothing_to_draw_is_a_failure(run, tmp_path):
     said = keju("figures", run, "-o", tmp_path, "--which", "classes", status=1)
-    assert str(message("terminal.nothing-drawn")) in said
+    assert "No figure can be drawn from these data" in said
 
 
 def test_a_character_that_no_font_has_is_a_failure_and_named(run, tmp_path, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,24 +10,11 @@ from typing import NamedTuple
 
 import pytest
 
-from keju.messages import LANGUAGES, templates
+from keju.messages import templates
+from keju.texts import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "src/keju"
-SYNTHETIC = ROOT / "packages/keju-synthetic/src/keju_synthetic"
-BENCHMARKS = sorted(each.parent for each in CORE.glob("benchmarks/*/messages"))
-
-PLAIN = {
-    "notebook.py",
-    "telemetry.py",
-}
-"""Packages whose errors still have plain English texts."""
-
-ERRORS = re.compile(
-    r"(Keju|Usage|Data|Problems|Prerequisite|Plugin|Ask|OutOfDate|NotNow|UndefinedMetric|TooLong)"
-    r"Error"
-)
-
 
 PAGES = {"analysis", "annotation", "figures", "reporting", "site"}
 """Packages whose texts are used by id in templates and scripts too."""
@@ -46,9 +32,8 @@ class Call(NamedTuple):
 
 
 def trees() -> Iterator[tuple[Path, ast.Module]]:
-    for folder in (CORE, SYNTHETIC):
-        for path in sorted(folder.rglob("*.py")):
-            yield path, ast.parse(path.read_text("utf-8"))
+    for path in sorted(CORE.rglob("*.py")):
+        yield path, ast.parse(path.read_text("utf-8"))
 
 
 def name_of(call: ast.Call) -> str:
@@ -60,19 +45,6 @@ def columns_of(call: ast.Call, path: Path) -> Iterator[Call]:
     for each in call.args:
         if isinstance(each, ast.Constant):
             yield Call(f"columns.{each.value}", frozenset(), f"{path.name}:{call.lineno}")
-
-
-def is_text(node: ast.expr) -> bool:
-    """Whether an expression has words of its own."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, str) and re.search("[A-Za-z]{2}", node.value) is not None
-    if isinstance(node, ast.JoinedStr):
-        return any(map(is_text, node.values))
-    if isinstance(node, ast.IfExp):
-        return is_text(node.body) or is_text(node.orelse)
-    if isinstance(node, ast.BinOp):
-        return is_text(node.left) or is_text(node.right)
-    return False
 
 
 def inside(text: str, start: int) -> str:
@@ -126,13 +98,8 @@ def ids_in(path: Path, tree: ast.Module) -> Iterator[Call]:
 @pytest.fixture(scope="module")
 def calls() -> list[Call]:
     found = list(uses_in_pages())
-    both = frozenset({"first", "last"})
-    found += [Call("messages.or", both, "either"), Call("messages.and", both, "both")]
-    separators = ("comma", "full-stop", "list", "new-line", "semicolon")
-    found += [Call(f"messages.{each}", frozenset(), "JoinedText") for each in separators]
     for path, tree in trees():
-        if path.is_relative_to(CORE):
-            found += ids_in(path, tree)
+        found += ids_in(path, tree)
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
@@ -150,13 +117,7 @@ def calls() -> list[Call]:
 @pytest.fixture(scope="module")
 def packages() -> dict[str, Path]:
     """The packages with catalogues, by what their ids begin with."""
-    found = {path.stem: path for path in sorted(CORE.glob("messages/en/*.toml"))}
-    for folder in BENCHMARKS:
-        importlib.import_module(f"keju.benchmarks.{folder.name}")
-        found[folder.name.replace("_", "-")] = folder / "messages/en.toml"
-    importlib.import_module("keju_synthetic")
-    found["synthetic"] = SYNTHETIC / "messages/en.toml"
-    return found
+    return {path.stem: path for path in sorted(CORE.glob("messages/en/*.toml"))}
 
 
 def fields_of(package: str, name: str, language: str) -> frozenset[str]:
@@ -179,7 +140,7 @@ def test_every_message_that_the_code_uses_exists_with_its_fields(calls, packages
 
 def test_every_message_is_used(calls, packages):
     used = {call.id for call in calls}
-    by_id = packages.keys() - RECOGNISED - {"nouns"}
+    by_id = packages.keys() - RECOGNISED
     there = {f"{package}.{name}" for package in by_id for name in templates(package, "en")}
     unused = there - used
     assert not unused
@@ -202,38 +163,13 @@ def test_every_message_has_the_same_fields_and_a_hint_in_each_language(packages)
 def test_chinese_texts_are_chinese_and_english_ones_are_not(packages):
     chinese = re.compile("[\u4e00-\u9fff]")
     for path in packages.values():
-        if path.parent.name == "en":
-            other = path.parents[1] / "zh" / path.name
-        else:
-            other = path.with_name("zh.toml")
+        other = path.parents[1] / "zh" / path.name
         for line in other.read_text("utf-8").splitlines():
             if line.startswith(("text =", "hint =")) and re.search("[a-z]{3} [a-z]{3}", line):
                 assert chinese.search(line), f"{other.name}: {line}"
 
 
 def test_ids_are_short_names_in_kebab_case(packages):
-    names = [
-        name for package in packages if package != "nouns" for name in templates(package, "en")
-    ]
+    names = [name for package in packages for name in templates(package, "en")]
     assert names
     assert not [name for name in names if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", name)]
-
-
-def test_errors_have_messages_with_ids():
-    plain = []
-    for path, tree in trees():
-        if path.is_relative_to(CORE) and path.relative_to(CORE).parts[0] in PLAIN:
-            continue
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not ERRORS.fullmatch(name_of(node)):
-                continue
-            given = [*node.args, *(each.value for each in node.keywords if each.arg == "hint")]
-            first = given[1:] if name_of(node) == "AskError" else given
-            first = first[:1] if name_of(node) == "OutOfDateError" else first
-            if name_of(node) != "PrerequisiteError" and any(map(is_text, first)):
-                plain.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert not plain
-
-
-def test_every_package_with_plain_texts_exists():
-    assert not [name for name in PLAIN if not (CORE / name).exists()]

@@ -44,7 +44,7 @@ def _words_of_modules() -> list[set[str]]:
         nodes = ast.walk(ast.parse(path.read_text("utf-8")))
         strings = [each.value for each in nodes if isinstance(each, ast.Constant)]
         found.append(set(WORD.findall(" ".join(map(str, strings)))))
-    names = ("models/kinds.toml", "judging/probes.toml", "messages/en/scoring.toml")
+    names = ("models/kinds.toml", "judging/probes.toml")
     tables = [PACKAGE / name for name in names]
     return [*found, *(set(WORD.findall(path.read_text("utf-8"))) for path in tables)]
 

@@ -28,7 +28,7 @@ def test_other_paths_are_not_addresses(other: str):
     assert not is_address(other)
     with pytest.raises(UsageError) as caught:
         parse_address(other)
-    assert caught.value.id == "object-stores.no-scheme"
+    assert caught.value.template.startswith("this is not an address of an")
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_other_paths_are_not_addresses(other: str):
 def test_an_address_needs_a_bucket_and_a_prefix(wrong: str):
     with pytest.raises(UsageError) as caught:
         parse_address(wrong)
-    assert caught.value.id == "object-stores.not-an-address"
+    assert caught.value.template.startswith("{}: not a valid address. Use")
 
 
 def test_a_password_in_an_address_is_refused_and_not_repeated():
     with pytest.raises(UsageError) as caught:
         Dataset.open(Path("s3://AKIAEXAMPLE:wJalrXUtnFEMI@bucket/set"))
-    assert caught.value.id == "object-stores.credentials-in-address"
+    assert caught.value.template.startswith("the {0}:// address contains")
     assert "AKIA" not in str(caught.value)
     assert "wJalr" not in str(caught.value)
 
@@ -52,7 +52,7 @@ def test_without_the_extra_the_error_names_its_installation(monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(UsageError) as caught:
         Dataset.open(Path("s3://bucket/set"))
-    assert caught.value.id == "object-stores.not-installed"
+    assert caught.value.template.startswith("addresses of object stores need the package obstore")
     assert "keju[object-stores]" in str(caught.value)
 
 
@@ -64,7 +64,7 @@ def test_without_credentials_no_request_is_sent(scheme: str, monkeypatch: pytest
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(UsageError) as caught:
         Dataset.open(Path(f"{scheme}://bucket/set"))
-    assert caught.value.id == "object-stores.no-credentials"
+    assert caught.value.template.startswith("{}:// addresses need")
     assert store.usual in str(caught.value)
     for setting in (store.public, store.role):
         assert setting.partition("=")[0] in store.credentials
@@ -94,7 +94,7 @@ def test_a_wrong_setting_is_named_without_its_value(
         monkeypatch.setenv(name, value)
     with pytest.raises(UsageError) as caught:
         ObjectFolder(parse_address(f"{scheme}://bucket/set"))
-    assert caught.value.id == "object-stores.not-configured"
+    assert caught.value.template.startswith("the settings of the object")
     assert named in str(caught.value)
     assert "secret" not in f"{caught.value} {caught.value!r} {caught.value.__cause__!r}"
 

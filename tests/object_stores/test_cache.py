@@ -103,4 +103,4 @@ def test_the_folder_and_the_size_come_from_the_environment(monkeypatch: pytest.M
         monkeypatch.setenv("KEJU_CACHE_GB", wrong)
         with pytest.raises(UsageError) as caught:
             cache_limit()
-        assert caught.value.id == "object-stores.cache-size"
+        assert caught.value.template.startswith("KEJU_CACHE_GB is {!r}.")

@@ -48,8 +48,8 @@ def test_a_bucket_that_does_not_exist_is_named(server: ObjectServer, tmp_path: P
     missing = server._replace(bucket="missing-bucket").at("run")
     with pytest.raises(DataError) as caught:
         done("download", missing, "-o", tmp_path / "back")
-    assert caught.value.id == "object-stores.no-bucket"
-    assert caught.value.fields["bucket"] == "missing-bucket"
+    assert caught.value.template == "the bucket or container {} does not exist"
+    assert "missing-bucket" in caught.value.values
 
 
 @pytest.mark.parametrize("wrong", ["hf://bucket/run", "some/folder", "gs://bucket"])

@@ -76,12 +76,13 @@ def test_of_writers_at_the_same_time_one_writes_the_index(made: Path, address: s
         try:
             upload_run(made, address)
         except UsageError as error:
-            return error.id
+            return error.template
         return "done"
 
     with ThreadPoolExecutor(4) as pool:
         ends = sorted(pool.map(write, range(4)))
-    assert ends == ["done", *["object-stores.other-upload"] * 3]
+    assert ends[0] == "done"
+    assert all(end.startswith("{}: another process uploaded at the same time") for end in ends[1:])
 
 
 def test_a_damaged_part_or_index_is_a_data_error(made: Path, address: str, tmp_path: Path):
@@ -93,14 +94,16 @@ def test_a_damaged_part_or_index_is_a_data_error(made: Path, address: str, tmp_p
     folder.write(f"parts/{part}", b"x" + data[1:])
     with pytest.raises(DataError) as caught:
         download_run(address, tmp_path / "back")
-    assert caught.value.id == "object-stores.part-damaged"
+    assert caught.value.template == "the content differs from the content that was uploaded"
     assert not (tmp_path / "back" / "run.json").exists()
     for name in ("../run.json", "/etc/x", "a/../../b"):
         wrong = index | {"files": index["files"] | {name: []}}
         folder.write("index-00000.json", msgspec.json.encode(wrong))
         with pytest.raises(DataError) as caught:
             download_run(address, tmp_path / "other")
-        assert caught.value.id == "object-stores.index-damaged"
+        assert (
+            caught.value.template == "the index of an uploaded run is damaged or has another format"
+        )
         assert not (tmp_path / "other").exists()
 
 
@@ -109,8 +112,8 @@ def test_an_address_without_an_upload_and_a_full_directory_are_refused(
 ):
     with pytest.raises(UsageError) as caught:
         download_run(address, tmp_path / "back")
-    assert caught.value.id == "object-stores.no-run"
+    assert caught.value.template == "{}: there is no uploaded run (no object index-00000.json)"
     upload_run(made, address)
     with pytest.raises(UsageError) as caught:
         download_run(address, made)
-    assert caught.value.id == "object-stores.out-not-empty"
+    assert caught.value.template == "{}: exists and is not empty. Use another directory"

@@ -65,7 +65,7 @@ def test_windows_shows_messages_in_the_language_of_the_system(
     code = (
         "import sys, locale\n"
         f"sys.platform, locale.getlocale = 'win32', lambda: ({system!r}, None)\n"
-        "from keju.messages import language\n"
+        "from keju.texts import language\n"
         "print(language())"
     )
     environment = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from keju.messages import using
 from keju.reporting.conclusions import conclusion_lines
 from keju.reporting.page import write_report
+from keju.texts import using
 from tests.support.own_pages import scored_pages
 
 TEXTS = {

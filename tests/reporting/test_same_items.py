@@ -20,13 +20,13 @@ from keju.figures import OfRun
 from keju.figures.standings import ranks
 from keju.formatting import format_p
 from keju.items import Item, Response
-from keju.messages import using
 from keju.reporting.conclusions import verdicts
 from keju.reporting.latex import write_latex
 from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 from keju.site import write_site
+from keju.texts import using
 
 BOOKS, OF_BOOK = 12, 2
 TASKS = ("T5", "T7")

@@ -11,13 +11,13 @@ import pytest
 
 from keju.datasets import mini
 from keju.datasets.store import Dataset
-from keju.messages import using
 from keju.reporting.csv_export import write_csv
 from keju.reporting.latex import slug, write_latex
 from keju.reporting.page import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from keju.texts import using
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 ROW = re.compile(r"\| (MCS-Bench|AncientDoc|OBI-Bench) \| (Tables? [^|]+) \| ([^|]+) \| ([^|]+) \|")

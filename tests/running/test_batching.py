@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from keju.errors import DataError, UsageError
-from keju.messages import message
 from keju.models import Decoding, ModelOptions
 from keju.running import Budget, RateLimits, RunSummary, Selection, run
 from keju.running import batching as module
 from keju.runs import RunFolder
+from keju.texts import _
 from tests.support.making import make_dataset
 from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
@@ -68,7 +68,7 @@ def test_what_is_submitted_is_collected_when_it_is_ready(server: Chat, dataset: 
     first = go(dataset, out, server)
     # One is asked directly, so that what is wrong is seen at once.
     assert (first.waiting, first.left, first.models[0].asked) == (ITEMS - 1, ITEMS - 1, 1)
-    assert first.advice == message("running.advice-collect")
+    assert first.advice == _("Run the same command again later to collect the finished responses")
     early = go(dataset, out, server)
     assert (early.waiting, early.models[0].asked) == (ITEMS - 1, 0)
     assert server.get("seen") == {"uploads": [ITEMS - 1], "batches": 1}

@@ -166,7 +166,9 @@ def test_a_plugin_declares_where_it_sends_data(tmp_path: Path):
     for wrong in (HOST, (1,), None):
         with pytest.raises(PluginError) as refused:
             PluginModel("sends", _OfPlugin(wrong), mine)
-        assert refused.value.id == "models.plugin-destinations"
+        assert (
+            refused.value.template == "plug-in {}: the destinations of {!r} are not a tuple of str"
+        )
 
 
 @pytest.mark.parametrize(
@@ -186,10 +188,10 @@ def test_restricted_data_are_refused_before_any_connection(
     data = dataset(tmp_path / "d", licence, *own)
     with pytest.raises(UsageError) as refused:
         ask(data, tmp_path / "r")
-    assert refused.value.id == "running.restricted-refused"
-    sending = refused.value.fields["sending"]
-    assert sending.id == "running.restricted-images"
-    assert (sending.fields["count"], sending.fields["hosts"]) == (2, HOST)
+    assert refused.value.template.startswith("{}. Nothing was sent. If")
+    sending = refused.value.values[0]
+    assert sending.template.startswith("the images and texts of {n:,}")
+    assert (sending.number, sending.values[1]) == (2, HOST)
     assert (next(filter(None, reversed(own)), "") or licence) in str(refused.value)
     assert "--send-restricted-data" in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
@@ -247,14 +249,14 @@ def test_a_yes_is_stored_and_asked_for_once(far: Chat, tmp_path: Path):
     )
     with pytest.raises(UsageError, match=r"other\.invalid") as other:
         keju.run(data, ["openai:m", f"http-ocr:{other_service}"], out, base_url=ELSEWHERE)
-    assert other.value.fields["sending"].fields["hosts"] == "other.invalid"
+    assert other.value.values[0].values[1] == "other.invalid"
 
 
 def test_a_no_sends_nothing_and_leaves_nothing(far: Chat, tmp_path: Path):
     with pytest.raises(UsageError) as declined:
         ask_with(Asked(answer=False), dataset(tmp_path / "d", "unknown"), tmp_path / "r")
-    assert declined.value.id == "running.restricted-declined"
-    assert declined.value.fields["hosts"] == HOST
+    assert declined.value.template.startswith("nothing was sent to {}.")
+    assert declined.value.values == (HOST,)
     assert far.stats()["requests"] == 0
     assert not (tmp_path / "r").exists()
 
@@ -286,7 +288,7 @@ def test_an_incomplete_run_is_asked_about_again_without_its_file(far: Chat, tmp_
     (out / "sending.json").unlink()
     with pytest.raises(UsageError) as refused:
         ask(data, out)
-    assert refused.value.id == "running.restricted-refused"
+    assert refused.value.template.startswith("{}. Nothing was sent. If")
     assert far.stats()["requests"] == 1
 
 
@@ -307,7 +309,7 @@ def test_arun_refuses_and_permits(far: Chat, tmp_path: Path):
     data = dataset(tmp_path / "d", "unknown")
     with pytest.raises(UsageError) as refused:
         asyncio.run(keju.arun(data, "openai:m", tmp_path / "r", base_url=ELSEWHERE))
-    assert refused.value.id == "running.restricted-refused"
+    assert refused.value.template.startswith("{}. Nothing was sent. If")
     asyncio.run(
         keju.arun(data, "openai:m", tmp_path / "r", base_url=ELSEWHERE, send_restricted_data=True)
     )

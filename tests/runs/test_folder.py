@@ -42,7 +42,7 @@ def test_a_manifest_that_is_gone_is_an_error_also_after_it_was_read(folder: RunF
     folder.manifest_path.unlink()
     with pytest.raises(DataError) as error:
         folder.manifest()
-    assert error.value.id == "files.missing"
+    assert error.value.template == "no such file"
 
 
 def test_the_hash_of_the_items_follows_the_file(folder: RunFolder):
@@ -82,5 +82,5 @@ def test_a_run_of_another_format_is_refused_and_left_alone(
         command = [part.replace(name, place) for part in command]
     error = CliRunner().invoke(app, command).exception
     assert isinstance(error, DataError)
-    assert error.id == "runs.other-format"
+    assert error.template == "format {!r}, but this keju reads {!r}"
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

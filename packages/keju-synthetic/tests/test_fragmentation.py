@@ -129,13 +129,13 @@ def test_wear_takes_from_the_break_and_spares_the_old_rim():
 def test_a_foolish_number_of_parts_is_refused(parts: int):
     with pytest.raises(DataError) as caught:
         fragment_mask(np.ones((50, 50), np.float32), parts, make_generator(1, "t"), rough=ROUGH)
-    assert caught.value.id == "synthetic.parts-out-of-range"
+    assert caught.value.template == "a piece cannot be broken into {n:,} part"
 
 
 def test_nothing_cannot_be_broken():
     with pytest.raises(DataError) as caught:
         fragment_mask(np.zeros((50, 50), np.float32), 2, make_generator(1, "t"), rough=ROUGH)
-    assert caught.value.id == "synthetic.mask-empty"
+    assert caught.value.template == "the mask of the piece is empty"
 
 
 def test_a_thread_cannot_be_broken_into_many():
@@ -143,4 +143,4 @@ def test_a_thread_cannot_be_broken_into_many():
     thread[30, 10:16] = 1
     with pytest.raises(DataError) as caught:
         fragment_mask(thread, 20, make_generator(1, "t"), rough=ROUGH)
-    assert caught.value.id == "synthetic.no-break-found"
+    assert caught.value.template == "no fracture leaves parts of at least {:.0f} pixels"

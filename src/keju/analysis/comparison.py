@@ -19,7 +19,7 @@ from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
-from keju.messages import join_clauses, listed, message, recognised
+from keju.messages import message
 from keju.scoring import (
     OverallComparison,
     SideScores,
@@ -29,6 +29,7 @@ from keju.scoring import (
     compare_sides,
     mark_equal,
 )
+from keju.texts import join_clauses, listed, recognised
 
 
 class Unscored(Record, frozen=True, kw_only=True):

@@ -11,8 +11,9 @@ from msgspec import convert
 from keju.analysis.score_sources import ScoredRun, ScoreSource, find_same_items, source_of
 from keju.errors import UsageError
 from keju.items import PromptVariant, Protocol, Record, Score, variant_of
-from keju.messages import both, listed, message
+from keju.messages import message
 from keju.scoring import ItemName, SideScores
+from keju.texts import both, listed
 
 S = TypeVar("S")
 _HASH = re.compile("@[0-9a-f]{8}")

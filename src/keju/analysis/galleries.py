@@ -9,9 +9,10 @@ from keju.analysis.asked_items import item_name
 from keju.analysis.run_set import RunSet
 from keju.definitions.pair_forms import reduced_form
 from keju.items import MIXED_GALLERY, Item
-from keju.messages import Message, listed, message
+from keju.messages import Message, message
 from keju.published import paper, paper_galleries, papers
 from keju.scoring import ItemName
+from keju.texts import listed
 
 
 class Gallery(NamedTuple):

@@ -16,7 +16,7 @@ from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
-from keju.messages import listed, message
+from keju.messages import message
 from keju.runs.served_models import served_lines
 from keju.scoring import (
     BenchmarkResult,
@@ -31,6 +31,7 @@ from keju.scoring import (
 )
 from keju.scoring.aggregate import task_value
 from keju.statistics import LEVEL
+from keju.texts import listed
 
 Order = Literal["time", "given"]
 

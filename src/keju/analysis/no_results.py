@@ -9,8 +9,9 @@ from typing import NamedTuple
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.items import Item, Response
-from keju.messages import Message, join_parts, message
+from keju.messages import Message, message
 from keju.models import MISSING, RESULTS
+from keju.texts import join_parts
 
 MOST = 0.1
 """The share of pages without a result up to which an engine is ranked and compared."""

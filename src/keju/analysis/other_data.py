@@ -8,7 +8,8 @@ from keju.analysis.asked_items import Run
 from keju.analysis.run_set import RunSet
 from keju.definitions import Task, is_undeciphered, task, tasks
 from keju.items import Item
-from keju.messages import Message, listed, message
+from keju.messages import Message, message
+from keju.texts import listed
 
 _AS_MANY = {
     ("items",): "analysis.as-many-items",

@@ -14,8 +14,9 @@ from keju.definitions import prompt_of, query_of
 from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
-from keju.messages import listed, message
+from keju.messages import message
 from keju.runs import RunFolder
+from keju.texts import listed
 
 _LONGEST = 60
 """Maximum characters of an example's reference that are shown."""

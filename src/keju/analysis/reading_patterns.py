@@ -10,8 +10,9 @@ from keju.analysis.page_texts import transcription
 from keju.definitions import is_blank
 from keju.items import Item, Response
 from keju.layout import ReadingPattern, bounds_of, find_reading_pattern
-from keju.messages import Message, listed, message, recognised
+from keju.messages import Message, message
 from keju.text import counted, counted_alike
+from keju.texts import listed, recognised
 
 DOUBTFUL = 0.2
 """Share of a model's pages; a pattern on fewer is doubtful, because single pages may be

@@ -15,7 +15,7 @@ from keju.analysis.marks import printed
 from keju.analysis.run_set import Mains
 from keju.errors import shortened
 from keju.items import Protocol
-from keju.messages import Message, join_parts, listed, message
+from keju.messages import Message, message
 from keju.scoring import BenchmarkResult
 from keju.scoring.value_parts import mean_weights
 from keju.statistics import (
@@ -33,6 +33,7 @@ from keju.statistics import (
     value_of,
     weigh_groups,
 )
+from keju.texts import join_parts, listed
 
 Bounds = tuple[float, float]
 Span = tuple[int, int]

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError, did_you_mean, nearest_names
-from keju.messages import listed, message
+from keju.messages import message
 from keju.published import published_model, published_models
+from keju.texts import listed
 
 _SHOWN = "image"
 """The setting of the papers' main tables."""

@@ -15,10 +15,11 @@ from keju.bundles import Bundle, is_bundle, item_hash, open_bundle
 from keju.definitions import register_definition, without_official
 from keju.definitions.wordings import register_wordings
 from keju.items import Item, Response, Score
-from keju.messages import listed, message
+from keju.messages import message
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import ItemName, check_scores, iter_stored_scores
 from keju.text import in_script
+from keju.texts import listed
 
 ScoredRun = RunFolder | Bundle
 """A scored run: its directory, or the bundle that was made of it."""

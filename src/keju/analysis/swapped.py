@@ -26,10 +26,11 @@ from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
-from keju.messages import Message, join_sentences, listed, message
+from keju.messages import Message, message
 from keju.runs import RunFolder
 from keju.scoring import ItemName, body_of
 from keju.text import counted
+from keju.texts import join_sentences, listed
 
 LEAST = 0.2
 """Minimum Dice coefficient of trigrams between a transcription and a reference. A transcription

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
 from keju.definitions.wordings import RELEASED, is_own_wording, parse_few_shot, wording
-from keju.messages import Message, message, recognised
+from keju.messages import Message, message
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
+from keju.texts import recognised
 
 
 def asked_otherwise(run_set: RunSet) -> list[tuple[str, Message]]:

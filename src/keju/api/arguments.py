@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar, get_type_hints
 import msgspec
 
 from keju.errors import did_you_mean, nearest_names
-from keju.messages import message
+from keju.texts import _
 
 _P = ParamSpec("_P")
 _C = TypeVar("_C")
@@ -26,9 +26,7 @@ def called_as(make: Callable[_P, _C]) -> Callable[[Callable[[_C], _T]], Callable
         def called(*args: _P.args, **options: _P.kwargs) -> _T:
             if unknown := next((name for name in options if name not in signature.parameters), ""):
                 near = did_you_mean(nearest_names(unknown, signature.parameters))
-                raise TypeError(
-                    message("api.no-option", function=function.__name__, name=unknown, near=near)
-                )
+                raise TypeError(_("{}() has no option {!r}.{}", function.__name__, unknown, near))
             return function(make(*args, **options))
 
         returned = inspect.signature(function).return_annotation

@@ -9,12 +9,12 @@ from functools import partial
 from keju.api.inputs import text_of, texts_of
 from keju.errors import number_of
 from keju.items import AnswerForm, Protocol, Record
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.scoring import Metric, metric_signature, metrics
 from keju.scoring.aggregate import pooled_value
 from keju.scoring.metric import EncoderMetric
 from keju.scoring.text_sample import TextSample
+from keju.texts import _
 
 _FORMS: tuple[AnswerForm, ...] = (
     "transcription", "text", "punctuated", "short", "entities", "letter",
@@ -103,13 +103,13 @@ class TextMetric:
         for place, (said, reference) in enumerate(zip(hypotheses, references, strict=True)):
             if not reference:
                 raise UndefinedMetricError(
-                    message("api.reference-empty", place=place, name=self.name)
+                    _("reference {} is empty, so it has no {}", place, self.name)
                 )
             try:
                 measured = self._metric.measure(TextSample(self._metric.form, reference, said))
             except UndefinedMetricError as error:
                 raise UndefinedMetricError(
-                    message("api.text-undefined", name=self.name, place=place, error=error)
+                    _("{} of text {}: {}", self.name, place, error)
                 ) from None
             stats.append(measured.stats)
         value = pooled_value(self._metric, stats)

@@ -9,12 +9,12 @@ from keju.api.inputs import item_of, text_of, texts_of
 from keju.definitions import task as task_named
 from keju.errors import number_of
 from keju.items import Item, Response
-from keju.messages import message
 from keju.metrics import UndefinedMetricError, distance
 from keju.models.base import status_of
 from keju.scoring import Extracted
 from keju.scoring.scoring_sample import ScoringSample
 from keju.text import LAYERS, Layer, counted_pair
+from keju.texts import _
 
 
 @overload
@@ -78,7 +78,13 @@ def _edits(reference: str, hypothesis: str, layer: Layer | None, place: str) -> 
     if layer is not None:
         reference, hypothesis = counted_pair(reference, hypothesis, layer)
     if not reference:
-        raise UndefinedMetricError(message("api.reference-without-characters", place=place))
+        raise UndefinedMetricError(
+            _(
+                "reference{} has no character that counts, so it has no error rate. Drop it and "
+                "its hypothesis",
+                place,
+            )
+        )
     return distance(reference, hypothesis), len(reference)
 
 

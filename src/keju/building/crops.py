@@ -9,7 +9,7 @@ import numpy as np
 
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.texts import n_
 
 
 class Crop(NamedTuple):
@@ -45,10 +45,21 @@ def group_by_class(items: Iterable[Item]) -> Classes:
             found.setdefault(name, []).append(Crop(name, ref, place))
         elif owner != name:
             raise DataError(
-                message("building.crop-of-two-classes", name=name, owner=owner), item=item.id
+                "its image is of class {}, and elsewhere of class {}",
+                name,
+                owner,
+                item=item.id,
+                hint="Remove it from one of the two",
             )
     if len(found) < 2:
-        raise DataError(message("building.too-few-crop-classes", count=len(found)))
+        raise DataError(
+            n_(
+                "{n:,} class of crops, but two or more are required",
+                "{n:,} classes of crops, but two or more are required",
+                len(found),
+                hint="Import crops with: keju data import obi-classification or obi-retrieval",
+            )
+        )
     return dict(sorted(found.items()))
 
 
@@ -65,7 +76,7 @@ def sample_classes(classes: Classes, count: int, rng: np.random.Generator) -> Cl
         UsageError: there are fewer.
     """
     if count > len(classes):
-        raise UsageError(message("building.classes-exceed", count=count, there=len(classes)))
+        raise UsageError("classes: {}, but there are {}", count, len(classes))
     names = list(classes)
     chosen = [names[int(at)] for at in rng.permutation(len(names))[: count or len(names)]]
     return {name: classes[name] for name in sorted(chosen)}

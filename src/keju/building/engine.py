@@ -25,7 +25,6 @@ from keju.building.scratch_files import ScratchFiles
 from keju.building.tables import read_rows
 from keju.clusters import count_cores, start_ray
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.messages import message
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +68,7 @@ class Engine:
     def __post_init__(self) -> None:
         """Check the name."""
         if self.name not in {"native", "ray"}:
-            raise UsageError(message("building.no-engine", name=self.name))
+            raise UsageError("no engine {!r}. There are: native, ray", self.name)
 
     def within(self, scratch: Path) -> Engine:
         """Return the same engine with another directory for finished partitions."""
@@ -201,7 +200,9 @@ class Engine:
         except daft.exceptions.DaftCoreException:
             # Daft accepts a runner only once per process, even the same one.
             if daft.get_or_infer_runner_type() != self.name:
-                raise UsageError(message("building.other-engine-running", name=self.name)) from None
+                raise UsageError(
+                    "an engine other than {} is already running in this process", self.name
+                ) from None
         return daft
 
     def _show_progress(

@@ -15,8 +15,8 @@ from keju.building.scratch_files import open_folder
 from keju.errors import DataError, KejuError
 from keju.files import sha256_bytes, sha256_file, write_atomic
 from keju.items import ImageRef
-from keju.messages import message
 from keju.object_stores import FileCache
+from keju.texts import _
 
 _NAME = re.compile(r"([0-9a-f]{64}):([0-9]+):(.+)", re.DOTALL)
 
@@ -76,7 +76,9 @@ class ImageFiles(NamedTuple):
         def fetch(target: Path) -> None:
             data = self._read(path)
             if len(data) != size or sha256_bytes(data) != sha256:
-                raise UnavailableError(message("building.image-differs", image=path))
+                raise UnavailableError(
+                    _("the image {} is not the one that the item was made with", path)
+                )
             write_atomic(target, data)
 
         return FileCache().get(f"sha256:{sha256}", fetch)
@@ -94,8 +96,7 @@ class ImageFiles(NamedTuple):
             # Without the folder: the error of an image is part of tables.
             found = _NAME.fullmatch(name)
             raise DataError(
-                message("building.image-not-readable", reason=error.strerror or error),
-                file=Path(found[3] if found else name),
+                "not readable: {}", error.strerror or error, file=Path(found[3] if found else name)
             ) from None
 
     def _read(self, path: str) -> bytes:
@@ -107,7 +108,12 @@ class ImageFiles(NamedTuple):
                 return open_folder(self.address).read(path)
         except KejuError as error:
             raise UnavailableError(str(error)) from None
-        raise UnavailableError(message("building.image-nowhere", image=path))
+        raise UnavailableError(
+            _(
+                "the image {} does not exist on the worker, and there is no place to fetch it from",
+                path,
+            )
+        )
 
     def _fetch_path(self, path: str) -> Path:
         """A file of the node that runs the command, by its path there."""
@@ -118,7 +124,13 @@ class ImageFiles(NamedTuple):
         def fetch(target: Path) -> None:
             data = driver.read(path)
             if data is None:
-                raise UnavailableError(message("building.image-nowhere", image=path))
+                raise UnavailableError(
+                    _(
+                        "the image {} does not exist on the worker, and there is no place to fetch "
+                        "it from",
+                        path,
+                    )
+                )
             write_atomic(target, data)
 
         return FileCache().get(f"{driver.actor}:{path}", fetch)

@@ -12,7 +12,7 @@ from keju.building.running import DatasetInfo
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError
 from keju.items import Provenance
-from keju.messages import message
+from keju.texts import _, n_
 
 
 class SourcePart(NamedTuple):
@@ -85,7 +85,9 @@ def _add(part: SourcePart, writer: DatasetWriter, seen: set[str]) -> int:
         if name in seen:
             name, renamed = f"{part.name}/{item.id}", renamed + 1
             if name in seen or name in mine:
-                raise DataError(message("building.item-id-in-two-sources"), item=name)
+                raise DataError(
+                    "two items have this id", item=name, hint="Give the [[source]] another name"
+                )
         mine.add(name)
         provenance = item.provenance if known else (*item.provenance, whence)
         writer.add(replace(item, id=name, provenance=provenance))
@@ -95,8 +97,8 @@ def _add(part: SourcePart, writer: DatasetWriter, seen: set[str]) -> int:
 
 def _describe_renamed(count: int, part: str) -> str:
     if count == 1:
-        return message("steps.id-taken", part=part)
-    return message("steps.ids-taken", count=count, part=part)
+        return _("1 id of {0} was taken; it begins {0}/", part)
+    return _("{0:,} ids of {1} were taken; they begin {1}/", count, part)
 
 
 def _list_distinct(values: Iterable[str]) -> list[str]:
@@ -113,11 +115,19 @@ def _describe_shared_groups(parts: Sequence[SourcePart]) -> list[str]:
     if not both:
         return []
     more = " …" if len(both) > 1 else ""
-    return [message("steps.groups-shared", count=len(both), first=both[0], more=more)]
+    return [
+        n_(
+            "{n:,} group is in several sources and count as one each: {}{}",
+            "{n:,} groups are in several sources and count as one each: {}{}",
+            len(both),
+            both[0],
+            more,
+        )
+    ]
 
 
 def _describe_licences(sources: Sequence[str], given: str) -> Iterator[str]:
     """Describe sources with another licence than the recipe's."""
     for licence in sources if given else ():
         if licence != given:
-            yield message("steps.recipe-licence-other", given=given, licence=licence)
+            yield _("the licence of the recipe is {}, that of a source {}", given, licence)

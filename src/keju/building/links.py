@@ -13,7 +13,7 @@ from pathlib import Path
 
 from keju.errors import DataError
 from keju.files import replace_file, write_atomic
-from keju.messages import message
+from keju.texts import _
 
 
 def link_folder(link: Path, target: Path) -> None:
@@ -40,10 +40,11 @@ def link_folder(link: Path, target: Path) -> None:
         replace_file(fresh, link)
     except OSError as error:
         raise DataError(
-            message(
-                "building.no-link", name=target.name, reason=error.strerror or error, target=target
-            ),
+            "cannot create a link to {} here: {}",
+            target.name,
+            error.strerror or error,
             file=link,
+            hint=_("The dataset is {}. Build on another disk to have the link", target),
         ) from None
 
 

@@ -9,7 +9,7 @@ from keju.building.links import link_target
 from keju.building.releasing import RELEASE
 from keju.datasets.parts import frame_of
 from keju.datasets.store import Dataset
-from keju.messages import message
+from keju.texts import _, n_
 
 
 def describe_next_steps(out: Path) -> Iterator[str]:
@@ -17,21 +17,37 @@ def describe_next_steps(out: Path) -> Iterator[str]:
     made = out / "dataset"
     dataset, release = Dataset.open(made), out / RELEASE
     manifest = dataset.manifest
-    yield message("steps.build-made", items=manifest.items, dataset=made, hash=manifest.hash[:12])
+    yield n_(
+        "{n:,} item in {} (hash {})",
+        "{n:,} items in {} (hash {})",
+        manifest.items,
+        made,
+        manifest.hash[:12],
+    )
     released = link_target(release)
     if released:
         target = released.relative_to(out.resolve()).as_posix()
-        yield message("steps.release-in", release=release, target=target)
+        yield _("The release is in {} ({})", release, target)
     table = frame_of(dataset.items_path, columns=["draft", "answer", "boxes"])
     drafts = table.filter(table["draft"])
     waiting = int(((drafts["answer"] == "") & (drafts["boxes"].list.len() == 0)).sum())
     review = f"keju build review export {made} --out sheet.csv"
     if waiting:
         draft = f"keju build draft {made} --out NEW --model MODEL"
-        yield message("steps.next-answers", count=waiting, command=draft)
-        yield message("steps.next-or-write", command=review)
+        yield n_(
+            "Next: {n:,} item has no answer yet. Draft with a model: {}",
+            "Next: {n:,} items have no answer yet. Draft with a model: {}",
+            waiting,
+            draft,
+        )
+        yield _("      Or let people write: {}", review)
     elif drafts.height:
-        yield message("steps.next-drafts", count=drafts.height, command=review)
+        yield n_(
+            "Next: {n:,} item is a draft. Have people review them: {}",
+            "Next: {n:,} items are drafts. Have people review them: {}",
+            drafts.height,
+            review,
+        )
     else:
         checked = release if released else made
-        yield message("steps.next-command", command=f"keju data validate {checked}")
+        yield _("Next: {}", f"keju data validate {checked}")

@@ -21,7 +21,6 @@ from keju.building.image_files import UnavailableError
 from keju.building.scratch_files import ScratchFiles
 from keju.building.tables import decode_part, encode_part, make_schema, make_table, read_rows
 from keju.errors import DataError, KejuError
-from keju.messages import message
 from keju.registry import PluginSource, list_plugin_sources, load_sources
 
 if TYPE_CHECKING:
@@ -92,7 +91,11 @@ class PartitionFunction:
         try:
             table = decode_part(self.waiting.read(key), make_schema(self.rows.inward))
             if table is None:
-                raise DataError(message("building.partition-missing"), file=key)
+                raise DataError(
+                    "a file of the scratch directory is missing or damaged",
+                    file=key,
+                    hint="Run the same command again",
+                )
             found = [self.rows(row) for row in read_rows(table, self.rows.inward)]
             made = make_table(found, self.rows.outward)
             self.files.write(self._part_name(key), encode_part(made))
@@ -121,7 +124,11 @@ class PartitionFunction:
         """
         table = self._load(key)
         if table is None:
-            raise DataError(message("building.partition-missing"), file=self._part_name(key))
+            raise DataError(
+                "a file of the scratch directory is missing or damaged",
+                file=self._part_name(key),
+                hint="Run the same command again",
+            )
         return table
 
     def _load(self, key: str) -> pa.Table | None:

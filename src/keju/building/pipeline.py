@@ -22,7 +22,6 @@ from keju import __version__
 from keju.building.engine import Engine
 from keju.building.joining import SourcePart, join_sources
 from keju.building.links import link_folder, link_target, remove_link
-from keju.building.notes import translate_note
 from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
 from keju.building.running import (
@@ -49,8 +48,8 @@ from keju.datasets.writing import plugins_in
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.registry import Plugin
+from keju.texts import _, language, n_, translator
 
 FORMAT = "keju-build-1"
 _BUILD = "build.json"
@@ -91,11 +90,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
             try:
                 done = run_step(work, last, engine=engine)
             except UsageError as error:
-                raise UsageError(
-                    message(
-                        "building.step-fault", file=recipe.file, number=step.number, error=error
-                    )
-                ) from None
+                raise UsageError("{}: step {}: {}", recipe.file, step.number, error) from None
             steps.append(_report_stage(step.folder, step.step.name, "steps", done, say))
         link_folder(out / "dataset", last)
         _update_release_link(recipe, out)
@@ -195,13 +190,12 @@ def _check_owner(recipe: Recipe, out: Path) -> None:
     made = _read_manifest(out / "steps" / _JOIN)
     if made is not None and made.name != recipe.head.name:
         raise UsageError(
-            message(
-                "building.build-of-other-recipe",
-                out=out,
-                name=made.name,
-                file=recipe.file,
-                recipe=recipe.head.name,
-            )
+            "{} is the build of {!r}, but {} is called {!r}. Choose another --out, or delete "
+            "that build",
+            out,
+            made.name,
+            recipe.file,
+            recipe.head.name,
         )
 
 
@@ -214,7 +208,7 @@ def _remove_old(out: Path, record: BuildRecord, say: Say) -> None:
             ours = any((folder / mark).exists() for mark in (RECORD, "dataset.json", UNFINISHED))
             if name not in kept and _NUMBERED.fullmatch(folder.name) and ours:
                 shutil.rmtree(folder)
-                say(message("steps.stage-removed", folder=name))
+                say(_("{}: removed, because the recipe does not contain it any more", name))
 
 
 def _check_apart(recipe: Recipe, out: Path) -> None:
@@ -223,14 +217,13 @@ def _check_apart(recipe: Recipe, out: Path) -> None:
         for key, path in list_paths(planned.settings):
             if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
                 raise UsageError(
-                    message(
-                        "building.build-inside-source",
-                        file=recipe.file,
-                        number=planned.number,
-                        name=planned.form.name,
-                        key=key,
-                        out=out,
-                    )
+                    "{}: source {} ({}): {}: the build in {} would be inside this directory. "
+                    "Choose another --out",
+                    recipe.file,
+                    planned.number,
+                    planned.form.name,
+                    key,
+                    out,
                 )
 
 
@@ -246,11 +239,7 @@ def _build_source(planned: PlannedSource, out: Path, engine: Engine) -> StepResu
     try:
         notes = list(planned.form.make(planned.settings, site))
     except UsageError as error:
-        raise UsageError(
-            message(
-                "building.source-fault", number=planned.number, name=planned.form.name, error=error
-            )
-        ) from None
+        raise UsageError("source {} ({}): {}", planned.number, planned.form.name, error) from None
     manifest = Dataset.open(folder).manifest
     record = StepRecord(
         step=planned.form.name,
@@ -316,11 +305,25 @@ def _report_stage(folder: str, name: str, within: str, done: StepResult, say: Sa
     made: DatasetManifest = done.manifest
     place, items, images = f"{within}/{folder}", made.items, made.images
     if done.built:
-        say(message("steps.stage", folder=place, items=items, images=images))
+        say(
+            _(
+                "{}: {}, {}",
+                place,
+                n_("{n:,} item", "{n:,} items", items),
+                n_("{n:,} image", "{n:,} images", images),
+            )
+        )
     else:
-        say(message("steps.stage-existed", folder=place, items=items, images=images))
+        say(
+            _(
+                "{}: {}, {} (up to date)",
+                place,
+                n_("{n:,} item", "{n:,} items", items),
+                n_("{n:,} image", "{n:,} images", images),
+            )
+        )
     for line in done.record.notes:
-        say(f"    {translate_note(line)}")
+        say(f"    {translator(language())(line)}")
     return StageRecord(
         name=name,
         folder=place,
@@ -347,11 +350,15 @@ def _lock(out: Path) -> Iterator[None]:
     """Lock a build directory, so that only one build writes to it; check that it is a build's."""
     check_local(out)
     if out.exists() and not out.is_dir():
-        raise UsageError(message("building.out-not-a-folder", out=out))
+        raise UsageError("{}: not a folder. Choose another --out", out)
     if out.is_dir() and not (out / _LOCK).exists() and any(out.iterdir()):
-        raise UsageError(message("building.out-not-a-build", out=out))
+        raise UsageError(
+            "{}: the directory is not empty and not a build. Choose another --out", out
+        )
     out.mkdir(parents=True, exist_ok=True)
-    lock = locked_file(out / _LOCK, busy=message("building.build-is-locked", out=out))
+    lock = locked_file(
+        out / _LOCK, busy=_("{}: another build is writing there. Wait for it to end", out)
+    )
     try:
         yield
     finally:

@@ -16,7 +16,6 @@ from keju.building.step import Step
 from keju.building.steps import STEPS
 from keju.errors import DataError, UsageError
 from keju.files import read_json, read_toml
-from keju.messages import message
 from keju.settings import FaultsError, collect_errors, convert_settings
 
 
@@ -165,11 +164,7 @@ def _read_step(file: Path, base: Path, number: int, table: Mapping[str, Any]) ->
 def _get_name(table: Mapping[str, Any], key: str, known: Iterable[str], place: str) -> str:
     name = table.get(key)
     if not isinstance(name, str):
-        raise UsageError(
-            message(
-                "building.recipe-needs-key", place=place, key=key, known=", ".join(sorted(known))
-            )
-        )
+        raise UsageError("{}: it needs {} = …, one of: {}", place, key, ", ".join(sorted(known)))
     return name
 
 

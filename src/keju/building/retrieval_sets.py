@@ -16,7 +16,7 @@ from keju.building.step_context import StepContext
 from keju.definitions import tasks
 from keju.errors import DataError, UsageError, unknown_name
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _, n_
 
 
 class RetrievalSetSettings(Settings, frozen=True):
@@ -55,7 +55,13 @@ def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) ->
     enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
     if len(enough) < 2:
         raise DataError(
-            message("building.too-few-gallery-classes", count=len(enough), needed=needed)
+            n_(
+                "{n:,} class has {} crops or more, but two classes are required",
+                "{n:,} classes have {} crops or more, but two classes are required",
+                len(enough),
+                needed,
+                hint="Lower references or queries",
+            )
         )
     asked = sample_classes(enough, settings.classes, context.rng("classes"))
     parts = {name: _shuffle(context, name, crops) for name, crops in asked.items()}
@@ -70,12 +76,12 @@ def make_retrieval_sets(context: StepContext, settings: RetrievalSetSettings) ->
     write_dropped(context.out, left)
     distractors = len(gallery) - len(references)
     context.note(
-        message(
-            "steps.galleries-made",
-            queries=len(queries),
-            classes=len(asked),
-            candidates=len(gallery),
-            distractors=distractors,
+        _(
+            "{} queries of {} classes with {} candidates, {} of them distractors",
+            len(queries),
+            len(asked),
+            len(gallery),
+            distractors,
         )
     )
 
@@ -110,9 +116,10 @@ def _draw_distractors(
     others = [crop for name, crops in every.items() if name not in asked for crop in crops]
     if len(others) < settings.distractors:
         raise DataError(
-            message(
-                "building.too-few-distractors", distractors=settings.distractors, count=len(others)
-            )
+            "{} distractors are requested, but the classes without queries have {} crops",
+            settings.distractors,
+            len(others),
+            hint="Lower distractors, or use fewer classes with queries",
         )
     return _shuffle(context, "distractors", others)[: settings.distractors]
 

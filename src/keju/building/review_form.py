@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from keju.errors import UsageError
 from keju.files import read_toml, shipped_toml
-from keju.messages import Message, message
+from keju.texts import Text, _
 
 MARK = "mark-"
 """Prefix of the names of a form's controls."""
@@ -64,15 +64,25 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
     version: str
     scale: tuple[Scale, ...]
 
-    def find_fault(self, marks: Mapping[str, int]) -> Message | None:
+    def find_fault(self, marks: Mapping[str, int]) -> Text | None:
         """The first mark that this form does not allow, or None. No mark is required."""
         known = {scale.name: scale for scale in self.scale}
         for name, mark in marks.items():
             if name not in known:
-                return message("building.choice-of-no-scale", scale=name[:80])
+                return _(
+                    "{!r} is not a scale of the review form",
+                    name[:80],
+                    hint="Use the form that was exported: --scales FILE.toml",
+                )
             if not 1 <= mark <= len(known[name].marks):
                 most = len(known[name].marks)
-                return message("building.mark-outside-scale", name=name, mark=mark, most=most)
+                return _(
+                    "the mark {} is not possible: the scale {} has the marks 1 to {}",
+                    mark,
+                    name,
+                    most,
+                    hint="Use the form that was exported: --scales FILE.toml",
+                )
         return None
 
 
@@ -89,7 +99,11 @@ def read_review_form(path: Path | None = None) -> ReviewForm:
     form = read_toml(path, ReviewForm, what="a review form")
     keys = [scale.key for scale in form.scale]
     if len(set(keys)) < len(keys) or not keys or not all(map(_is_valid, form.scale)):
-        raise UsageError(message("building.review-form-scales", path=path))
+        raise UsageError(
+            "{}: the review form is not valid. Each scale needs its own name and at least two "
+            "different marks, and as many marks in Chinese as in English",
+            path,
+        )
     return form
 
 

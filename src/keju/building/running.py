@@ -20,9 +20,9 @@ from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
-from keju.messages import message
 from keju.object_stores import is_address, parse_address, stage_output
 from keju.registry import Plugin
+from keju.texts import _
 
 RECORD = "step.json"
 """The file beside a step's dataset.json: what was done, and the fingerprint that identifies it."""
@@ -104,7 +104,7 @@ def load_finished(out: Path, mark: str) -> StepResult | None:
     """
     if not (out / "dataset.json").is_file() or not (out / RECORD).is_file():
         return None
-    again = message("building.delete-to-rebuild", out=out)
+    again = _("Delete {} to rebuild it", out)
     try:
         record = read_json(out / RECORD, StepRecord)
         if record.fingerprint != mark:
@@ -114,7 +114,9 @@ def load_finished(out: Path, mark: str) -> StepResult | None:
     except DataError as error:
         raise DataError(error.problem, file=error.file, hint=again) from None
     if not whole:
-        raise DataError(message("building.step-files-missing"), file=out, hint=again)
+        raise DataError(
+            "The output of the step is incomplete: files are missing", file=out, hint=again
+        )
     shutil.rmtree(out / SCRATCH, ignore_errors=True)
     return StepResult(record, given.manifest, built=False)
 

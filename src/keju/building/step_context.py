@@ -19,7 +19,6 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item, Provenance
-from keju.messages import message
 from keju.runs.record_list import RecordList
 
 
@@ -143,7 +142,11 @@ class StepContext:
         if not path.is_file():
             data = self.engine.files().read(name)
             if data is None:
-                raise DataError(message("building.partition-missing"), file=path)
+                raise DataError(
+                    "a file of the scratch directory is missing or damaged",
+                    file=path,
+                    hint="Run the same command again",
+                )
             write_atomic(path, data)
         return path
 

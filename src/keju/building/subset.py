@@ -13,7 +13,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import UsageError, unknown_name
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _
 
 
 class SubsetSettings(Settings, frozen=True):
@@ -47,7 +47,7 @@ def select_items(context: StepContext, settings: SubsetSettings) -> None:
                 raise UsageError(unknown_name(name, sorted(names), field))
     kept: Counter[str] = Counter()
     write_dropped(context.out, _keep_selected(context, settings, kept))
-    context.note(message("steps.selected", kept=kept.total(), items=len(context.dataset)))
+    context.note(_("{} of {} items selected", kept.total(), len(context.dataset)))
 
 
 def _keep_selected(

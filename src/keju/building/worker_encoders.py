@@ -24,7 +24,7 @@ from keju.encoders.pictures import PictureEncoder
 from keju.errors import KejuError
 from keju.images import open_image
 from keju.items import ImageRef
-from keju.messages import message
+from keju.texts import _
 
 E = TypeVar("E", bound=PictureEncoder)
 
@@ -114,7 +114,9 @@ def open_encoder(kind: type[E], folder: Path, weights_hash: str) -> Iterator[E]:
         except KejuError as error:
             raise UnavailableError(str(error)) from None
         if encoder.weights_hash != weights_hash:
-            raise UnavailableError(message("building.weights-differ", folder=folder))
+            raise UnavailableError(
+                _("the encoder weights in {} on a node are not those of this machine", folder)
+            )
         yield encoder
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from keju.errors import DataError, shortened
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.texts import _
 
 MOST_MEMBERS = 200_000
 MOST_MEMBER = 8 << 30
@@ -77,9 +77,17 @@ class Archive:
             DataError: it is missing, damaged, or larger than `most` bytes.
         """
         if name not in self._members:
-            raise self._error(message("bundles.member-missing"), name)
+            raise self._error(
+                _("the bundle does not contain this member", hint="Ask for the file again"), name
+            )
         if self.size(name) > most:
-            raise self._error(message("bundles.member-too-large"), name)
+            raise self._error(
+                _(
+                    "the member is larger than keju reads, or far larger than its compressed form",
+                    hint="Do not use the file if you do not know who made it",
+                ),
+                name,
+            )
         return b"".join(self.stream(name))
 
     def extract(self, name: str, target: Path) -> Extracted:
@@ -108,12 +116,16 @@ class Archive:
             for chunk in self._inflated(info):
                 found += len(chunk)
                 if found > info.file_size:
-                    raise self._error(message("bundles.member-damaged"), name)
+                    raise self._error(
+                        _("the member is damaged", hint="Ask for the file again"), name
+                    )
                 yield chunk
         except (OSError, zlib.error, struct.error, EOFError):
-            raise self._error(message("bundles.member-damaged"), name) from None
+            raise self._error(
+                _("the member is damaged", hint="Ask for the file again"), name
+            ) from None
         if found != info.file_size:
-            raise self._error(message("bundles.member-damaged"), name)
+            raise self._error(_("the member is damaged", hint="Ask for the file again"), name)
 
     def _inflated(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         # `zipfile` raises before it gives the last piece of a member whose check sum is wrong. The
@@ -141,26 +153,48 @@ class Archive:
 
     def _entries(self) -> list[zipfile.ZipInfo]:
         if not self.path.exists():
-            raise DataError(message("files.missing"), file=self.path)
+            raise DataError("no such file", file=self.path)
         # Reading a device or a pipe may never end.
         if not self.path.is_file():
-            raise DataError(message("bundles.not-a-zip"), file=self.path)
+            raise DataError(
+                "the file is not a readable zip file",
+                file=self.path,
+                hint="Create a bundle with: keju bundle RUN -o NAME.keju.zip",
+            )
         try:
             with zipfile.ZipFile(self.path) as file:
                 entries = file.infolist()
         except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError):
-            raise DataError(message("bundles.not-a-zip"), file=self.path) from None
+            raise DataError(
+                "the file is not a readable zip file",
+                file=self.path,
+                hint="Create a bundle with: keju bundle RUN -o NAME.keju.zip",
+            ) from None
         if len(entries) > MOST_MEMBERS:
-            raise DataError(message("bundles.too-many-members", most=MOST_MEMBERS), file=self.path)
+            raise DataError(
+                "the file has more than {:,} members",
+                MOST_MEMBERS,
+                file=self.path,
+                hint="Do not use the file if you do not know who made it",
+            )
         self._check_names(entries)
         for info in entries:
             self._check_entry(info)
         total = sum(info.file_size for info in entries)
         if total > MOST_TOTAL:
-            raise DataError(message("bundles.too-large", most=MOST_TOTAL >> 30), file=self.path)
+            raise DataError(
+                "the members have more than {} GiB together",
+                MOST_TOTAL >> 30,
+                file=self.path,
+                hint="Do not use the file if you do not know who made it",
+            )
         # Many small members, or members that share compressed data, are a bomb too.
         if total > SMALL_TOTAL and total > MOST_RATIO * self.path.stat().st_size:
-            raise DataError(message("bundles.far-larger"), file=self.path)
+            raise DataError(
+                "all members together are far larger than the file",
+                file=self.path,
+                hint="Do not use the file if you do not know who made it",
+            )
         return entries
 
     def _check_names(self, entries: list[zipfile.ZipInfo]) -> None:
@@ -168,22 +202,55 @@ class Archive:
         for info in entries:
             name = info.filename
             if name != info.orig_filename or len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
-                raise self._error(message("bundles.unsafe-name"), info.orig_filename)
+                raise self._error(
+                    _(
+                        "the name of the member is not one that keju writes",
+                        hint="Do not use the file if you do not know who made it",
+                    ),
+                    info.orig_filename,
+                )
             if name.casefold() in seen:
-                raise self._error(message("bundles.name-twice"), name)
+                raise self._error(
+                    _(
+                        "the name occurs twice",
+                        hint="Do not use the file if you do not know who made it",
+                    ),
+                    name,
+                )
             seen.add(name.casefold())
 
     def _check_entry(self, info: zipfile.ZipInfo) -> None:
         mode = info.external_attr >> 16
         if info.flag_bits & _ENCRYPTED:
-            raise self._error(message("bundles.encrypted"), info.filename)
+            raise self._error(
+                _("the member is encrypted", hint="Ask for a bundle that keju bundle wrote"),
+                info.filename,
+            )
         if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
-            raise self._error(message("bundles.not-a-regular-member"), info.filename)
+            raise self._error(
+                _(
+                    "the member is a link or a folder, not a file",
+                    hint="Do not use the file if you do not know who made it",
+                ),
+                info.filename,
+            )
         if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise self._error(message("bundles.other-compression"), info.filename)
+            raise self._error(
+                _(
+                    "the member is compressed by another method than deflate",
+                    hint="Ask for a bundle that keju bundle wrote",
+                ),
+                info.filename,
+            )
         large = info.file_size > SMALL and info.file_size > MOST_RATIO * info.compress_size
         if info.file_size > MOST_MEMBER or large:
-            raise self._error(message("bundles.member-too-large"), info.filename)
+            raise self._error(
+                _(
+                    "the member is larger than keju reads, or far larger than its compressed form",
+                    hint="Do not use the file if you do not know who made it",
+                ),
+                info.filename,
+            )
 
     def _error(self, problem: str, member: str) -> DataError:
         return DataError(problem, file=self.path, item=shortened(member))

@@ -11,7 +11,6 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError
 from keju.files import write_atomic
 from keju.items import ImageRef
-from keju.messages import message
 from keju.runs import RunFolder
 
 _ENDING = re.compile(r"\.[a-z0-9]{1,5}")
@@ -33,7 +32,14 @@ def check_allowed(dataset: Dataset, run: RunFolder) -> None:
     """
     for licence, why in list_restricted(dataset.manifest.licence, run.iter_items()):
         raise DataError(
-            message("bundles.licence-forbids", licence=licence, why=why), file=dataset.path
+            "--include-data is refused: the licence {} does not allow copies, or this is not "
+            "known ({})",
+            licence,
+            why,
+            file=dataset.path,
+            hint=(
+                "Omit --include-data. Anyone who has the dataset can verify a bundle without data"
+            ),
         )
 
 

@@ -11,10 +11,10 @@ from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
-from keju.messages import message
 from keju.running.cache_key import request_key
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import FORMAT, RunFolder, StoredItems, file_name
+from keju.texts import _
 
 _CHECK = "keys"
 
@@ -39,8 +39,12 @@ def check_keys(
     for model in models:
         about = bundle.manifest.models[model]
         if about.cleaned:
-            part = message("bundles.part-keys", model=model)
-            findings.add_not_verified(part, message("bundles.identity-cleaned"), needed=False)
+            part = _("keys of the responses of {}", model)
+            findings.add_not_verified(
+                part,
+                _("a secret or a local path was removed from the model's identity"),
+                needed=False,
+            )
             continue
         for response in run.responses(model):
             item = items.item_of(response)
@@ -49,11 +53,19 @@ def check_keys(
             try:
                 request = rebuilder.request(item, response)
             except KejuError:
-                part = message("bundles.part-keys", model=model)
-                reason = message("bundles.request-not-rebuilt")
+                part = _("keys of the responses of {}", model)
+                reason = _("the bundle does not contain the examples or the text of the request")
                 findings.add_not_verified(part, reason, count=1, needed=False)
                 continue
             findings.add_compared(_CHECK)
             if request_key(request, about.identity, response.source_sha256) != response.key:
                 member = f"{responses_folder(model)}/{file_name(response.task)}.jsonl"
-                findings.add_difference(_CHECK, member, item.id, message("bundles.key-differs"))
+                findings.add_difference(
+                    _CHECK,
+                    member,
+                    item.id,
+                    _(
+                        "the key differs from the key of the request that run.json describes: the "
+                        "model's identity, the prompt or a setting was changed"
+                    ),
+                )

@@ -17,10 +17,10 @@ from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.messages import message
 from keju.models import role_of
 from keju.running.examples import has_examples
 from keju.runs import FORMAT
+from keju.texts import _
 
 _CHECK = "manifest"
 _SMALL_CRATE = 1 << 20
@@ -43,7 +43,7 @@ def check_manifests(bundle: Bundle, dataset: Dataset | None, findings: Findings)
         DataError: bundle.json, run.json or the metadata do not have the expected form.
     """
     if bundle.run_manifest.format != FORMAT:
-        problem = message("bundles.other-format", known=FORMAT)
+        problem = _("the format is not {}", FORMAT, hint="Use the keju version that wrote it")
         raise DataError(problem, file=bundle.path, item=RUN_MANIFEST)
     _compare(RUN_MANIFEST, _repeated(bundle), findings)
     _compare(RUN_MANIFEST, _determined_of_run(bundle), findings)
@@ -52,8 +52,11 @@ def check_manifests(bundle: Bundle, dataset: Dataset | None, findings: Findings)
         _compare_dataset(bundle, dataset, findings)
     _compare_crate(bundle, findings)
     findings.add_not_verified(
-        message("bundles.part-origin", fields=", ".join(_stated(bundle, dataset))),
-        message("bundles.origin-stated"),
+        _(
+            "the statements of the bundle about its origin ({}, times and tokens of responses)",
+            ", ".join(_stated(bundle, dataset)),
+        ),
+        _("a file cannot prove these statements"),
         needed=False,
     )
 
@@ -62,7 +65,9 @@ def _compare(member: str, pairs: Mapping[str, tuple[object, object]], findings: 
     findings.add_compared(_CHECK, len(pairs))
     for name, (one, other) in pairs.items():
         if one != other:
-            findings.add_difference(_CHECK, member, name, message("bundles.manifest-differs"))
+            findings.add_difference(
+                _CHECK, member, name, _("the field differs from bundle.json, or from the dataset")
+            )
 
 
 def _repeated(bundle: Bundle) -> dict[str, tuple[object, object]]:
@@ -115,7 +120,10 @@ def _compare_dataset(bundle: Bundle, dataset: Dataset, findings: Findings) -> No
     described, given = bundle.manifest.dataset, dataset.manifest
     if described.hash != given.hash:
         findings.add_difference(
-            _CHECK, RUN_MANIFEST, "dataset", message("bundles.manifest-differs")
+            _CHECK,
+            RUN_MANIFEST,
+            "dataset",
+            _("the field differs from bundle.json, or from the dataset"),
         )
         return
     findings.add_compared(_CHECK, len(_OF_DATASET))
@@ -124,8 +132,8 @@ def _compare_dataset(bundle: Bundle, dataset: Dataset, findings: Findings) -> No
         # A bundle without a licence was made where the dataset was missing.
         if stored != now and (name, stored) != ("licence", ""):
             findings.add_not_verified(
-                message("bundles.part-dataset-field", field=f"dataset.{name}", stored=stored),
-                message("bundles.dataset-states", value=now),
+                _("{} of bundle.json ({})", f"dataset.{name}", stored),
+                _("the dataset that was given has the same items, but the value {}", now),
                 needed=False,
             )
 
@@ -154,10 +162,10 @@ def _compare_crate(bundle: Bundle, findings: Findings) -> None:
         if stored.get(place) == now.get(place):
             continue
         if manifest.keju == __version__:
-            problem = message("bundles.crate-differs")
+            problem = _("the metadata differ from those that keju makes from bundle.json")
             findings.add_difference("crate", CRATE, place or "@graph", problem)
         else:
-            reason = message("bundles.other-version", version=manifest.keju, now=__version__)
+            reason = _("written by keju {}, and this is keju {}", manifest.keju, __version__)
             findings.add_not_verified(CRATE, reason, count=1, needed=False)
 
 

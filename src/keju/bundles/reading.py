@@ -33,9 +33,9 @@ from keju.bundles.tables import ITEMS, check_table, read_index
 from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.items import Response, Score
-from keju.messages import message
 from keju.runs import RunManifest, current_responses
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
+from keju.texts import _
 
 MAX_MANIFEST_BYTES = 64 << 20
 MAX_RUN_MANIFEST_BYTES = 64 << 20
@@ -127,7 +127,13 @@ class Bundle:
         names = {each.name: each.definition for each in self.manifest.benchmarks}
         for name, member in names.items():
             if member != definition_member(name):
-                raise self._error(message("bundles.not-listed"), member)
+                raise self._error(
+                    _(
+                        "bundle.json does not list this member",
+                        hint="The bundle was changed after it was written. Ask for the file again",
+                    ),
+                    member,
+                )
         texts = {name: self._bytes(member, MAX_DEFINITION_BYTES) for name, member in names.items()}
         return {name: text.decode("utf-8", "replace") for name, text in texts.items()}
 
@@ -172,14 +178,19 @@ class Bundle:
             return target
         known = self.manifest.members.get(member)
         if known is None:
-            raise self._error(message("bundles.member-missing"), member)
+            raise self._error(
+                _("the bundle does not contain this member", hint="Ask for the file again"), member
+            )
         found = self.archive.extract(member, target)
         if found.damaged or (found.size, found.sha256) != (known.size, known.sha256):
             target.unlink()
             raise self._error(
-                message("bundles.member-damaged")
+                _("the member is damaged", hint="Ask for the file again")
                 if found.damaged
-                else message("bundles.member-changed"),
+                else _(
+                    "the SHA-256 is not the one in bundle.json",
+                    hint="The bundle was changed after it was written. Ask for the file again",
+                ),
                 member,
             )
         return target
@@ -194,9 +205,13 @@ class Bundle:
         for member, known in self.manifest.members.items():
             found = self.archive.extract(member, self._temporary() / member)
             if found.damaged:
-                problems.append((member, message("bundles.member-damaged")))
+                problems.append((member, _("the member is damaged", hint="Ask for the file again")))
             elif found != (known.size, known.sha256, False):
-                problems.append((member, message("bundles.member-changed")))
+                altered = _(
+                    "the SHA-256 is not the one in bundle.json",
+                    hint="The bundle was changed after it was written. Ask for the file again",
+                )
+                problems.append((member, altered))
         return problems
 
     def extract_run(self, folder: Path) -> None:
@@ -221,28 +236,56 @@ class Bundle:
 
     def _bytes(self, member: str, most: int) -> bytes:
         if member in self.manifest.members and self.manifest.members[member].size > most:
-            raise self._error(message("bundles.member-too-large"), member)
+            raise self._error(
+                _(
+                    "the member is larger than keju reads, or far larger than its compressed form",
+                    hint="Do not use the file if you do not know who made it",
+                ),
+                member,
+            )
         return self.file(member).read_bytes()
 
     def _decode(self, data: bytes, member: str, shape: type[T]) -> T:
         try:
             return msgspec.json.decode(data, type=shape)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._error(message("bundles.not-readable", error=error), member) from None
+            raise self._error(
+                _(
+                    "the member does not have the expected content: {}",
+                    error,
+                    hint="Ask for the file again",
+                ),
+                member,
+            ) from None
 
     def _read_manifest(self) -> BundleManifest:
         if BUNDLE_MANIFEST not in self.archive:
-            raise DataError(message("bundles.not-a-bundle"), file=self.path)
+            raise DataError(
+                "the file is not a bundle: it has no member bundle.json",
+                file=self.path,
+                hint="Create one with: keju bundle RUN -o NAME.keju.zip",
+            )
         data = self.archive.read(BUNDLE_MANIFEST, MAX_MANIFEST_BYTES)
         stated = self._decode(data, BUNDLE_MANIFEST, dict[str, msgspec.Raw]).get("format")
         if stated is None or bytes(stated) != f'"{FORMAT}"'.encode():
-            raise self._error(message("bundles.other-format", known=FORMAT), BUNDLE_MANIFEST)
+            raise self._error(
+                _("the format is not {}", FORMAT, hint="Use the keju version that wrote it"),
+                BUNDLE_MANIFEST,
+            )
         manifest = self._decode(data, BUNDLE_MANIFEST, BundleManifest)
         listed, there = set(manifest.members), set(self.archive.names) - {BUNDLE_MANIFEST}
         for name in sorted(there - listed):
-            raise self._error(message("bundles.not-listed"), name)
+            raise self._error(
+                _(
+                    "bundle.json does not list this member",
+                    hint="The bundle was changed after it was written. Ask for the file again",
+                ),
+                name,
+            )
         for name in sorted(listed - there):
-            raise self._error(message("bundles.member-missing"), name)
+            raise self._error(
+                _("the bundle does not contain this member", hint="Ask for the file again"), name
+            )
         return manifest
 
     def table(self, member: str) -> Path:

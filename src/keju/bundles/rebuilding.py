@@ -17,10 +17,10 @@ from keju.datasets.store import Dataset
 from keju.datasets.table import copy_items, iter_items, write_items
 from keju.errors import DataError, UsageError, english_problem
 from keju.items import ImageRef, Item, get_group
-from keju.messages import message
 from keju.running.examples import has_examples
 from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.runs import RunFolder
+from keju.texts import _
 
 _CHECK = "items"
 _IMAGES = "images"
@@ -58,7 +58,10 @@ def rebuild_items(
     _check_benchmarks(bundle, {each.filters[0] for each in stored.values()}, findings)
     if bundle.manifest.items != len(stored):
         findings.add_difference(
-            _CHECK, BUNDLE_MANIFEST, "items", message("bundles.manifest-differs")
+            _CHECK,
+            BUNDLE_MANIFEST,
+            "items",
+            _("the field differs from bundle.json, or from the dataset"),
         )
     if not _write_items(bundle, dataset, target, findings):
         return False
@@ -72,25 +75,44 @@ def rebuild_items(
         place = item.task, item.query, item.id
         expected = stored.pop(place, None)
         if expected is None:
-            findings.add_difference(_CHECK, INDEX, item.id, message("bundles.item-not-listed"))
+            findings.add_difference(
+                _CHECK, INDEX, item.id, _("the data contain an item that the bundle does not list")
+            )
         elif expected.hash != now.hash:
-            findings.add_difference(_CHECK, INDEX, item.id, message("bundles.item-differs"))
+            findings.add_difference(
+                _CHECK, INDEX, item.id, _("the SHA-256 of the item is not the one in the bundle")
+            )
         elif expected.group != now.group:
-            findings.add_difference(_CHECK, INDEX, item.id, message("bundles.group-differs"))
+            findings.add_difference(
+                _CHECK, INDEX, item.id, _("the group differs from the group of the item")
+            )
         elif expected.images != now.images:
-            findings.add_difference(_IMAGES, INDEX, item.id, message("bundles.images-differ"))
+            findings.add_difference(
+                _IMAGES,
+                INDEX,
+                item.id,
+                _("the SHA-256 of an image of the item is not the one in the bundle"),
+            )
         elif expected.filters != _filters(now):
             if same or not _is_part_of(expected.filters, item):
-                findings.add_difference(_CHECK, INDEX, item.id, message("bundles.filters-differ"))
+                findings.add_difference(
+                    _CHECK,
+                    INDEX,
+                    item.id,
+                    _(
+                        "a value by which reports filter, such as the domain or the dynasty, "
+                        "differs from the value of the item"
+                    ),
+                )
             else:
                 version = bundle.manifest.keju
-                reason = message("bundles.other-version", version=version, now=__version__)
-                part = message("bundles.part-filters")
+                reason = _("written by keju {}, and this is keju {}", version, __version__)
+                part = _("domains, dynasties and other values by which reports filter")
                 findings.add_not_verified(part, reason, count=1, needed=False)
         _check_images(bundle, dataset, item, known, findings)
-    for _, _, name in stored:
+    for __, __, name in stored:
         whole = False
-        findings.add_difference(_CHECK, INDEX, name, message("bundles.item-missing"))
+        findings.add_difference(_CHECK, INDEX, name, _("the data do not contain this item"))
     return whole
 
 
@@ -98,13 +120,16 @@ def _check_benchmarks(bundle: Bundle, names: set[str], findings: Findings) -> No
     """Check that bundle.json lists the benchmarks of the items."""
     if names != {each.name for each in bundle.manifest.benchmarks}:
         findings.add_difference(
-            _CHECK, BUNDLE_MANIFEST, "benchmarks", message("bundles.manifest-differs")
+            _CHECK,
+            BUNDLE_MANIFEST,
+            "benchmarks",
+            _("the field differs from bundle.json, or from the dataset"),
         )
 
 
 def _is_part_of(filters: tuple[str, ...], item: Item) -> bool:
     """Whether each value is that of the item or hidden; another version may hide other values."""
-    benchmark, _, *kinds = filters
+    benchmark, __, *kinds = filters
     pairs = zip(FILTERS, kinds, strict=True)
     return benchmark == item.benchmark and all(
         value in {"", item.metadata.get(kind, "")} for kind, value in pairs
@@ -135,8 +160,12 @@ def _copy(bundle: Bundle, dataset: Dataset, target: Path, findings: Findings) ->
             chosen = list(iter_items(target))
             write_items(target, reduce_pairs_for_run(dataset, chosen, form, {}))
         except (UsageError, DataError) as error:
-            reason = message("bundles.pairs-not-made", form=form, reason=english_problem(error))
-            findings.add_not_verified(message("bundles.part-scores"), reason)
+            reason = _(
+                "the items in the reduced form {} cannot be built from the dataset ({})",
+                form,
+                english_problem(error),
+            )
+            findings.add_not_verified(_("all scores"), reason)
             return False
     return True
 
@@ -161,7 +190,12 @@ def _check_images(
             member = image_member(ref)
             listed = bundle.manifest.members.get(member)
             if listed is None or listed.sha256 != ref.sha256:
-                findings.add_difference(_IMAGES, member, item.id, message("bundles.images-differ"))
+                findings.add_difference(
+                    _IMAGES,
+                    member,
+                    item.id,
+                    _("the SHA-256 of an image of the item is not the one in the bundle"),
+                )
             continue
         try:
             dataset.image_bytes(ref)

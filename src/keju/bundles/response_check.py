@@ -15,11 +15,11 @@ from keju.bundles.reading import Bundle
 from keju.bundles.tables import count_rows
 from keju.bundles.verification import Findings
 from keju.errors import DataError
-from keju.messages import message
 from keju.runs import RunFolder, file_name
 from keju.scoring import read_fingerprint
 from keju.scoring.fingerprints import Fingerprint, changes_since
 from keju.scoring.run import check_response
+from keju.texts import _, n_
 
 _CHECK = "responses"
 
@@ -60,12 +60,12 @@ def _check_fingerprint(
 ) -> None:
     """Check the version of keju and the hash of the items that are stored with the scores."""
     stated, run = bundle.manifest.models[model].scored_by, bundle.run_manifest
-    problem = message("bundles.manifest-differs")
+    problem = _("the field differs from bundle.json, or from the dataset")
     if (scored.keju if scored else "") != stated and (scored or stated == __version__):
         findings.add_difference(_CHECK, BUNDLE_MANIFEST, f"models.{model}.scored_by", problem)
     elif scored is None:
-        part = message("bundles.part-responses", model=model)
-        now = message("bundles.other-version", version=bundle.manifest.keju, now=__version__)
+        part = _("hashes of the responses of {}", model)
+        now = _("written by keju {}, and this is keju {}", bundle.manifest.keju, __version__)
         findings.add_not_verified(part, now, needed=False)
     if scored and run.items_sha256 not in {"", scored.items}:
         findings.add_difference(_CHECK, RUN_MANIFEST, "items_sha256", problem)
@@ -77,7 +77,11 @@ def _check_changes(
     changes = changes_since(run, model, scored)
     if changes:
         count = changes.changed + changes.new + changes.gone
-        problem = message("bundles.responses-differ", count=count)
+        problem = n_(
+            "{n:,} response differs from what was scored",
+            "{n:,} responses differ from what was scored",
+            count,
+        )
         findings.add_difference(_CHECK, _member(bundle, model, changes.item), changes.item, problem)
 
 
@@ -91,7 +95,7 @@ def _check_counts(bundle: Bundle, run: RunFolder, model: str, findings: Findings
     }
     for name, (stated, found) in counts.items():
         if stated != found:
-            problem = message("bundles.count-differs", stated=stated, found=found)
+            problem = _("the count is {:,}, but the bundle contains {:,}", stated, found)
             findings.add_difference(_CHECK, BUNDLE_MANIFEST, f"models.{model}.{name}", problem)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from keju.bundles.verification import TOLERANCE, Findings
 from keju.errors import shortened
 from keju.items import Score
-from keju.messages import message
+from keju.texts import _
 
 _CHECK = "scores"
 _FIELDS = ("value", "stats", "status", "verdict", "reason", "extracted", "extracted_from", "key",
@@ -51,14 +51,18 @@ def compare_scores(
             _match(scores, other, right, left, findings, is_stored=False)
     for score in left.values():
         findings.add_compared(_CHECK)
-        _add_difference(scores, score, message("bundles.score-not-computed"), findings)
+        _add_difference(
+            scores, score, _("a stored score does not follow from any response"), findings
+        )
     for score in right.values():
         if score.protocol in protocols:
             findings.add_compared(_CHECK)
-            _add_difference(scores, score, message("bundles.score-missing"), findings)
+            _add_difference(
+                scores, score, _("a score that follows from the responses is not stored"), findings
+            )
         else:
-            part = message("bundles.part-protocol", protocol=score.protocol, model=score.model)
-            reason = message("bundles.no-scores-of-it")
+            part = _("`{}` scores of {}", score.protocol, score.model)
+            reason = _("the bundle does not contain them")
             findings.add_not_verified(part, reason, count=1, needed=False)
 
 
@@ -78,7 +82,7 @@ def _match(
     other = others.pop(place, None)
     if other is None:
         if place in own:
-            _add_difference(scores, score, message("bundles.score-twice"), findings)
+            _add_difference(scores, score, _("the score is stored twice"), findings)
         own[place] = score
     elif is_stored:
         _compare(scores, score, other, findings)
@@ -90,12 +94,21 @@ def _compare(scores: ScoresToCompare, stored: Score, computed: Score, findings: 
     encoded = _ENCODER in stored.signature or _ENCODER in computed.signature
     if stored.value is not None and computed.value is None:
         if encoded:
-            part = message("bundles.values-of-metric", metric=stored.metric)
-            findings.add_not_verified(part, message("bundles.no-encoder"), count=1)
+            part = _("values of {}", stored.metric)
+            findings.add_not_verified(
+                part, _("the encoder is missing. Give its weights with --semantic"), count=1
+            )
             return
         if stored.protocol == "official" and find_spec("zhconv") is None:
-            part = message("bundles.values-of-metric", metric=stored.metric)
-            findings.add_not_verified(part, message("bundles.no-zhconv"), count=1)
+            part = _("values of {}", stored.metric)
+            findings.add_not_verified(
+                part,
+                _(
+                    "the package zhconv is not installed. Install it with: pip install "
+                    '"keju[official]"'
+                ),
+                count=1,
+            )
             return
     if stored.value is None and computed.value is not None and encoded:
         return
@@ -104,17 +117,24 @@ def _compare(scores: ScoresToCompare, stored: Score, computed: Score, findings: 
         was, now = getattr(stored, name), getattr(computed, name)
         now = scores.groups[computed.group] if name == "group" else now
         if was != now and not (encoded and _is_near(was, now)):
-            problem = message(
-                "bundles.score-differs", field=name, metric=stored.metric,
-                protocol=stored.protocol, stored=_format(was), computed=_format(now),
+            problem = _(
+                "{} ({}): {} is {}, but {} when it is computed again",
+                stored.metric,
+                stored.protocol,
+                name,
+                _format(was),
+                _format(now)
             )  # fmt: skip
             _add_difference(scores, stored, problem, findings)
             return
     if scores.same_program and stored.signature != computed.signature and not encoded:
-        problem = message(
-            "bundles.score-differs", field="signature", metric=stored.metric,
-            protocol=stored.protocol, stored=_format(stored.signature),
-            computed=_format(computed.signature),
+        problem = _(
+            "{} ({}): {} is {}, but {} when it is computed again",
+            stored.metric,
+            stored.protocol,
+            "signature",
+            _format(stored.signature),
+            _format(computed.signature)
         )  # fmt: skip
         _add_difference(scores, stored, problem, findings)
 

@@ -17,7 +17,6 @@ from keju.items import Response, Score
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
-from keju.messages import message
 from keju.runs import RecordList, RunFolder, RunManifest, current_responses, file_name
 from keju.scoring import read_fingerprint, write_scores
 from keju.scoring.fingerprints import fingerprint_of
@@ -169,6 +168,16 @@ def check_clean(cleaner: Cleaner, data: bytes, place: str) -> None:
     """
     match cleaner.find(data):
         case "secret":
-            raise UsageError(message("bundles.has-secret", place=place))
+            raise UsageError(
+                "{}: contains the value of an environment variable that looks like a key. If the "
+                "value is not secret, unset the variable. If it is secret, remove this response, "
+                "run its item again, and score the run again",
+                place,
+            )
         case "path":
-            raise UsageError(message("bundles.has-path", place=place))
+            raise UsageError(
+                "{}: contains the path of a folder of this machine, which must not be in a "
+                "bundle. keju does not change responses: remove this response, run its item "
+                "again, and score the run again",
+                place,
+            )

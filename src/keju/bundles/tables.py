@@ -13,7 +13,7 @@ import polars as pl
 from keju.bundles.manifest import BundledItem
 from keju.bundles.parquet_pages import count_pages
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,19 +127,31 @@ def _check_columns(file: ParquetFile, path: Path, schema: pl.Schema | None) -> N
     about = file.metadata
     most = min(MOST_ROWS, max(ROWS_OF_SMALL_FILE, path.stat().st_size))
     if about.num_rows > most or about.num_columns > MOST_COLUMNS:
-        raise DataError(message("bundles.table-too-large"), file=path)
+        raise DataError(
+            "the table is larger than keju reads",
+            file=path,
+            hint="Do not use the file if you do not know who made it",
+        )
     if schema is not None:
         empty = pl.from_arrow(file.schema_arrow.empty_table())
         assert isinstance(empty, pl.DataFrame)
         if empty.schema != schema:
-            raise DataError(message("bundles.other-columns"), file=path)
+            raise DataError(
+                "the table does not have the expected columns",
+                file=path,
+                hint="Ask for the file again",
+            )
 
 
 def _check_pages(file: ParquetFile, number: int, path: Path, data: BinaryIO) -> None:
     """Check the numbers of values and bytes of a row group, as its pages state them."""
     group, size = file.metadata.row_group(number), 0
     if group.num_rows > MOST_GROUP_ROWS:
-        raise DataError(message("bundles.table-too-large"), file=path)
+        raise DataError(
+            "the table is larger than keju reads",
+            file=path,
+            hint="Do not use the file if you do not know who made it",
+        )
     for each in range(group.num_columns):
         column = group.column(each)
         if not column.num_values:
@@ -153,7 +165,11 @@ def _check_pages(file: ParquetFile, number: int, path: Path, data: BinaryIO) -> 
         if found.values != column.num_values:
             raise ValueError("a column has another number of values than it states")
         if max(found.values, found.dictionary) > MOST_VALUES or size > MOST_GROUP:
-            raise DataError(message("bundles.table-too-large"), file=path)
+            raise DataError(
+                "the table is larger than keju reads",
+                file=path,
+                hint="Do not use the file if you do not know who made it",
+            )
 
 
 def _text_columns(file: ParquetFile) -> list[str]:
@@ -167,7 +183,11 @@ def _check_texts(file: ParquetFile, number: int, path: Path, texts: list[str]) -
     for batch in file.iter_batches(row_groups=[number], columns=texts, use_threads=False):
         total += sum(_length(column) for column in batch.columns)
         if total > MOST_GROUP:
-            raise DataError(message("bundles.table-too-large"), file=path)
+            raise DataError(
+                "the table is larger than keju reads",
+                file=path,
+                hint="Do not use the file if you do not know who made it",
+            )
 
 
 def _length(column: pa.Array) -> int:
@@ -187,5 +207,5 @@ def _length(column: pa.Array) -> int:
 
 def _not_readable(path: Path, error: BaseException, item: str = "") -> DataError:
     reason = next(iter(str(error).splitlines()), type(error).__name__)
-    problem = message("bundles.table-not-readable", reason=reason)
+    problem = _("the table is not readable: {}", reason, hint="Ask for the file again")
     return DataError(problem, file=path, item=item or None)

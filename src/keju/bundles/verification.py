@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Literal
 
 from keju.items import Record
-from keju.messages import Message, message
+from keju.texts import Text, _
 
 FORMAT = "keju-verification-1"
 
@@ -94,9 +94,12 @@ class Verification(Record, frozen=True, kw_only=True, omit_defaults=False):
     audit: tuple[AuditFinding, ...] = ()
 
 
-def meaning_of_verified() -> Message:
+def meaning_of_verified() -> Text:
     """The sentence that is shown wherever a result is called verified."""
-    return message("bundles.meaning")
+    return _(
+        '"Verified" means that the scores follow from the stored responses. It does not mean '
+        "that the named model produced the responses"
+    )
 
 
 class Findings:

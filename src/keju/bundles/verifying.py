@@ -43,12 +43,12 @@ from keju.encoders import Encoders
 from keju.errors import DataError, UsageError
 from keju.files import read_jsonl, write_json
 from keju.items import get_group
-from keju.messages import message
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_models
 from keju.scoring.scores_parquet import iter_scores_of
 from keju.scoring.stored import reasoned_scores_path, scores_path
+from keju.texts import _
 
 _TOKENIZERS = ("jieba", "zhconv", "opencc")
 """The packages whose versions are part of signatures."""
@@ -135,7 +135,9 @@ class _Verifier:
             self._findings.add_difference("members", member, "", problem)
         self._findings.add_compared("members", len(self._bundle.manifest.members))
         for member in unknown_members(self._bundle.manifest):
-            self._findings.add_difference("members", member, "", message("bundles.member-unknown"))
+            self._findings.add_difference(
+                "members", member, "", _("keju does not write such a member and does not read it")
+            )
         try:
             check_manifests(self._bundle, self._dataset, self._findings)
             usable = self._compare_definitions()
@@ -177,24 +179,24 @@ class _Verifier:
                 self._compare_version(name)
             elif self._bundle.manifest.keju == __version__ or own is not None:
                 line = _first_difference(text, known)
-                problem = message("bundles.definition-differs")
+                problem = _("the definition differs from the one of keju or of the dataset")
                 self._findings.add_difference("definitions", member, f"line {line}", problem)
                 usable = usable and own is None
             else:
-                part = message("bundles.part-definition", name=name)
+                part = _("definition of {}", name)
                 self._findings.add_not_verified(part, self._other_version(), needed=False)
         return usable
 
     def _compare_version(self, name: str) -> None:
         stated = next(e.version for e in self._bundle.manifest.benchmarks if e.name == name)
         if stated != benchmark(name).version:
-            problem = message("bundles.manifest-differs")
+            problem = _("the field differs from bundle.json, or from the dataset")
             self._findings.add_difference(
                 "definitions", BUNDLE_MANIFEST, f"benchmarks.{name}.version", problem
             )
 
     def _other_version(self) -> str:
-        return message("bundles.other-version", version=self._bundle.manifest.keju, now=__version__)
+        return _("written by keju {}, and this is keju {}", self._bundle.manifest.keju, __version__)
 
     def _check_grades(self) -> None:
         """Count the grades of judges, which cannot be computed again without the judge."""
@@ -205,12 +207,15 @@ class _Verifier:
             items = {each.id for each in self._bundle.items()}
             for grade in read_jsonl(path, StoredGrade):
                 self._findings.add_compared("grades")
-                part = message("bundles.part-grades", judge=grade.judge)
+                part = _("grades of the judge {}", grade.judge)
                 self._findings.add_not_verified(
-                    part, message("bundles.judge-needed"), count=1, needed=False
+                    part,
+                    _("a grade cannot be computed again without the judge"),
+                    count=1,
+                    needed=False,
                 )
                 if grade.item not in items or grade.model not in self._bundle.manifest.models:
-                    problem = message("bundles.grade-of-nothing")
+                    problem = _("the item or the model of the grade is not in the bundle")
                     self._findings.add_difference("grades", GRADES, grade.item, problem)
         except DataError as error:
             self._findings.add_difference("grades", GRADES, error.item or "", error.message)
@@ -237,8 +242,10 @@ class _Verifier:
         """
         if self._dataset is None and not self._bundle.manifest.dataset.included:
             name = self._bundle.manifest.dataset.name
-            part = message("bundles.part-scores")
-            self._findings.add_not_verified(part, message("bundles.no-dataset", name=name))
+            part = _("all scores")
+            self._findings.add_not_verified(
+                part, _("the bundle contains no data. Give the dataset {} with --dataset", name)
+            )
             return False
         try:
             return rebuild_items(self._bundle, self._dataset, self._run.items_path, self._findings)
@@ -277,8 +284,8 @@ class _Verifier:
             return False
         if self._bundle.run_manifest.keju != __version__:
             version = self._bundle.run_manifest.keju
-            reason = message("bundles.other-version", version=version, now=__version__)
-            self._findings.add_not_verified(message("bundles.part-all-keys"), reason, needed=False)
+            reason = _("written by keju {}, and this is keju {}", version, __version__)
+            self._findings.add_not_verified(_("keys of all responses"), reason, needed=False)
         else:
             check_keys(self._bundle, self._run, self._dataset, self._readable, self._findings)
         return len(self._readable) == len(self._bundle.models)
@@ -289,7 +296,10 @@ class _Verifier:
         if member not in self._bundle.manifest.members:
             if not reasoned:
                 self._findings.add_difference(
-                    "scores", member, "", message("bundles.member-missing")
+                    "scores",
+                    member,
+                    "",
+                    _("the bundle does not contain this member", hint="Ask for the file again"),
                 )
             return
         try:
@@ -306,8 +316,8 @@ class _Verifier:
             each.scored_by for each in self._bundle.manifest.models.values() if each.scored_by
         ):
             if version != __version__:
-                reason = message("bundles.other-version", version=version, now=__version__)
-                part = message("bundles.part-signatures")
+                reason = _("written by keju {}, and this is keju {}", version, __version__)
+                part = _("signatures")
                 self._findings.add_not_verified(part, reason, needed=False)
         now = describe_environment()
         try:
@@ -317,8 +327,8 @@ class _Verifier:
             return False
         others = [name for name in _TOKENIZERS if stored.get(name) != now.get(name)]
         if others:
-            reason = message("bundles.other-packages", names=", ".join(others))
-            part = message("bundles.part-signatures")
+            reason = _("environment.json has different versions of {}", ", ".join(others))
+            part = _("signatures")
             self._findings.add_not_verified(part, reason, needed=False)
         return not others
 

@@ -44,7 +44,6 @@ from keju.errors import UsageError
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import get_group
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import check_scores
 
@@ -80,7 +79,10 @@ def write_bundle(run: Path, out: Path, *, include_data: bool = False) -> Written
     """
     check_local(out)
     if not out.name.endswith(ENDING):
-        raise UsageError(message("bundles.other-ending", out=out))
+        raise UsageError(
+            "{}: the name of a bundle ends in .zip, such as results.keju.zip. Use -o NAME.keju.zip",
+            out,
+        )
     folder = RunFolder.open(run)
     check_scores(folder)
     dataset = folder.dataset() if include_data else find_dataset(folder)

@@ -25,8 +25,9 @@ from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable, shortened
 from keju.files import encode_stored
 from keju.local_paths import check_local, shell_quoted
-from keju.messages import has_stored_text, language, message
+from keju.messages import has_stored_text
 from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging
+from keju.texts import _, language
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -37,19 +38,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="keju (科舉, the imperial examination): build, run, score and audit multimodal "
-    "benchmarks of Chinese classical studies.\n\n"
-    "Typical order of commands: [b]keju plan[/b] (count requests and cost), [b]keju "
-    "run[/b] (run models on a dataset), [b]keju score[/b], [b]keju report[/b]. Each "
-    "command reads and writes files and can be repeated. Start with: [b]keju demo[/b]",
+    "benchmarks of Chinese classical studies.\n\nTypical order of commands: [b]keju plan[/b] "
+    "(count requests and cost), [b]keju run[/b] (run models on a dataset), [b]keju score[/b], "
+    "[b]keju report[/b]. Each command reads and writes files and can be repeated. Start with: "
+    "[b]keju demo[/b]",
 )
 data_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
     help="Datasets on disk: import, validate, statistics.\n\n"
     "For a new source: [b]keju data detect SRC[/b] reports what it is and how to import it; "
-    "[b]keju data import auto SRC --out DATASET[/b] imports it; "
-    "[b]keju data validate DATASET[/b] checks it; "
-    "[b]keju run DATASET --model MODEL --out RUN[/b] runs a model on it.",
+    "[b]keju data import auto SRC --out DATASET[/b] imports it; [b]keju data validate DATASET[/b] "
+    "checks it; [b]keju run DATASET --model MODEL --out RUN[/b] runs a model on it.",
 )
 app.add_typer(data_app, name="data")
 
@@ -87,11 +87,19 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
     except MemoryError:
-        _fail(message("cli.out-of-memory"))
+        _fail(_("not enough memory for this input. Split it, or run on a machine with more memory"))
     except UnicodeEncodeError as error:
         # A name of a file or folder that no earlier check has refused.
         shown = shortened(printable(str(error.object)))
-        _fail(str(UsageError(message("cli.text-not-utf8", text=shown))))
+        _fail(
+            str(
+                UsageError(
+                    "a name or text is not UTF-8: {}",
+                    shown,
+                    hint="Rename the file or folder; a whole tree: convmv -r -f ENCODING -t UTF-8",
+                )
+            )
+        )
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
@@ -107,11 +115,23 @@ def _check_encoding(arguments: Sequence[str], environment: Mapping[str, str]) ->
     for number, argument in enumerate(arguments, start=1):
         if _HALF.search(argument):
             shown = shortened(os.fsencode(argument).decode("utf-8", "backslashreplace"))
-            raise UsageError(message("cli.argument-not-utf8", number=number, shown=shown))
+            raise UsageError(
+                "argument {} is not UTF-8: {}",
+                number,
+                shown,
+                hint=(
+                    "Set the terminal to UTF-8 and type it again; rename a file that has such a "
+                    "name"
+                ),
+            )
     for name, value in environment.items():
         if _READ_VARIABLE.match(name) and _HALF.search(value):
             # The value may be a secret.
-            raise UsageError(message("cli.variable-not-utf8", name=name))
+            raise UsageError(
+                "the environment variable {} is not UTF-8",
+                name,
+                hint="Set the terminal to UTF-8 and set it again",
+            )
 
 
 _HALF = re.compile("[\ud800-\udfff]")
@@ -131,14 +151,14 @@ def _with_plugins(arguments: list[str]) -> list[str]:
     """
     left, rest, files = iter(arguments), list[str](), list[Path]()
     for each in left:
-        name, _, value = each.partition("=")
+        name, __, value = each.partition("=")
         if name != "--plugin" or "--" in rest:
             rest.append(each)
         elif file := value or next(left, ""):
             check_local(file, "--plugin")
             files.append(Path(file))
         else:
-            raise UsageError(message("cli.plugin-needs-file"))
+            raise UsageError("--plugin needs a file: --plugin FILE.py")
     add_plugin_files(files)
     _PLUGINS_GIVEN.extend(str(file) for file in files)
     return rest

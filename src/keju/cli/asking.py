@@ -34,7 +34,7 @@ from keju.cli.request_options import (
 )
 from keju.errors import UsageError
 from keju.local_paths import shell_quoted
-from keju.messages import message
+from keju.texts import _, n_
 
 
 @app.command()
@@ -86,7 +86,10 @@ def plan(
     from keju.runs import RunFolder
 
     if machine_price and not paid.per_minute:
-        raise UsageError(message("terminal.machine-price-needs-rate"))
+        raise UsageError(
+            "--machine-price needs --per-minute N, the requests that your own server answers in "
+            "a minute"
+        )
     options = run_options(items, prompts, server, images)
     opened = Dataset.open(dataset)
     options.as_in.check(prompts.preset, opened.manifest.tasks)
@@ -113,12 +116,18 @@ def plan(
     notes = list(prompt_notes(models, model_options, selection))
     sending = SendingCheck(there, SentData.of(opened, chosen))
     if restricted := sending.describe(models):
-        notes.append(message("terminal.will-ask-to-send", sending=restricted))
+        notes.append(
+            _(
+                "Before the first request you will be asked: {}. In scripts: "
+                "--send-restricted-data",
+                restricted,
+            )
+        )
     if prompts.preset:
         notes += unlike_paper(prompts.preset, {each.name: each.identity for each in models})
     show_plan(found, _run_command(context), notes, everything=everything)
     if there and not there.exists():
-        say(message("terminal.no-run-to-resume", folder=folder))
+        say(_("{} does not contain a run yet, so all requests are counted", folder))
 
 
 _OF_PLAN = frozenset({"as_json", "everything", "folder", "pairs", "machine_price"})
@@ -187,19 +196,25 @@ def run(
         )
     show_run(summary, folder, prompts.preset)
     if summary.waiting:
-        say(message("terminal.batches-waiting", count=summary.waiting))
+        say(
+            n_(
+                "Submitted in batches and not returned yet: {n:,} request",
+                "Submitted in batches and not returned yet: {n:,} requests",
+                summary.waiting,
+            )
+        )
     if summary.used_up:
-        say(message("terminal.stopped", reason=summary.used_up))
+        say(_("Stopped: {}", summary.used_up))
     if not any(each.planned for each in summary.models):
-        say(message("terminal.nothing-asked"))
+        say(_("No request was sent: the column 'not asked' gives the reasons"))
         raise typer.Exit(WITH_FAILURES)
     if not summary.complete:
         show_failures(summary, folder)
         raise typer.Exit(WITH_FAILURES)
     if items.shard:
-        say(message("terminal.next-merge"))
+        say(_("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN"))
         return
-    say(message("terminal.next-score", keju=program(), run=folder))
+    say(_("Next: {0} score {1} && {0} report {1} -o report.html", program(), folder))
 
 
 @app.command()
@@ -222,9 +237,17 @@ def merge(
 
     merged = join(runs, folder, partial=partial)
     models = ", ".join(merged.models)
-    say(message("terminal.merged", run=merged.out, count=merged.responses, models=models))
+    say(
+        n_(
+            "{}: {n:,} response of {}",
+            "{}: {n:,} responses of {}",
+            merged.responses,
+            merged.out,
+            models,
+        )
+    )
     for line in merged.missing:
-        say(message("terminal.missing", what=line))
+        say(_("Missing: {}", line))
     if merged.missing:
         raise typer.Exit(WITH_FAILURES)
-    say(message("terminal.next-score", keju=program(), run=folder))
+    say(_("Next: {0} score {1} && {0} report {1} -o report.html", program(), folder))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from keju.cli.app import out, say
-from keju.messages import message
+from keju.texts import _, n_
 
 if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
@@ -64,12 +64,12 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     for each in summary.models:
         if each.attempts > each.asked:
             say(
-                message(
-                    "terminal.sent-again",
-                    model=each.model,
-                    requests=each.attempts,
-                    responses=each.asked,
-                    seconds=each.waited,
+                _(
+                    "{}: {} sent for {}. The waiting between attempts took {:,.1f} s in total",
+                    each.model,
+                    n_("{n:,} request was", "{n:,} requests were", each.attempts),
+                    n_("{n:,} response", "{n:,} responses", each.asked),
+                    each.waited,
                 )
             )
     for line in (
@@ -82,7 +82,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
         dropped = {each.model: each.not_sent for each in summary.models}
         say(*unlike_paper(preset, {name: identities[name] for name in dropped}, dropped))
     if summary.cost is not None:
-        say(message("terminal.cost", cost=summary.cost, currency=summary.currency))
+        say(_("The answers in this run cost {:,.4f} {}", summary.cost, summary.currency))
 
 
 def show_failures(
@@ -108,7 +108,7 @@ def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
     yield from failure_lines(folder, summary)
     yield from trouble_lines(summary)
     yield from halted_lines(summary)
-    counts = [message("terminal.failed-count", count=summary.failures)] * bool(summary.failures)
-    counts += [message("terminal.left-count", count=summary.left)] * bool(summary.left)
+    counts = [_("{:,} failed", summary.failures)] * bool(summary.failures)
+    counts += [_("{:,} without a response yet", summary.left)] * bool(summary.left)
     if summary.advice:
-        yield message("terminal.counts-and-advice", counts=", ".join(counts), advice=summary.advice)
+        yield _("{}. {}", ", ".join(counts), summary.advice)

@@ -11,7 +11,7 @@ import typer
 from keju.cli.app import app, note, out, print_json, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson
-from keju.messages import message
+from keju.texts import _, n_
 
 
 @app.command()
@@ -77,7 +77,7 @@ def audit(
         found = audit_run(Path(what)) if Path(what).is_dir() else audit_leaderboard(Path(what))
     if csv is not None:
         write_cells(found, csv)
-        note(message("terminal.wrote", file=csv))
+        note(_("Wrote {}", csv))
     if as_json:
         print_json(found)
         return
@@ -86,6 +86,18 @@ def audit(
     topics = {(each.benchmark, each.topic) for each in found.findings}
     places = len(found.findings)
     if everything or Path(what).is_file():
-        say(message("terminal.audit-counts", count=len(topics), places=places))
+        say(
+            _(
+                "{} in {}; --csv FILE or --json every cell",
+                n_("{n:,} finding", "{n:,} findings", len(topics)),
+                n_("{n:,} place", "{n:,} places", places),
+            )
+        )
     else:
-        say(message("terminal.audit-counts-of-summary", count=len(topics), places=places))
+        say(
+            _(
+                "{} in {}; --all prints the rest, --csv FILE or --json every cell",
+                n_("{n:,} finding", "{n:,} findings", len(topics)),
+                n_("{n:,} place", "{n:,} places", places),
+            )
+        )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keju.errors import printable
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from keju.definitions import Definition
@@ -89,7 +89,12 @@ def load_checked(path: Path) -> Definition:
     before = list_plugin_sources()
     definition = load_benchmark(path)
     for source in list_plugin_sources()[len(before) :]:
-        loaded = message("cli.plugin-loaded-beside", definition=path, plugin=source.path)
+        loaded = _(
+            "{} names the plug-in {} beside it, which is loaded; later commands load it too, as "
+            "long as it does not change",
+            path,
+            source.path,
+        )
         typer.echo(printable(loaded), err=True)
     check_metrics(definition, str(path))
     if any(query.rubric for task in definition.tasks for query in task.queries):

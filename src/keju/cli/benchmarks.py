@@ -10,7 +10,7 @@ import typer
 from keju.cli.app import app, out, print_json, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson, out_option
-from keju.messages import message
+from keju.texts import _, n_
 
 if TYPE_CHECKING:
     from keju.definitions.draft import SamplePrompt
@@ -39,8 +39,8 @@ def new(
 
     path = file or Path(f"{name}.toml")
     write_draft(name, path)
-    say(message("terminal.draft-written", file=path))
-    say(message("terminal.next-check-benchmark", file=shell_word(str(path))))
+    say(_("Draft: {}", path))
+    say(_("Next: change it, then keju benchmark check {}", shell_word(str(path))))
 
 
 @benchmark_app.command()
@@ -61,19 +61,19 @@ def check(
             if metrics := getattr(each.query, protocol):
                 say(f"  {protocol}: {', '.join(metrics)}")
         say("  " + _describe_answer(each))
-        say("  " + message("terminal.prompt-head"))
+        say("  " + _("prompt:"))
         for line in each.text.splitlines():
             say(f"    {line}")
     name = f"{definition.name} {definition.version}"
     count = len(definition.tasks)
-    say(message("terminal.definition-valid", benchmark=name, count=count, file=file))
+    say(n_("{}: {n:,} task, no error in {}", "{}: {n:,} tasks, no error in {}", count, name, file))
 
 
 def _describe_answer(each: SamplePrompt) -> str:
     form = each.query.form
     if each.letters:
-        return message("terminal.answer-one-of", form=form, letters=each.letters)
-    return message("terminal.answer-form", form=form)
+        return _("answer: {}, one of {}", form, each.letters)
+    return _("answer: {}", form)
 
 
 @benchmark_app.command()
@@ -102,8 +102,8 @@ def show(
         return
     heads = name_columns("name", "version", "tasks", "from", "url", "licence", "citation")
     for head, value in zip(heads, rows.values(), strict=True):
-        stated = value or message("terminal.not-stated")
-        say(message("terminal.name-and-value", name=head, value=stated))
+        stated = value or _("not stated")
+        say(_("{}: {}", head, stated))
 
 
 @benchmark_app.command("list")

@@ -28,9 +28,9 @@ from keju.cli.options import (
 )
 from keju.cli.permission import SendRestricted, permission
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names
-from keju.messages import message
 from keju.registry import PluginError
 from keju.settings import convert_settings, get_description, is_table, unwrap_type
+from keju.texts import _, language, n_, translator
 
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
@@ -100,7 +100,11 @@ class BuildGroup(TyperGroup):
             if args[0] in STEPS.elsewhere:
                 raise STEPS.make_unknown_error(args[0])
             hint = did_you_mean(nearest_names(args[0], self.list_commands(ctx)))
-            raise UsageError(message("cli.no-step-or-recipe", name=args[0], hint=hint))
+            raise UsageError(
+                "no step {!r}, and no recipe (a .toml file).{} See: keju build --help",
+                args[0],
+                hint,
+            )
         if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
             STEPS[args[0]]  # Raises for a step whose package is missing, with the reason.
         return super().resolve_command(ctx, args)
@@ -159,16 +163,16 @@ def recipe(
 
 def _describe_state(part: PlannedStage) -> str:
     if part.exists:
-        return message("terminal.step-complete", folder=part.folder)
+        return _("{}: up to date", part.folder)
     if part.may_change:
-        return message("terminal.step-may-change", folder=part.folder)
-    return message("terminal.step-pending", folder=part.folder)
+        return _("{}: may need rebuilding, if an earlier step changes", part.folder)
+    return _("{}: pending", part.folder)
 
 
 def _make_folder_path(name: str) -> Path:
     """A directory with a recipe's name in the current one, where that is a valid name."""
     if name in {".", ".."} or not name.strip() or any(char in '/\\:*?"<>|' for char in name):
-        raise UsageError(message("cli.name-not-a-folder", name=name))
+        raise UsageError("a folder cannot be called {!r}. Name the build's with --out", name)
     return Path(name)
 
 
@@ -186,7 +190,7 @@ def sources(
             say(f"{source.name}: {source.describe(partial(_translate_summary, source.name))}")
         for each in FORMATS.iter_entries():
             say(f"{each.name}: {each.describe(partial(_describe_format, each.name))}")
-        say(message("terminal.keys-of-form"))
+        say(_("The keys of one: keju build sources FORM"))
         return
     found = get_source_form(form, place="keju build sources")
     reader = FORMATS.get(form)
@@ -196,7 +200,7 @@ def sources(
     if form == "web":
         from keju.building.sources.saved_pages import Sidecar
 
-        say(message("terminal.keys-of-sidecar"))
+        say(_("keys of NAME.html.toml, next to NAME.html:"))
         _say_keys("sidecar", list_keys(Sidecar))
 
 
@@ -215,7 +219,7 @@ def _translate_summary(name: str, form: SourceForm[Any]) -> str:
 
 
 def _describe_format(name: str, reader: Reader[Any]) -> str:
-    return message("terminal.format-as-source", what=_translate_format(name, reader.what))
+    return _("a format of data import: {}", _translate_format(name, reader.what))
 
 
 def _translate_format(name: str, what: str) -> str:
@@ -228,9 +232,21 @@ def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> 
     """Print how many items and images a step has written, or that they existed already."""
     items, images, mark = made.items, made.images, made.hash[:12]
     if existed:
-        line = message("terminal.existed", items=items, images=images, dataset=folder, hash=mark)
+        line = _(
+            "{}, {} in {} (hash {}; it existed already)",
+            n_("{n:,} item", "{n:,} items", items),
+            n_("{n:,} image", "{n:,} images", images),
+            folder,
+            mark,
+        )
     else:
-        line = message("terminal.imported", items=items, images=images, dataset=folder, hash=mark)
+        line = _(
+            "{}, {} in {} (hash {})",
+            n_("{n:,} item", "{n:,} items", items),
+            n_("{n:,} image", "{n:,} images", images),
+            folder,
+            mark,
+        )
     say(line)
 
 
@@ -249,7 +265,6 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
-        from keju.building.notes import translate_note
         from keju.building.running import StepCall, run_step
         from keju.datasets.item_writer import partitioning
         from keju.datasets.store import Dataset
@@ -262,7 +277,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         work = StepCall(step, settings, Dataset.open(dataset), seed)
         with partitioning(partition_items), permitting(permission(send_restricted_data)):
             done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
-        say(*map(translate_note, done.record.notes))
+        say(*map(translator(language()), done.record.notes))
         say_built(done.manifest, out, existed=not done.built)
 
     fixed: dict[str, tuple[Any, Any]] = {
@@ -329,7 +344,11 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
 
     rows = leaks.check_choices(Dataset.open(dataset).items())
     if not rows:
-        raise DataError(message("cli.no-choice-questions"), file=dataset)
+        raise DataError(
+            "no multiple-choice questions here",
+            file=dataset,
+            hint="Make some with: keju build make-choices",
+        )
     found = [row for row in rows if row.verdict == "leak"]
     if as_json:
         print_json([asdict(row) for row in rows])
@@ -358,14 +377,23 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
         if len(tested) < len(rows):
             few = len(rows) - len(tested)
             say(
-                message(
-                    "terminal.checks-with-few-questions",
-                    count=few,
-                    least=leaks.FEWEST,
-                    groups=leaks.FEWEST_GROUPS,
+                n_(
+                    "{n:,} check has fewer than {} questions or {} groups, which is too few for "
+                    "a result",
+                    "{n:,} checks have fewer than {} questions or {} groups, which is too few "
+                    "for a result",
+                    few,
+                    leaks.FEWEST,
+                    leaks.FEWEST_GROUPS,
                 )
             )
         say(*map(translate, leaks.describe_leaks(found)))
-        say(message("terminal.leaks-in-checks", count=len(found), checks=len(rows)))
+        say(
+            _(
+                "{} in {}",
+                n_("{n:,} leak", "{n:,} leaks", len(found)),
+                n_("{n:,} check", "{n:,} checks", len(rows)),
+            )
+        )
     if found:
         raise typer.Exit(WITH_FAILURES)

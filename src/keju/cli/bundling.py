@@ -10,7 +10,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, app, err, note, out, print_json, say
 from keju.cli.options import AsJson, dataset_path, out_option
 from keju.local_paths import shell_quoted
-from keju.messages import message
+from keju.texts import _, n_
 
 
 def _given_dataset(given: Path | None) -> Path | None:
@@ -52,28 +52,38 @@ def bundle(
         print_json(manifest)
         return
     say(
-        message(
-            "terminal.bundle-written",
-            file=file,
-            megabytes=written.size / 1e6,
-            models=len(manifest.models),
-            items=manifest.items,
+        _(
+            "{}: {:.2f} MB, {}, {}",
+            file,
+            written.size / 1e6,
+            n_("{n:,} model", "{n:,} models", len(manifest.models)),
+            n_("{n:,} item", "{n:,} items", manifest.items),
         )
     )
-    say(message("terminal.sha256", sha256=written.sha256))
+    say(_("SHA-256: {}", written.sha256))
     say(
-        message("terminal.bundle-with-data")
+        _("The bundle contains the items with their references, and the images")
         if include_data
-        else message("terminal.bundle-without-data")
+        else _(
+            "The bundle contains the responses, and no questions, references or images. A "
+            "response of an OCR engine is almost a copy of its page: if the licence of the "
+            "dataset does not allow copies, do not publish the bundle"
+        )
     )
     if include_data:
-        note(message("terminal.bundle-verify-alone", file=file))
+        note(_("Next: keju verify {}", file))
     else:
         dataset_name = "mini" if manifest.dataset.name == "keju-mini" else "DATASET"
         command = f"keju verify {shell_quoted(str(file))} --dataset {dataset_name}"
-        note(message("terminal.bundle-verify", command=command, name=manifest.dataset.name))
+        note(
+            _(
+                "Anyone who has the dataset {} can verify the bundle: {}",
+                manifest.dataset.name,
+                command,
+            )
+        )
         if not without_official(RunFolder.open(run).iter_items()):
-            note(message("terminal.bundle-verify-official"))
+            note(_('Its official scores need an extra there: pip install "keju[official]"'))
 
 
 @app.command()
@@ -147,7 +157,7 @@ def verify(
             out.print(table)
         say(*detail_lines(found, verbose=verbose))
     if statement is not None:
-        note(message("terminal.wrote", file=statement))
+        note(_("Wrote {}", statement))
     if found.result != "verified":
         raise typer.Exit(WITH_FAILURES)
 
@@ -188,12 +198,12 @@ def site(
     with stage_bar(err):
         made = write_site(bundles, out, models=models or (), title=title)
     say(
-        message(
-            "terminal.site-written",
-            page=made.page,
-            boards=made.boards,
-            bundles=made.bundles,
-            read=made.read,
-            megabytes=made.size / 1e6,
+        _(
+            "{}: {} from {} ({} new); {:,.1f} MB",
+            made.page,
+            n_("{n:,} leaderboard", "{n:,} leaderboards", made.boards),
+            n_("{n:,} bundle", "{n:,} bundles", made.bundles),
+            made.read,
+            made.size / 1e6,
         )
     )

@@ -8,8 +8,8 @@ from functools import cache
 from msgspec import Struct, field
 
 from keju.files import shipped_file, shipped_toml
-from keju.messages import language
 from keju.registry import list_shipped_folders
+from keju.texts import language
 
 _LIST = re.compile(r"list of (.+)")
 _TABLE = re.compile(r"table of (.+)")

@@ -10,7 +10,7 @@ import typer
 from keju import __version__
 from keju.cli.app import app, note, out
 from keju.errors import UsageError, printable
-from keju.messages import listed, message
+from keju.texts import _, listed
 
 if TYPE_CHECKING:
     from keju.definitions import Definition
@@ -40,7 +40,7 @@ def cite(
         out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
     for each in found:
         if unstated := unstated_fields(each):
-            note(message("terminal.not-stated-fields", name=each.name, fields=listed(unstated)))
+            note(_("{}: no source states {}: omitted", each.name, listed(unstated)))
 
 
 def _cited(what: str) -> tuple[list[Definition], str]:
@@ -64,7 +64,9 @@ def _cited(what: str) -> tuple[list[Definition], str]:
         register_all_installed()
         known = [each.name for each in definitions()]
         if what not in known:
-            raise UsageError(message("cli.nothing-to-cite", what=what, known=listed(known)))
+            raise UsageError(
+                "{} is neither a run directory nor a benchmark. Benchmarks: {}", what, listed(known)
+            )
         names = {what: None}
     # The benchmark of own pages has no source: keju defines it.
     return [each for each in map(benchmark, names) if _has_source(each)], version

@@ -14,7 +14,6 @@ from keju.cli.output.console import name_columns, plain_table, translate
 from keju.datasets import mini
 from keju.definitions import paper_tasks, tasks
 from keju.formatting import NOTHING, percent
-from keju.messages import language, message
 from keju.models import model_kinds, role_of
 from keju.reporting.csv_export import write_csv
 from keju.reporting.page import write_report
@@ -22,6 +21,7 @@ from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run
 from keju.text import conversion_missing
+from keju.texts import _, language, n_
 
 ENGINE = "ppocr"
 CHANCE = "baseline:chance"
@@ -67,10 +67,16 @@ def demonstrate(folder: Path, console: Console) -> Path:
         PrerequisiteError: the OCR engine is not installed.
     """
     dataset = mini.path()
-    console.print(message("terminal.demo-synthetic"), highlight=False)
+    console.print(
+        _(
+            "The bundled set is synthetic. Use its scores to check that the pipeline works, not to "
+            "compare engines."
+        ),
+        highlight=False,
+    )
     summary = run(dataset, MODELS, folder, console=console)
     if not any(model.asked for model in summary.models):
-        console.print(message("terminal.demo-complete", folder=folder))
+        console.print(_("All responses exist already. Delete {} to run the models again.", folder))
     scores = score_run(RunFolder.open(folder))
     report = folder / "report.html"
     run_set = write_report([folder], report, title="keju demo", language=language())
@@ -79,7 +85,7 @@ def demonstrate(folder: Path, console: Console) -> Path:
     console.print(_table(rows))
     for line in _notes(rows):
         console.print(line, highlight=False, markup=False)
-    line = message("terminal.demo-report", count=summary.items, report=report)
+    line = n_("{n:,} item · report: {}", "{n:,} items · report: {}", summary.items, report)
     console.print(line, highlight=False, soft_wrap=True)
     return report
 
@@ -141,19 +147,33 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     kinds = {kind.spelling: kind.what for kind in model_kinds()}
     answered = {row.task for row in rows}
     read = [row.task for row in rows if row.engine is not None]
-    yield message(
-        "terminal.demo-answered", count=len(answered), tasks=len(paper_tasks()),
-        engine=len(read), names=", ".join(read),
+    yield _(
+        "{:,} of {} tasks are answered and scored. The engine answers {} of them ({}). All other "
+        "answers come from baselines, which are simple rules and not models. A vision-language "
+        "model answers all tasks: keju run --help",
+        len(answered),
+        len(paper_tasks()),
+        len(read),
+        ", ".join(read)
     )  # fmt: skip
     later = {row.task for row in rows if row.metric != _main_metric(row)}
     if later:
-        yield message("terminal.demo-second-metric", count=len(later))
+        yield n_(
+            "{n:,} task shows the second metric, because the first one needs an encoder: pip "
+            'install "keju[semantic]", and its weights (keju weights lists them)',
+            "{n:,} tasks show the second metric, because the first one needs an encoder: pip "
+            'install "keju[semantic]", and its weights (keju weights lists them)',
+            len(later),
+        )
     if missing := conversion_missing():
-        yield message("terminal.demo-no-conversion", hint=missing)
-    yield message("terminal.demo-copy")
+        yield _("Official scores that need the conversion of scripts are missing. {}", missing)
+    yield _(
+        "Under official, baseline:copy gets full marks for letters because it repeats all "
+        "options: an official score can be high without an answer."
+    )
     for name in MODELS:
         role, what = translate(role_of(name) or ""), translate(kinds[name])
-        yield message("terminal.demo-model", model=name, role=role, what=what)
+        yield _("{} ({}): {}", name, role, what)
 
 
 def _main_metric(row: Row) -> str:

@@ -14,8 +14,8 @@ from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
 from keju.cli.help_texts import translate_made_command, word
 from keju.cli.options import out_option
-from keju.messages import message
 from keju.registry import PluginError
+from keju.texts import _, n_
 
 if TYPE_CHECKING:
     from keju.exports import RunExport
@@ -68,11 +68,11 @@ def _run_command(form: RunExport) -> Callable[..., None]:
     def command(run: Path, place: Path) -> None:
         for each in form.write(run, place):
             say(
-                message(
-                    "terminal.exported-responses",
-                    file=each.file,
-                    count=each.responses,
-                    failures=each.failures,
+                _(
+                    "{}: {} ({})",
+                    each.file,
+                    n_("{n:,} response", "{n:,} responses", each.responses),
+                    n_("{n:,} failure", "{n:,} failures", each.failures),
                 )
             )
 
@@ -116,18 +116,18 @@ def inspect(
         logs, samples, failures = logs + 1, samples + log.samples, failures + log.failures
         size += log.file.stat().st_size
     say(
-        message(
-            "terminal.exported-logs",
-            count=samples,
-            failures=failures,
-            logs=logs,
-            megabytes=size / 1e6,
-            folder=folder,
+        _(
+            "{} ({}) in {}, {:.1f} MB: {}",
+            n_("{n:,} response", "{n:,} responses", samples),
+            n_("{n:,} failure", "{n:,} failures", failures),
+            n_("{n:,} log", "{n:,} logs", logs),
+            size / 1e6,
+            folder,
         )
     )
     if not any(RunFolder(run).scores_dir.glob("*.parquet")):
-        note(message("terminal.export-without-scores", run=run))
-    say(message("terminal.next-inspect", folder=folder))
+        note(_("note: the run has no scores to export. Make them with: keju score {}", run))
+    say(_("Next: inspect view start --log-dir {}", folder))
 
 
 ModelOf = Annotated[
@@ -170,20 +170,27 @@ def _page_command(form: str, what: str, *, reads_back: bool) -> None:
             )  # fmt: skip
         counts = ", ".join(f"{count:,} {status}" for status, count in done.statuses.items())
         say(
-            message(
-                "terminal.exported-pages",
-                count=done.files,
-                model=done.model,
-                statuses=counts,
-                folder=folder,
+            n_(
+                "{n:,} file of {} in {}: {}",
+                "{n:,} files of {} in {}: {}",
+                done.files,
+                done.model,
+                folder,
+                counts,
             )
         )
         if done.replaced:
-            note(message("terminal.control-characters-replaced", count=done.replaced))
+            note(
+                n_(
+                    "note: {n:,} control character replaced (column replaced of index.csv)",
+                    "note: {n:,} control characters replaced (column replaced of index.csv)",
+                    done.replaced,
+                )
+            )
         if reads_back:
-            say(message("terminal.next-import-pages", format=form, folder=folder))
+            say(_("Next, after the correction: keju data import {} {} --out DATASET", form, folder))
         else:
-            say(message("terminal.next-index", folder=folder))
+            say(_("Next: see {}/index.csv", folder))
 
     export_app.command(form, help=f"{what}\n\n{_PAGES}")(command)
 

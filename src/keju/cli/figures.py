@@ -11,8 +11,8 @@ import typer
 from keju.cli.app import WITH_FAILURES, app, note, say
 from keju.cli.options import PriceFile, out_option
 from keju.errors import UsageError
-from keju.messages import language as terminal_language
-from keju.messages import message
+from keju.texts import _
+from keju.texts import language as terminal_language
 
 if TYPE_CHECKING:
     from keju.figures import Drawn, Format
@@ -104,12 +104,19 @@ def draw_all(
         report(f"{folder / each.name}: {suffixes}")
     for (kind, why), names in undrawn.items():
         figure = f"{kind} ({', '.join(names)})" if any(names) else kind
-        report(message("terminal.not-drawn", figure=figure, reason=words(why)))
+        report(_("{}: not drawn: {}", figure, words(why)))
     if not count:
-        note("keju: " + message("terminal.nothing-drawn"))
+        note("keju: " + _("No figure can be drawn from these data"))
     if blank:
         signs = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in blank)
-        note(message("terminal.no-font", characters=signs))
+        note(
+            _(
+                "No installed font has these characters, which appear as blanks or boxes: {}. "
+                "Install one that has them (Debian: fonts-noto-cjk, fonts-hanazono, "
+                "fonts-cns11643-sung), or set KEJU_FONTS to a folder that contains it",
+                signs,
+            )
+        )
     return bool(count) and not blank
 
 
@@ -122,11 +129,9 @@ def parse_formats(given: str) -> tuple[Format, ...]:
     names = dict.fromkeys(name.strip().lower() for name in given.split(",") if name.strip())
     for name in names:
         if name not in _FORMATS:
-            raise UsageError(
-                message("cli.no-figure-format", name=name, formats=", ".join(_FORMATS))
-            )
+            raise UsageError("no format {!r}; there are {}", name, ", ".join(_FORMATS))
     if not names:
-        raise UsageError(message("cli.format-names-none", formats=", ".join(_FORMATS)))
+        raise UsageError("--format names none of {}", ", ".join(_FORMATS))
     return cast("tuple[Format, ...]", tuple(names))
 
 
@@ -141,7 +146,7 @@ def _drawn(
     if any((path / "run.json").is_file() for path in paths):
         return _of_runs(paths, which, published, prices)
     if len(paths) > 1:
-        raise UsageError(message("cli.figures-of-one-kind"))
+        raise UsageError("figures are of one dataset, of runs, or of published")
     return _of_dataset(paths[0], which)
 
 

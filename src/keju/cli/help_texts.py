@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from keju.messages import language
+from keju.texts import language
 
 if TYPE_CHECKING:
     from keju.cli.chinese_help import ChineseHelp

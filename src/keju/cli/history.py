@@ -10,8 +10,8 @@ import typer
 from keju.cli.app import WITH_FAILURES, app, out, print_json, say
 from keju.cli.figures import FormatNames, Language, draw_all
 from keju.cli.options import AsJson, out_option
-from keju.messages import language as terminal_language
-from keju.messages import message
+from keju.texts import _
+from keju.texts import language as terminal_language
 
 if TYPE_CHECKING:
     from keju.analysis.history import History
@@ -96,4 +96,4 @@ def _write_csv(found: History, path: Path, *, quiet: bool) -> None:
 
     write_frame(pl.DataFrame(history_records(found), infer_schema_length=None), path)
     if not quiet:
-        say(message("terminal.all-numbers", file=path))
+        say(_("All numbers: {}", path))

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from keju.datasets.import_progress import ImportProgress, showing_progress
 from keju.datasets.readers.listing import Listing
-from keju.messages import message
+from keju.texts import _, n_
 
 LINE_EVERY = 10.0
 """Seconds between two lines where standard error is not a terminal."""
@@ -34,7 +34,7 @@ def import_display(src: Path, console: Console, every: float = LINE_EVERY) -> It
 @contextmanager
 def _bar(src: Path, console: Console) -> Iterator[None]:
     columns = (
-        TextColumn(message("terminal.importing")), BarColumn(),
+        TextColumn(_("importing")), BarColumn(),
         TextColumn("{task.fields[line]}", markup=False), TimeElapsedColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bars:
@@ -58,7 +58,7 @@ def _lines(console: Console, every: float) -> Iterator[None]:
         if now - said >= every:
             said = now
             counts = in_words(progress)
-            said_now = message("terminal.import-progress", counts=counts)
+            said_now = _("importing: {}", counts)
             console.print(said_now, markup=False, soft_wrap=True)
 
     with showing_progress(show):
@@ -67,11 +67,11 @@ def _lines(console: Console, every: float) -> Iterator[None]:
 
 def in_words(progress: ImportProgress) -> str:
     """The counts, e.g. ``2,501 files read, 2,500 images, 2,500 items``."""
-    return message(
-        "terminal.import-counts",
-        files=progress.files,
-        images=progress.images,
-        items=progress.items,
+    return _(
+        "{} read, {}, {}",
+        n_("{n:,} file", "{n:,} files", progress.files),
+        n_("{n:,} image", "{n:,} images", progress.images),
+        n_("{n:,} item", "{n:,} items", progress.items),
     )
 
 

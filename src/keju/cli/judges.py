@@ -14,7 +14,7 @@ from keju.cli.asking_output import show_plan
 from keju.cli.options import KeyName, MaxTokens, PerMinute, PriceFile, RetryFailed, Timeout
 from keju.cli.permission import SendRestricted, permission
 from keju.cli.request_options import ServerOptions
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from keju.items import Request
@@ -72,7 +72,13 @@ def show_judging_plan(
         return
     show_plan(found)
     if restricted := SendingCheck(folder, sent_data(folder.run)).describe(judges):
-        note(message("terminal.will-ask-to-send", sending=restricted))
+        note(
+            _(
+                "Before the first request you will be asked: {}. In scripts: "
+                "--send-restricted-data",
+                restricted,
+            )
+        )
 
 
 def ask_judging(

@@ -16,7 +16,7 @@ from keju.cli.grouped_options import with_groups
 from keju.cli.judges import JudgeOptions, ask_judging, show_judging_plan
 from keju.cli.options import AsJson, SampleSeed, TaskIds, out_option
 from keju.cli.request_options import run_options
-from keju.messages import language, message
+from keju.texts import _, language, n_
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -145,13 +145,13 @@ def grade(
     if as_json:
         print_json(graded)
     elif not graded.tasks:
-        say(message("terminal.not-judged", run=run, rubrics=used.id))
+        say(_("{} has no grades under the rubrics {}. Name a judge with --model", run, used.id))
     else:
         out.print(grades_table(graded))
         if graded.repeats:
-            out.print(agreement_table(graded.repeats, message("terminal.repeats")))
+            out.print(agreement_table(graded.repeats, _("Repeats of one judge")))
         if graded.judges:
-            out.print(agreement_table(graded.judges, message("terminal.judges-among-themselves")))
+            out.print(agreement_table(graded.judges, _("Agreement among judges")))
         say(*grade_lines(graded))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
@@ -275,7 +275,12 @@ def align_(
         out.print(*alignment_tables(found))
         say(*alignment_lines(found))
         if not found.points:
-            say(message("terminal.no-judge"))
+            say(
+                _(
+                    "There are no grades of a judge. Name a graded run with --run, or add columns "
+                    "called judge:NAME"
+                )
+            )
     if figure is not None:
         from keju.figures import judges
 
@@ -310,4 +315,12 @@ def sample(
     write_sample(sheet, drawn)
     counts = Counter(each.item.task for each in drawn)
     tasks = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
-    say(message("terminal.rating-sheet", sheet=sheet, count=len(drawn), tasks=tasks))
+    say(
+        n_(
+            "{}: {n:,} answer ({}). Raters fill the columns rater and score, 0 to 10",
+            "{}: {n:,} answers ({}). Raters fill the columns rater and score, 0 to 10",
+            len(drawn),
+            sheet,
+            tasks,
+        )
+    )

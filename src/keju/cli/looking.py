@@ -9,7 +9,7 @@ import typer
 
 from keju.cli.app import app, out, print_json, say
 from keju.cli.options import AsJson, out_option
-from keju.messages import message
+from keju.texts import _
 
 
 @app.command()
@@ -62,7 +62,7 @@ def tasks(
                     say(f"    {line}")
     else:
         out.print(*tasks_tables(all_tasks()))
-        say(message("terminal.tasks-note"))
+        say(_("official, strict: the main metric of each protocol; --json lists all metrics"))
 
 
 @app.command()
@@ -78,7 +78,7 @@ def metrics(
         print_json([metric_row(metric) for metric in all_metrics()])
     else:
         out.print(metrics_table(all_metrics()))
-        say(message("terminal.metrics-note"))
+        say(_("↓: lower is better; --json also contains the preparation of texts and the source"))
 
 
 @app.command()

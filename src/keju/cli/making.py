@@ -19,7 +19,7 @@ from keju.cli.options import (
 )
 from keju.errors import UsageError
 from keju.items import UNKNOWN
-from keju.messages import message
+from keju.texts import _, n_, p_
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")]
 MapFile = Annotated[
@@ -56,7 +56,7 @@ def detect(
     if write_map:
         write_mapping(src, write_map)
         command = detect_command(src, write_map)
-        say(message("terminal.mapping-drafted", file=write_map, command=command))
+        say(_("Complete {}, then: {}", write_map, command))
         return
     found = examine(src, mapping=map_)
     if as_json:
@@ -109,7 +109,11 @@ def import_(
     from keju.datasets.readers.words import shell_word
 
     if form in SOURCES and form not in FORMATS:
-        raise UsageError(message("cli.source-not-a-format", name=form))
+        raise UsageError(
+            "{0!r} is a source of a recipe and not a format. Use it in a recipe: keju build "
+            "RECIPE.toml. Its keys: keju build sources {0}",
+            form,
+        )
     options = dict(option_pair(each) for each in option or ())
     if map_:
         options["map"] = str(map_)
@@ -125,20 +129,20 @@ def import_(
             options=options,
         )
     for each in done.notes:
-        note(message("terminal.note", text=translate(each)))
+        note(_("note: {}", translate(each)))
     made = done.manifest
     say(
-        message(
-            "terminal.imported",
-            items=made.items,
-            images=made.images,
-            dataset=dataset,
-            hash=made.hash[:12],
+        _(
+            "{}, {} in {} (hash {})",
+            n_("{n:,} item", "{n:,} items", made.items),
+            n_("{n:,} image", "{n:,} images", made.images),
+            dataset,
+            made.hash[:12],
         )
     )
     _print_suspicions(dataset)
     folder = shell_word(str(dataset))
-    say(message("terminal.next-run", keju=program(), dataset=folder))
+    say(_("Next: {0} data validate {1} && {0} run {1} --model MODEL --out RUN", program(), folder))
 
 
 def _print_suspicions(dataset: Path) -> None:
@@ -148,10 +152,17 @@ def _print_suspicions(dataset: Path) -> None:
 
     found = list(suspicious_texts(Dataset.open(dataset)))
     for each in found[:_SUSPICIONS]:
-        note(message("terminal.suspicious", item=each.item, problem=each.problem, hint=each.hint))
+        note(_("warning: {}: {}. {}", each.item, each.problem, each.hint))
     if len(found) > _SUSPICIONS:
         more = len(found) - _SUSPICIONS
-        note(message("terminal.more-suspicious", count=more, dataset=dataset))
+        note(
+            n_(
+                "warning: {n:,} more text is suspicious. See them with: keju data validate {}",
+                "warning: {n:,} more texts are suspicious. See them with: keju data validate {}",
+                more,
+                dataset,
+            )
+        )
 
 
 _SUSPICIONS = 5
@@ -181,8 +192,8 @@ def export(
     with partitioning(partition_items):
         notes = export_dataset(form, dataset, folder)
     for each in notes:
-        note(message("terminal.note", text=translate(each)))
-    say(message("terminal.exported-dataset", format=form, folder=folder))
+        note(_("note: {}", translate(each)))
+    say(p_("format", "{} in {}", form, folder))
 
 
 @data_app.command()
@@ -199,9 +210,9 @@ def formats(
 
     if form and form not in FORMATS and form not in WRITTEN:
         raise UsageError(
-            message(
-                "cli.not-a-format", name=form, known=", ".join(dict.fromkeys([*FORMATS, *WRITTEN]))
-            )
+            "{!r} is not a format. Formats: {}",
+            form,
+            ", ".join(dict.fromkeys([*FORMATS, *WRITTEN])),
         )
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
@@ -215,23 +226,23 @@ def formats(
             ))
             for each in WRITTEN.iter_entries()
         ]  # fmt: skip
-        heads = (message("terminal.formats-read"), message("terminal.formats-written"))
+        heads = (_("import"), _("export"))
         for title, known in zip(heads, (read, written), strict=True):
             out.print(f"[b]{title}[/b]")
             for name, what in known:
                 say(f"  {name:{width}}  {what}")
-        say(message("terminal.next-format"))
-        say(message("terminal.next-detect"))
+        say(_("Next: keju data formats FORMAT shows the files and options of one format;"))
+        say(_("      keju data detect SRC reports the format of a file or folder"))
     if reader := FORMATS.get(form):
         plugin = FORMATS.get_plugin(form)
-        title, what = message("terminal.formats-read"), format_text(form, reader.what)
+        title, what = _("import"), format_text(form, reader.what)
         out.print(f"[b]{title} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
         for line in layout_lines(form, reader.layout):
             say(f"    {line}")
         for name, text in reader.every_option.items():
             say(f"    --option {name}=…  {option_text(form, name, text)}")
     if writer := WRITTEN.get(form):
-        title = message("terminal.formats-written")
+        title = _("export")
         what = format_text(form, writer.what, written=True)
         out.print(f"[b]{title} {writer.name}[/b]  {what}")
         for line in layout_lines(form, writer.layout, written=True):
@@ -251,15 +262,20 @@ def validate_(dataset: DatasetPath) -> None:
         say(str(finding))
     errors, warnings, notices = (counts[each] for each in ("error", "warning", "notice"))
     if notices:
-        line = message(
-            "terminal.findings-with-notices",
-            errors=errors,
-            warnings=warnings,
-            notices=notices,
-            dataset=dataset,
+        line = _(
+            "{}, {}, {} in {}",
+            n_("{n:,} error", "{n:,} errors", errors),
+            n_("{n:,} warning", "{n:,} warnings", warnings),
+            n_("{n:,} notice", "{n:,} notices", notices),
+            dataset,
         )
     else:
-        line = message("terminal.findings", errors=errors, warnings=warnings, dataset=dataset)
+        line = _(
+            "{}, {} in {}",
+            n_("{n:,} error", "{n:,} errors", errors),
+            n_("{n:,} warning", "{n:,} warnings", warnings),
+            dataset,
+        )
     say(line)
     if counts["error"]:
         raise typer.Exit(WITH_FAILURES)
@@ -310,8 +326,16 @@ def scaffold_(
         form = find_best(Listing(src), FORMATS.list_usable()).reader.name
     for done in scaffold(form, src, folder, dict(option_pair(each) for each in option or ())):
         columns = ", ".join(done.fill)
-        say(message("terminal.table-to-complete", count=done.rows, file=done.file, columns=columns))
-        say(message("terminal.next-command", command=done.command))
+        say(
+            n_(
+                "{n:,} row in {}. Fill in: {}",
+                "{n:,} rows in {}. Fill in: {}",
+                done.rows,
+                done.file,
+                columns,
+            )
+        )
+        say(_("Next: {}", done.command))
 
 
 def option_pair(option: str) -> tuple[str, str]:
@@ -322,5 +346,5 @@ def option_pair(option: str) -> tuple[str, str]:
     """
     name, equals, value = option.partition("=")
     if not equals:
-        raise UsageError(message("cli.option-needs-value", option=option, name=name))
+        raise UsageError("option {!r} needs a value: --option {}=VALUE", option, name)
     return name, value

@@ -16,8 +16,9 @@ from keju.cli.permission import permission
 from keju.cli.report_options import CollectionOptions, LanguageOptions, ScanOptions
 from keju.errors import PrerequisiteError, UsageError
 from keju.local_paths import check_local
-from keju.messages import language as terminal_language
 from keju.messages import message
+from keju.texts import _
+from keju.texts import language as terminal_language
 
 if TYPE_CHECKING:
     from keju.datasets.scan_import import TakenScans
@@ -107,11 +108,11 @@ def ocr_report(
     if not summary.complete:
         show_failures(summary, folder, _OPTIONS)
     if not any(each.planned for each in summary.models):
-        say(message("terminal.nothing-asked"))
+        say(_("No request was sent: the column 'not asked' gives the reasons"))
         raise typer.Exit(WITH_FAILURES)
     if summary.left:
         raise typer.Exit(WITH_FAILURES)
-    note(message("terminal.scoring"))
+    note(_("scoring, then writing the report"))
     scored = RunFolder.open(folder)
     score_run(scored)
     with stage_bar(err):
@@ -122,7 +123,7 @@ def ocr_report(
     of_pages = [*swap_lines(swapped_in(scored), correct), *invented_lines(scored)]
     say(*of_pages, *conclusion_lines(made.view, made.run_set, made.misread))
     size = made.size / 1e6
-    say(message("terminal.report-and-work", page=made.page, megabytes=size, work=work, run=folder))
+    say(_("Report: {} ({:.1f} MB). Work folder: {}; run: {}", made.page, size, work, folder))
     if not summary.complete:
         raise typer.Exit(WITH_FAILURES)
 
@@ -136,7 +137,12 @@ def refuse_scans(dataset: Path, models: list[str]) -> None:
         return
     check_local(dataset)
     if is_scans(dataset):
-        note(f"keju: {message('terminal.scans-not-dataset', folder=dataset)}")
+        scans = _(
+            "{}: the folder contains scans and is not a dataset. This command imports, runs, "
+            "scores and reports them:",
+            dataset,
+        )
+        note(f"keju: {scans}")
         note(ocr_report_command(dataset, tuple(models)))
         raise typer.Exit(WRONG_USE)
 
@@ -145,7 +151,7 @@ def _work_beside(page: Path) -> Path:
     """The work directory of a report: beside it, and named after it."""
     place = page.resolve() if page.name in ("", "..") else page
     if not place.name:
-        raise UsageError(message("cli.no-work-folder", page=page))
+        raise UsageError("{}: no work folder can be beside it. Choose one with --work", page)
     return place.with_name(f"{place.stem}-work")
 
 
@@ -158,7 +164,7 @@ def _installed() -> list[str]:
         try:
             open_model(name, ModelOptions(asking=False))
         except PrerequisiteError as error:
-            note(message("terminal.engine-not-run", engine=name, reason=error))
+            note(_("note: {} is not run: {}", name, error))
         else:
             found.append(name)
     return found
@@ -168,10 +174,10 @@ def _show_import(taken: TakenScans, work: Path) -> None:
     from keju.cli.output.console import translate
 
     for each in taken.changed:
-        note(message("terminal.scans-changed", change=each))
+        note(_("note: the scans changed since they were imported: {}", each))
     for each in taken.notes:
-        note(message("terminal.note", text=translate(each)))
-    note(message("terminal.work-folder", work=work, dataset=taken.dataset))
+        note(_("note: {}", translate(each)))
+    note(_("Work folder: {} (the same command resumes there). Dataset: {}", work, taken.dataset))
 
 
 def _validate(dataset: Path) -> None:
@@ -184,6 +190,6 @@ def _validate(dataset: Path) -> None:
         note(str(each))
     if len(found) > _MOST_FINDINGS:
         more = len(found) - _MOST_FINDINGS
-        note(message("terminal.more-findings", count=more, dataset=shell_word(str(dataset))))
+        note(_("{:,} more: keju data validate {}", more, shell_word(str(dataset))))
     if any(each.severity == "error" for each in found):
         raise typer.Exit(WITH_FAILURES)

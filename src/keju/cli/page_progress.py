@@ -17,8 +17,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from keju.messages import message
 from keju.reporting.stages import showing_stages
+from keju.texts import _
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def page_bar(console: Console) -> Iterator[Callable[[int, int], None] | None]:
         return
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(message("terminal.writing-pages"), total=None)
+        task = bar.add_task(_("writing pages"), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from keju.cli.app import err, note
 from keju.cli.options import model_option
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from keju.running.restricted_data import Permission
@@ -36,5 +36,5 @@ def permission(given: bool) -> Permission:
 def _ask(text: str) -> bool:
     """Show a text and read an answer; only a clear yes permits."""
     note(text)
-    err.print(message("terminal.send-them"), end=" ", markup=False)
+    err.print(_("Send them? The answer yes is stored for this run. [y/N]"), end=" ", markup=False)
     return sys.stdin.readline().strip().casefold() in _YES

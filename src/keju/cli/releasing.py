@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from keju.cli.app import WITH_FAILURES, note, out, print_json, say
 from keju.cli.building import build_app
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, PartitionItems, out_option
-from keju.messages import message
+from keju.texts import _, n_
 
 _SHOWN = 30
 
@@ -72,10 +72,17 @@ def release(
     with partitioning(partition_items):
         done = write_release(Dataset.open(dataset), folder, settings)
     for line in done.notes:
-        note(message("terminal.note", text=line))
+        note(_("note: {}", line))
     passed = sum(check.passed for check in done.checks)
     say(f"{folder}: {', '.join(done.files)}")
-    say(message("terminal.checks-passed", count=passed, checks=len(done.checks)))
+    say(
+        n_(
+            "{:,} of {n:,} check passed; DATASHEET.md lists them",
+            "{:,} of {n:,} checks passed; DATASHEET.md lists them",
+            len(done.checks),
+            passed,
+        )
+    )
 
 
 @build_app.command()
@@ -128,16 +135,16 @@ def leaks(
         if found.leaks:
             out.print(table)
         if len(found.leaks) > _SHOWN:
-            say(message("terminal.more-leaks", count=len(found.leaks) - _SHOWN))
+            say(_("{:,} more; --csv writes all", len(found.leaks) - _SHOWN))
         by_kind = Counter((leak.kind, leak.against) for leak in found.leaks)
         for (kind, name), count in sorted(by_kind.items()):
-            say(message("terminal.leaks-of-kind", count=count, kind=translate(kind), dataset=name))
-        line = message(
-            "terminal.leaks",
-            count=len(found.leaks),
-            images=found.images,
-            texts=found.texts,
-            short=found.short,
+            say(_("{}: {:,} in {}", translate(kind), count, name))
+        line = _(
+            "{}; compared {} and {} ({:,} more are too short, or wording of a task)",
+            n_("{n:,} leak", "{n:,} leaks", len(found.leaks)),
+            n_("{n:,} image", "{n:,} images", found.images),
+            n_("{n:,} text", "{n:,} texts", found.texts),
+            found.short,
         )
         say(line)
     if found.leaks:

@@ -23,8 +23,8 @@ from keju.cli.options import (
 from keju.cli.report_options import ContentOptions, CostOptions, TableFiles
 from keju.errors import UsageError
 from keju.items import Protocol
-from keju.messages import language as terminal_language
-from keju.messages import message
+from keju.texts import _, n_
+from keju.texts import language as terminal_language
 
 if TYPE_CHECKING:
     from keju.runs import RunFolder
@@ -124,7 +124,7 @@ def score(
             run, sum_up, protocols, encoders, variants=variants, decisions=settled, workers=cores
         )
     elif adjudicated:
-        raise UsageError(message("cli.adjudicated-needs-run"))
+        raise UsageError("--adjudicated is for a run: people settle the answers of one")
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
     summaries: list[Summary] = []
@@ -135,7 +135,7 @@ def score(
             summaries.append(replace(summary, json={}))
             yield with_blank_pages(summary, blank) if blank else summary.json
         if not any(summary.results for summary in summaries):
-            raise UsageError(message("cli.no-responses-to-score", what=what))
+            raise UsageError("{}: no responses to score", what)
 
     if json_out is None:
         deque(parts(), maxlen=0)
@@ -157,7 +157,7 @@ def score(
         everything=everything,
     )
     if json_out is not None:
-        say(message("terminal.all-numbers", file=json_out))
+        say(_("All numbers: {}", json_out))
     if any(summary.strays for summary in summaries):
         raise typer.Exit(WITH_FAILURES)
 
@@ -172,11 +172,20 @@ def _lines_of_run(run: RunFolder, adjudicated: Path | None) -> list[str]:
     from keju.scoring import read_decisions, unused_decisions
 
     label = run.manifest().label
-    lines: list[str] = [message("terminal.run-label", label=label)] if label else []
+    lines: list[str] = [_("Label of the run: {}", label)] if label else []
     lines += [*unfinished_lines(run), *own_draft_lines(run), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
-        lines.append(message("terminal.unused-decisions", file=adjudicated, count=unused))
+        lines.append(
+            n_(
+                "{n:,} decision in {} not counted: the run does not have the answer, or it has "
+                "changed",
+                "{n:,} decisions in {} not counted: the run does not have the answer, or it has "
+                "changed",
+                unused,
+                adjudicated,
+            )
+        )
     return lines
 
 
@@ -203,7 +212,7 @@ def memorization(
     folder = RunFolder.open(run)
     found = measure_memorization(folder.items(), folder.responses())
     if not found:
-        raise UsageError(message("cli.no-answered-controls", run=run))
+        raise UsageError("{}: no answered controls. Make some with: keju build perturb", run)
     if as_json:
         print_json(found)
     else:
@@ -243,7 +252,13 @@ def protocols(
         print_json(found)
         return
     if not found:
-        say(message("terminal.no-official-values"))
+        say(
+            _(
+                "No task has a value under both protocols. Only tasks of published benchmarks, and "
+                "tasks of a definition with official_as or official metrics, have an official "
+                "protocol"
+            )
+        )
         return
     out.print(*protocol_tables(found))
     say(*protocol_lines(found))
@@ -359,10 +374,10 @@ def report(
     from keju.reporting.time_table import time_lines
 
     if content.same_as and not content.published:
-        raise UsageError(message("cli.same-as-needs-published"))
+        raise UsageError("--same-as needs --published: only then are a paper's rows shown")
     given = content.pictures
     if not 0 <= given <= MOST_PICTURES:
-        raise UsageError(message("cli.pictures-out-of-range", most=MOST_PICTURES, given=given))
+        raise UsageError("--pictures must be 0 to {:,} megabytes, not {:g}", MOST_PICTURES, given)
     with stage_bar(err):
         made = write_report(
             runs,
@@ -376,7 +391,7 @@ def report(
     if costs.pages and made.view.times:
         say(*time_lines(made.view.times))
     note(*missing_lines(made.view.unfinished, program()))
-    say(message("terminal.report-written", page=made.page, megabytes=made.size / 1e6))
+    say(_("{}: {:.1f} MB", made.page, made.size / 1e6))
     for folder, write in ((files.csv, write_csv), (files.latex, write_latex)):
         if folder is not None:
             for path in write(made, folder):

@@ -10,7 +10,7 @@ import typer
 from keju.cli.app import err, say
 from keju.cli.building import build_app, say_built
 from keju.cli.options import DatasetPath, NewDataset, TaskIds, out_option
-from keju.messages import message
+from keju.texts import _, language, n_, translator
 
 Scales = Annotated[
     Path | None,
@@ -52,11 +52,11 @@ def export(
     chosen = (item for item in given if forms.takes(item) and (item.draft or not drafts))
     items = RecordList(Item, chosen)
     export_review(form, given, items, out, read_review_form(scales) if scales else None)
-    say(message("terminal.review-exported", count=len(items), file=out))
+    say(n_("{n:,} item in {}", "{n:,} items in {}", len(items), out))
     say(*describe_export(form, given, out))
     command = f"keju build review import {dataset} --reviewed {out}"
     command += f" --scales {scales}" if scales else ""
-    say(message("terminal.next-review", command=f"{command} --out NEW"))
+    say(_("Then: {}", f"{command} --out NEW"))
 
 
 @review_app.command("import")
@@ -102,7 +102,6 @@ def import_(
 ) -> None:
     """Apply the decisions of people to the items; tables list agreement and disputes."""
     from keju.building.engine import Engine
-    from keju.building.notes import translate_note
     from keju.building.reviewing.step import STEP, ReviewSettings
     from keju.building.running import StepCall, run_step
     from keju.datasets.store import Dataset
@@ -114,5 +113,5 @@ def import_(
     done = run_step(
         StepCall(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err)
     )
-    say(*map(translate_note, done.record.notes))
+    say(*map(translator(language()), done.record.notes))
     say_built(done.manifest, out)

@@ -11,7 +11,6 @@ import typer
 
 from keju.cli.options import BoxConventions, Limit, Sample, ScriptName, Seed, TaskIds
 from keju.errors import UsageError
-from keju.messages import message
 
 if TYPE_CHECKING:
     from keju.running import Selection
@@ -42,7 +41,9 @@ class ExamOptions:
 
         for_all, of_model = parse_boxes(self.boxes or [])
         if of_model:
-            raise UsageError(message("cli.boxes-model-for-runs"))
+            raise UsageError(
+                "--boxes MODEL= is for runs of models: people are asked in one convention"
+            )
         chosen = Selection(
             tasks=tuple(self.task) if self.task else None, limit=self.limit, sample=self.sample,
             seed=self.seed if self.sample else 0, scripts=(self.script,), boxes=for_all,

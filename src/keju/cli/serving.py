@@ -11,7 +11,7 @@ from keju.cli.app import app, note, say
 from keju.cli.grouped_options import with_groups
 from keju.cli.options import DatasetPath as _DatasetPath
 from keju.cli.serve_options import AddressOptions, ExamOptions, PeopleOptions
-from keju.messages import message
+from keju.texts import _
 
 RunOrDataset = Annotated[
     Path,
@@ -61,16 +61,37 @@ def serve(
     else:
         local = is_loopback(address.host)
         if not local:
-            note(message("terminal.open-to-others", host=address.host))
+            note(
+                _(
+                    "warning: everyone who can reach {} and has the address can answer, and "
+                    "answers are sent without encryption (no TLS). They see the images and texts "
+                    "of the dataset: check that its licence permits this. If others do not reach "
+                    "the name in the address, replace it with the IP address of this machine. "
+                    "Without --host only this machine can open the pages",
+                    address.host,
+                )
+            )
 
         def print_address(url: str) -> None:
-            say(message("terminal.open-address", address=url))
-            on_network = message("terminal.keep-address-secret")
-            here = message("terminal.open-on-this-computer")
-            note(here if local else on_network, message("terminal.stop-serving"))
+            say(_("Open this address: {}", url))
+            on_network = _(
+                "Everyone who reaches this computer over the network and has the address can "
+                "open the pages."
+            )
+            here = _(
+                "Only this computer can open the address. To let people on other computers open "
+                "it: --host 0.0.0.0 (see docs/serving.md)."
+            )
+            note(
+                here if local else on_network,
+                _("Ctrl-C stops the server; submitted answers are kept"),
+            )
 
         lines = serve_pages(
             pages, host=address.host, port=address.port, new_token=address.new_token,
             report=print_address,
         )  # fmt: skip
-    say(*lines or [message("terminal.nothing-to-write")])
+    if lines:
+        say(*lines)
+    else:
+        say(_("There are no answers to write yet"))

@@ -9,7 +9,7 @@ import typer
 
 from keju.cli.app import app, program, say
 from keju.cli.options import out_option
-from keju.messages import message
+from keju.texts import _, n_
 
 
 @app.command()
@@ -38,11 +38,17 @@ def upload(
     megabytes = done.size / 1e6
     if done.parts:
         say(
-            message("terminal.uploaded-run", address=address, count=done.parts, megabytes=megabytes)
+            n_(
+                "{}: {n:,} part uploaded, {:.1f} MB",
+                "{}: {n:,} parts uploaded, {:.1f} MB",
+                done.parts,
+                address,
+                megabytes,
+            )
         )
     else:
-        say(message("terminal.upload-is-current", address=address))
-    say(message("terminal.next-download", keju=program(), address=address))
+        say(_("{}: up to date, no upload needed", address))
+    say(_("To copy the run back: {} download {} -o RUN", program(), address))
 
 
 @app.command()
@@ -63,5 +69,5 @@ def download(
     from keju.runs.uploading import download_run
 
     download_run(address, folder)
-    say(message("terminal.downloaded-run", address=address, folder=folder))
-    say(message("terminal.next-score", keju=program(), run=folder))
+    say(_("{}: copied to {}", address, folder))
+    say(_("Next: {0} score {1} && {0} report {1} -o report.html", program(), folder))

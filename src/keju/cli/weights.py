@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from keju.cli.app import WITH_FAILURES, app, print_json, say
 from keju.cli.options import AsJson
 from keju.errors import UsageError
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +22,9 @@ weights_app = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode="rich",
     help="List the weights that semantic metrics and engines need, with their source, revision and "
-    "SHA-256 if known. keju does not download weights.\n\n"
-    "[b]keju weights check DIR[/b] checks whether a folder contains the right weights, for example "
-    "[b]keju weights check models/bert-base-chinese[/b].",
+    "SHA-256 if known. keju does not download weights.\n\n[b]keju weights check DIR[/b] checks "
+    "whether a folder contains the right weights, for example [b]keju weights check "
+    "models/bert-base-chinese[/b].",
 )
 app.add_typer(weights_app, name="weights")
 
@@ -69,14 +69,21 @@ def check(
     from keju.models.weights import check_weights, installed_folders
 
     if folder is not None and not folder.is_dir():
-        raise UsageError(message("cli.weights-no-folder", folder=folder))
+        raise UsageError(
+            "there is no folder {}. Give the folder that has config.json and model.safetensors",
+            folder,
+        )
     if folder is not None and not (
         (folder / "config.json").is_file() or any(folder.glob("*.onnx"))
     ):
-        raise UsageError(message("cli.weights-not-in-folder", folder=folder))
+        raise UsageError(
+            "{} is not a folder of weights: it contains no config.json and no ONNX file. Give "
+            "the folder that has config.json and model.safetensors",
+            folder,
+        )
     folders = installed_folders() if folder is None else [folder]
     if not folders:
-        raise UsageError(message("cli.no-weights-installed"))
+        raise UsageError("no weights are installed here. Give a folder: keju weights check DIR")
     found = {str(each): check_weights(each) for each in folders}
     if as_json:
         print_json(
@@ -104,40 +111,40 @@ def _metrics_of_encoders() -> dict[str, list[str]]:
 
 
 def _show(known: KnownWeights, metrics: Sequence[str]) -> None:
-    unknown = message("terminal.weights-unknown")
-    say(message("terminal.weights-of", name=known.name, hub=known.hub))
+    unknown = _("unknown")
+    say(_("{}: {}", known.name, known.hub))
     if metrics:
-        say(message("terminal.weights-metrics", metrics=", ".join(metrics)))
-    size = message("terminal.weights-megabytes", size=known.megabytes)
+        say(_("  metrics: {}", ", ".join(metrics)))
+    size = _("{} MB", known.megabytes)
     say(
-        message(
-            "terminal.weights-revision",
-            revision=known.revision or unknown,
-            size=size if known.megabytes else unknown,
+        _(
+            "  revision: {}; size: {}",
+            known.revision or unknown,
+            size if known.megabytes else unknown,
         )
     )
     if known.model_type:
         say(
-            message(
-                "terminal.weights-architecture",
-                kind=known.model_type,
-                layers=known.layers,
-                size=known.hidden_size,
-                vocabulary=known.vocabulary,
+            _(
+                "  {}, {} layers, hidden size {}, vocabulary {:,}",
+                known.model_type,
+                known.layers,
+                known.hidden_size,
+                known.vocabulary,
             )
         )
     for name, sha256 in known.files.items():
         say(f"  {name}  {sha256}")
     if known.model_type and not known.weights_sha256:
-        say(message("terminal.weights-hash-unknown"))
+        say(_("  SHA-256: unknown; the check compares architecture and vocabulary"))
 
 
 def _show_checks(place: str, checks: Sequence[WeightsCheck]) -> None:
     say(f"{place}:")
     for each in checks:
         if each.outcome == "matches":
-            say(message("terminal.weights-match", name=each.model))
+            say(_("  {}: matches", each.model))
         elif each.outcome == "differs":
-            say(message("terminal.weights-differ", name=each.model, reason=each.reason))
+            say(_("  {}: differs: {}", each.model, each.reason))
         else:
-            say(message("terminal.weights-unverified", name=each.model, reason=each.reason))
+            say(_("  {}: cannot be verified: {}", each.model, each.reason))

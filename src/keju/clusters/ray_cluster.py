@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from keju import telemetry
 from keju.errors import PrerequisiteError, UsageError
-from keju.messages import message
+from keju.texts import _
 
 
 def start_ray(address: str) -> None:
@@ -25,7 +25,7 @@ def start_ray(address: str) -> None:
     try:
         import ray  # noqa: PLC0415 - heavy, optional
     except ImportError:
-        raise PrerequisiteError(message("clusters.engine-ray"), 'pip install "keju[ray]"') from None
+        raise PrerequisiteError(_("--engine ray"), 'pip install "keju[ray]"') from None
     if ray.is_initialized():
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
@@ -41,9 +41,7 @@ def start_ray(address: str) -> None:
         ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UsageError(
-            message("clusters.ray-does-not-answer", where=where, reason=reason)
-        ) from None
+        raise UsageError("Ray at {!r} does not respond: {}", where, reason) from None
 
 
 def count_cores() -> int:
@@ -58,15 +56,13 @@ def _check_reachable(where: str) -> None:
     """Check that a cluster's address is reachable: Ray itself would retry for minutes."""
     if where in {"local", "auto"}:
         return
-    host, _, port = where.removeprefix("ray://").rpartition(":")
+    host, __, port = where.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise UsageError(message("clusters.not-a-ray-address", where=where))
+        raise UsageError("{!r} is not the address of a Ray cluster: HOST:PORT", where)
     try:
         socket.create_connection((host, int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
-        raise UsageError(
-            message("clusters.ray-does-not-answer", where=where, reason=error)
-        ) from None
+        raise UsageError("Ray at {!r} does not respond: {}", where, error) from None
 
 
 class Node(NamedTuple):

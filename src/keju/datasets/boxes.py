@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keju.items import Box
-from keju.messages import message
+from keju.texts import _
 
 SLACK = 1.0
 """Pixels by which a box may exceed its image: annotation tools round up or down."""
@@ -12,14 +12,12 @@ SLACK = 1.0
 def box_fault(box: Box, size: tuple[int, int] | None) -> str:
     """The fault of a box on an image of that width and height, or an empty string."""
     if not (box.x0 < box.x1 and box.y0 < box.y1):
-        return message("datasets.box-without-area", box=_format_box(box))
+        return _("{} has no area", _format_box(box))
     if size is None:
         return ""
     width, height = size
     if min(box.x0, box.y0) < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK:
-        return message(
-            "datasets.box-outside-image", box=_format_box(box), width=width, height=height
-        )
+        return _("{} leaves its image of {}x{} pixels", _format_box(box), width, height)
     return ""
 
 

@@ -23,7 +23,7 @@ from keju.definitions import (
 from keju.definitions.references import BLANK
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import Message, message
+from keju.texts import Text, _, n_
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -49,8 +49,8 @@ def text_only_notice(item: Item) -> str:
     except DataError:
         return ""
     if form == "transcription":
-        return message("datasets.text-only-reference")
-    return message("datasets.text-only-gold-text")
+        return _("no model can be asked to read it; its text is only a reference")
+    return _("it can be asked only with --setting gold-text")
 
 
 def missing_part(item: Item) -> str:
@@ -91,13 +91,16 @@ def check_item(item: Item) -> Iterator[Finding]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        hint = as_sentence(message("datasets.use-task-id"))
+        hint = as_sentence(_("Use the id of a task"))
         yield Finding("error", item.id, str(error), hint)
         return
     if item.benchmark != kind.benchmark:
-        problem = message(
-            "datasets.item-other-benchmark", name=item.benchmark, task=kind.id,
-            benchmark=kind.benchmark,
+        problem = _(
+            "benchmark {!r}, but task {} is of {}",
+            item.benchmark,
+            kind.id,
+            kind.benchmark,
+            hint=_("Write {}", kind.benchmark)
         )  # fmt: skip
         yield Finding.of("error", item.id, problem)
     if item.split == "reference" and kind.of_pairs:
@@ -107,98 +110,147 @@ def check_item(item: Item) -> Iterator[Finding]:
         asked = _Asked(item, kind, query_of(item))
         prompt_of(item)
     except DataError as error:
-        correct = error.hint or message("datasets.correct-item")
+        correct = error.hint or _("Correct the item")
         yield Finding("error", item.id, error.problem, as_sentence(correct))
         return
     for severity, check in _CHECKS:
         yield from (Finding.of(severity, item.id, problem) for problem in check(asked))
 
 
-def _labelled(item: Item) -> Iterator[Message]:
+def _labelled(item: Item) -> Iterator[Text]:
     """Check the reference split of a pair task: single labelled images without a question."""
     if len(item.images) != 1:
-        yield message("datasets.labelled-images", count=len(item.images))
+        yield n_(
+            "{n:,} image, but a reference has one",
+            "{n:,} images, but a reference has one",
+            len(item.images),
+            hint="Keep one image",
+        )
     if not item.answer.strip():
-        yield message("datasets.labelled-without-label")
+        yield _("the reference has no label", hint="Write the class into the answer")
 
 
-def _images(asked: _Asked) -> Iterator[Message]:
+def _images(asked: _Asked) -> Iterator[Text]:
     item = asked.item
     if asked.task.of_pairs:
         yield from _gallery(item)
     elif not asked.query.image:
         if item.images:
-            yield message("datasets.item-image-not-declared")
+            yield _(
+                "it has an image, but the definition declares its task without images",
+                hint="Remove image = false from the task's family, or the image from the item",
+            )
     elif not item.images and item.transcription is None:
-        yield message("datasets.item-shows-nothing")
+        yield _(
+            "the item has neither an image nor a transcription, so a model gets nothing to read",
+            hint="Import it again with its image beside it",
+        )
 
 
-def _gallery(item: Item) -> Iterator[Message]:
+def _gallery(item: Item) -> Iterator[Text]:
     candidates = len(item.images) - 1
     if candidates < 1:
-        yield message("datasets.gallery-without-candidates", count=len(item.images))
+        yield n_(
+            "{n:,} image, but the task compares one with its candidates",
+            "{n:,} images, but the task compares one with its candidates",
+            len(item.images),
+            hint="Add its candidates as images",
+        )
     elif not all(1 <= place <= candidates for place in item.relevant):
         relevant = list(item.relevant)[:5]
-        yield message("datasets.relevant-outside", relevant=relevant, count=candidates)
+        yield _(
+            "relevant {}, but the candidates are 1 to {}",
+            relevant,
+            candidates,
+            hint="Use the position of each candidate after the first image, from 1",
+        )
     elif len(set(item.relevant)) < len(item.relevant):
-        yield message("datasets.relevant-twice")
+        yield _("a relevant candidate is named twice", hint="Name each once")
 
 
-def _blank(asked: _Asked) -> Iterator[Message]:
+def _blank(asked: _Asked) -> Iterator[Text]:
     """Check that a blank page has no text, and is a page to transcribe."""
     if asked.item.metadata.get(BLANK) != "yes":
         return
     if not is_blank(asked.item) or asked.query.form != "transcription":
-        yield message("datasets.blank-with-text", mark=BLANK)
+        yield _(
+            "its metadata has {}=yes, but it has a text or its task is not transcription",
+            BLANK,
+            hint=_("Remove the text or the metadata {}", BLANK),
+        )
 
 
-def _answer(asked: _Asked) -> Iterator[Message]:
+def _answer(asked: _Asked) -> Iterator[Text]:
     item, form = asked.item, asked.query.form
     if asked.task.of_pairs or missing_part(item):
         return
     if not item.answer.strip():
         return
     if form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
-        yield message("datasets.answer-not-number", answer=item.answer[:20])
+        yield _("the answer {!r} is not a number", item.answer[:20], hint="Write it in digits")
     elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
-        yield message("datasets.answer-not-yes-no", answer=item.answer[:20])
+        yield _("the answer {!r} is neither Yes nor No", item.answer[:20], hint="Write Yes or No")
 
 
-def _options(asked: _Asked) -> Iterator[Message]:
+def _options(asked: _Asked) -> Iterator[Text]:
     item = asked.item
     if asked.query.form != "letter":
         return
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
         if item.verbatim:
-            yield message("datasets.options-too-few-in-question", count=len(options))
+            yield n_(
+                "{n:,} option found in the question",
+                "{n:,} options found in the question",
+                len(options),
+                hint="Write them as A、… B、… or give the item its options",
+            )
         else:
-            yield message("datasets.options-too-few", count=len(options))
+            yield n_(
+                "{n:,} option found",
+                "{n:,} options found",
+                len(options),
+                hint="Write them as A、… B、… or give the item its options",
+            )
         return
     if item.answer.strip() and item.answer not in choices:
         letters, given = "".join(choices), item.answer[:20]
-        yield message("datasets.answer-not-a-letter", answer=given, letters=letters)
+        yield _(
+            "the answer {!r} is not one of the letters {}",
+            given,
+            letters,
+            hint="Write the letter of the right option",
+        )
     first: dict[str, str] = {}
     for letter, option in zip(choices, options, strict=True):
         text = "".join(option.split())
         if not text:
-            yield message("datasets.option-empty", letter=letter)
+            yield _("option {} is empty", letter, hint="Fill it in, or remove it")
         elif text in first:
-            yield message(
-                "datasets.options-same", first=first[text], letter=letter, option=option[:20]
+            yield _(
+                "options {} and {} are the same: {!r}",
+                first[text],
+                letter,
+                option[:20],
+                hint="Change one of them",
             )
         first.setdefault(text, letter)
 
 
-def _boxes(asked: _Asked) -> Iterator[Message]:
+def _boxes(asked: _Asked) -> Iterator[Text]:
     item = asked.item
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
         if fault := box_fault(box, size):
-            yield message("datasets.box-faulty", number=number, fault=fault)
+            yield _(
+                "box {} {}",
+                number,
+                fault,
+                hint="Draw it again: left < right, top < bottom, inside the image",
+            )
 
 
-def _lines(asked: _Asked) -> Iterator[Message]:
+def _lines(asked: _Asked) -> Iterator[Text]:
     item = asked.item
     if not item.images:
         return
@@ -210,12 +262,16 @@ def _lines(asked: _Asked) -> Iterator[Message]:
         and not any(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
     ]
     if away:
-        yield message(
-            "datasets.lines-outside-image", count=len(away), total=len(item.lines), first=away[0]
+        yield _(
+            "{} of {} lines are outside the image, the first is {!r}",
+            len(away),
+            len(item.lines),
+            away[0],
+            hint="Check that the image is the one that was transcribed",
         )
 
 
-def _one_text(asked: _Asked) -> Iterator[Message]:
+def _one_text(asked: _Asked) -> Iterator[Text]:
     """Check that answer, transcription and lines of a page to transcribe are the same text.
 
     Punctuation and the order of lines may differ. Lines are compared with the answer only where it
@@ -233,7 +289,10 @@ def _one_text(asked: _Asked) -> Iterator[Message]:
         and len(texts) == len(item.answer.strip().splitlines())
         and (sorted("".join(texts)) != sorted(answer))
     ):
-        yield message("datasets.lines-unlike-answer")
+        yield _(
+            "the text of its lines differs from the answer",
+            hint="Correct the text of the lines, or remove the lines",
+        )
 
 
 def _letters(text: str) -> str:
@@ -241,13 +300,16 @@ def _letters(text: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFC", text) if char.isalnum())
 
 
-def _apart(one: str, other: str) -> Message:
+def _apart(one: str, other: str) -> Text:
     """Where an answer and a transcription first differ, with a few characters of each."""
     place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
                  min(len(one), len(other)))  # fmt: skip
-    return message(
-        "datasets.answer-unlike-transcription",
-        one=one[place : place + 6], other=other[place : place + 6], place=place + 1,
+    return _(
+        "the answer differs from the transcription ({!r} and {!r} at character {})",
+        one[place : place + 6],
+        other[place : place + 6],
+        place + 1,
+        hint="Write the text of the image into both"
     )  # fmt: skip
 
 
@@ -284,7 +346,7 @@ def _codes(marks: Iterable[str]) -> str:
     return ", ".join(f"U+{ord(mark):04X}" for mark in dict.fromkeys(marks))
 
 
-_CHECKS: tuple[tuple[Severity, Callable[[_Asked], Iterator[Message]]], ...] = (
+_CHECKS: tuple[tuple[Severity, Callable[[_Asked], Iterator[Text]]], ...] = (
     ("error", _images),
     ("warning", _blank),
     ("error", _answer),

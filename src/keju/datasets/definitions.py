@@ -18,7 +18,6 @@ from keju.definitions import definition_texts, register_definition
 from keju.definitions.registry import FILE
 from keju.errors import DataError
 from keju.files import toml_text, write_atomic
-from keju.messages import message
 
 FOLDER = "benchmarks"
 """The directory of the definitions in a dataset with items of several benchmarks."""
@@ -52,5 +51,5 @@ def _files(folder: Path) -> Iterator[Path]:
         yield folder / FILE
     found = sorted(islice((folder / FOLDER).glob("*.toml"), _MOST + 1))
     if len(found) > _MOST:
-        raise DataError(message("datasets.too-many-definitions", most=_MOST), file=folder / FOLDER)
+        raise DataError("more than {} definitions", _MOST, file=folder / FOLDER)
     yield from found

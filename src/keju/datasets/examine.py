@@ -20,7 +20,6 @@ from keju.datasets.readers.obstacles import Obstacle, find_archives, find_obstac
 from keju.definitions import file_of
 from keju.errors import UsageError
 from keju.files import write_atomic
-from keju.messages import message
 
 _TABLES = 5
 _COLUMNS = 40
@@ -75,9 +74,9 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     try:
         there = src.exists() or (src.is_symlink() and bool(src.resolve()))
     except (OSError, RuntimeError):  # In Python 3.11 and 3.12 a loop of links is a RuntimeError.
-        raise UsageError(message("datasets.link-to-itself", src=src)) from None
+        raise UsageError("{}: the link points to itself", src) from None
     if not there:
-        raise UsageError(message("datasets.no-source", src=src))
+        raise UsageError("{}: no such file or folder", src)
     listing = Listing(src)
     found = None if mapping else find_obstacle(listing)
     ranked: list[Candidate] = []
@@ -141,7 +140,7 @@ def write_mapping(src: Path, file: Path) -> None:
         DataError: the file cannot be written.
     """
     if not src.exists():
-        raise UsageError(message("datasets.no-source", src=src))
+        raise UsageError("{}: no such file or folder", src)
     if file.exists():
-        raise UsageError(message("datasets.map-exists", file=file))
+        raise UsageError("{} exists. Choose another --write-map, or delete it", file)
     write_atomic(file, draft_mapping(Listing(src)))

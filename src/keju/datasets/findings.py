@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from keju.errors import printable
-from keju.messages import Message, message
+from keju.texts import Text, _
 
 Severity = Literal["error", "warning", "notice"]
 
@@ -20,24 +20,24 @@ class Finding(NamedTuple):
     hint: str
 
     @classmethod
-    def of(cls, severity: Severity, item: str, problem: Message) -> Finding:
+    def of(cls, severity: Severity, item: str, problem: Text) -> Finding:
         """The finding with the hint of a message."""
         return cls(severity, item, problem, as_sentence(problem.hint))
 
     def __str__(self) -> str:
-        _, item, problem, hint = self
+        __, item, problem, hint = self
         if self.severity == "error":
-            line = message("datasets.finding-error", item=item, problem=problem, hint=hint)
+            line = _("error: {}: {}. {}", item, problem, hint)
         elif self.severity == "warning":
-            line = message("datasets.finding-warning", item=item, problem=problem, hint=hint)
+            line = _("warning: {}: {}. {}", item, problem, hint)
         else:
-            line = message("datasets.finding-notice", item=item, problem=problem, hint=hint)
+            line = _("notice: {}: {}. {}", item, problem, hint)
         return printable(" ".join(line.split()))
 
 
 def as_sentence(hint: str) -> str:
     """A hint with a full stop."""
-    return message("datasets.hint-sentence", hint=hint)
+    return _("{}.", hint)
 
 
 class NameCount:
@@ -55,4 +55,4 @@ class NameCount:
     def __str__(self) -> str:
         if self.count < 2:
             return self.first
-        return message("datasets.first-and-more", first=self.first, count=self.count - 1)
+        return _("{} and {} more", self.first, self.count - 1)

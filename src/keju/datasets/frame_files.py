@@ -17,7 +17,6 @@ from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
 from keju.files import replace_file, write_atomic
 from keju.local_paths import check_local
-from keju.messages import message
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -136,7 +135,7 @@ def _arrow(frame: pl.DataFrame) -> pa.Table:
 
 def _not_writable(path: Path, error: OSError) -> DataError:
     reason = error.strerror or next(iter(str(error).splitlines()), "")
-    return DataError(message("files.not-writable", reason=reason), file=path)
+    return DataError("cannot be written: {}", reason, file=path, hint="Choose another place")
 
 
 def _gather(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:

@@ -16,7 +16,6 @@ from keju.datasets.parts import BATCH_ROWS, part_name
 from keju.datasets.table import as_stored, stored_frame
 from keju.errors import UsageError
 from keju.items import Item
-from keju.messages import message
 
 _PARTITION_ITEMS: ContextVar[int] = ContextVar("items of a part", default=0)
 
@@ -32,7 +31,7 @@ def partitioning(items: int) -> Iterator[None]:
         UsageError: the number is negative.
     """
     if items < 0:
-        raise UsageError(message("datasets.partition-items-negative", items=items))
+        raise UsageError("--partition-items is {}, expected 0 (one table) or more", items)
     token = _PARTITION_ITEMS.set(items)
     try:
         yield

@@ -9,7 +9,7 @@ from functools import cache
 
 from keju.files import shipped_toml
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _
 
 _VERSION = re.compile(r"[-/]v?\d+(?:\.\d+)*(?:[-/][a-z]{2,4})?$")
 """A version at the end of a name or an address, and the country of a ported licence."""
@@ -50,9 +50,9 @@ def forbids_copies(licence: str) -> str:
         name = _normalise_name(part)
         allowed = _load_licences().get(name, _load_licences().get(_VERSION.sub("", name)))
         if allowed is None:
-            return message("datasets.copies-not-known")
+            return _("keju does not know it")
         if not allowed:
-            return message("datasets.copies-forbidden")
+            return _("copies require the permission of the rights holder")
     return ""
 
 

@@ -11,7 +11,6 @@ import msgspec
 from keju.errors import UsageError
 from keju.files import shipped_toml
 from keju.items import LineKind
-from keju.messages import message
 
 FLOW: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
 """Kinds that belong to the running text; all others are outside of it."""
@@ -75,7 +74,11 @@ def parse_kinds(text: str) -> dict[str, LineKind]:
         known: LineKind | None = next((k for k in get_args(LineKind) if k == kind), None)
         if not (word and equals and known):
             choices = ", ".join(get_args(LineKind))
-            raise UsageError(message("datasets.kinds-invalid", part=part, choices=choices))
+            raise UsageError(
+                "option kinds: {!r} does not have the form WORD=KIND, in which KIND is one of {}",
+                part,
+                choices,
+            )
         found[_fold(word)] = known
     return found
 

@@ -12,7 +12,6 @@ from msgspec import field
 from keju.datasets.table import as_stored
 from keju.errors import DataError
 from keju.items import Item, Record
-from keju.messages import message
 
 FORMAT = "keju-dataset-1"
 
@@ -94,4 +93,8 @@ class ItemsDigest:
 
 def altered(path: Path | str) -> DataError:
     """An error that an image is not the one that its dataset was made with."""
-    return DataError(message("datasets.image-replaced"), file=path)
+    return DataError(
+        "the image is not the one that was imported (size or SHA-256 differs)",
+        file=path,
+        hint="Put the original back, or import the dataset again",
+    )

@@ -16,7 +16,6 @@ import msgspec
 from keju.datasets.parts import reporting_damage
 from keju.errors import DataError
 from keju.items import ImageRef
-from keju.messages import message
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,12 +119,16 @@ class Packed:
         """
         place = self._places.get(path)
         if place is None:
-            raise DataError(message("datasets.image-in-no-table"), item=path)
+            raise DataError(
+                "none of the tables contains the image", item=path, hint="Export the dataset again"
+            )
         file = self._paths[place.table]
         with reporting_damage(file):
             data = self._group(place.table, place.group)[place.row].as_py()
         if not isinstance(data, bytes):
-            raise DataError(message("datasets.image-cell-empty"), file=file, item=path)
+            raise DataError(
+                "the cell has no image", file=file, item=path, hint="Export the dataset again"
+            )
         return data
 
     def _group(self, table: int, group: int) -> pa.Array:
@@ -155,7 +158,10 @@ def _opened(path: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an
         names = table.schema_arrow.names
     if not {"path", "image"} <= set(names):
         raise DataError(
-            message("datasets.tables-columns-missing", names=", ".join(names)), file=path
+            "expected the columns path, image; found {}",
+            ", ".join(names),
+            file=path,
+            hint="Export the dataset again",
         )
     return table
 

@@ -11,7 +11,6 @@ from keju.datasets.line_kinds import FLOW, is_specific
 from keju.errors import DataError
 from keju.items import Line, LineKind, Record
 from keju.layout.order import order_lines
-from keju.messages import message
 
 TextChoice = Literal["all", "body", "main", "notes"]
 """The selected lines of a page: every line; main text and notes, without marginal text; main text
@@ -92,7 +91,11 @@ def effective_order(page: Page, order: OrderChoice) -> Literal["stated", "docume
 def _by_geometry(page: Page) -> tuple[Line, ...]:
     points = [point for line in page.lines for point in line.polygon]
     if not points:
-        raise DataError(message("datasets.no-outlines"), file=page.file)
+        raise DataError(
+            "no line has an outline, so geometry cannot order them",
+            file=page.file,
+            hint="Use the document's order",
+        )
     numbered = [
         msgspec.structs.replace(line, id=str(place)) for place, line in enumerate(page.lines)
     ]

@@ -17,7 +17,6 @@ import polars as pl
 
 from keju.datasets.schema import as_items
 from keju.errors import DataError
-from keju.messages import message
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -48,7 +47,12 @@ def table_files(path: Path) -> list[Path]:
     found = {each.name for each in path.glob(PARTS)}
     names = [part_name(number) for number in range(max(1, len(found)))]
     if missing := next((name for name in names if name not in found), ""):
-        raise DataError(message("datasets.part-missing", name=missing), file=path)
+        raise DataError(
+            "{} is missing",
+            missing,
+            file=path,
+            hint="Create the folder again with the command that wrote it",
+        )
     return [path / name for name in names]
 
 
@@ -130,7 +134,12 @@ def reporting_damage(path: Path | str) -> Iterator[None]:
         raise
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - almost anything
         reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
-        raise DataError(message("datasets.table-not-parquet", reason=reason), file=path) from None
+        raise DataError(
+            "not readable as parquet: {}",
+            reason,
+            file=path,
+            hint="Create the file again with the command that wrote it",
+        ) from None
 
 
 def _check_file(path: Path) -> bool:
@@ -138,11 +147,11 @@ def _check_file(path: Path) -> bool:
     try:
         return is_parquet(path)
     except FileNotFoundError:
-        raise DataError(message("datasets.table-missing"), file=path) from None
-    except OSError as error:
         raise DataError(
-            message("datasets.table-not-readable", reason=error.strerror or error), file=path
+            "no such file", file=path, hint="Create the file again with the command that wrote it"
         ) from None
+    except OSError as error:
+        raise DataError("not readable: {}", error.strerror or error, file=path) from None
 
 
 def _file_frame(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:

@@ -15,7 +15,6 @@ from keju.errors import DataError, KejuError
 from keju.files import sha256_bytes
 from keju.images import decoding, extension_of, open_header, upright_size
 from keju.items import ImageRef, Item
-from keju.messages import message
 
 ITEMS = 3
 """The number of items of a preview."""
@@ -58,7 +57,7 @@ def preview(
         except KejuError as found:
             error = found.with_traceback(None)  # a traceback would keep the data in memory
     if not (writer.items or error or timed_out):
-        error = DataError(message("datasets.no-items-found"), file=src)
+        error = DataError("the reader finds no items", file=src)
     return Preview(tuple(writer.items), *log.fields(), error, timed_out)
 
 

@@ -16,7 +16,6 @@ from keju.definitions.registry import FILE
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file, write_atomic
 from keju.items import ImageRef
-from keju.messages import message
 from keju.object_stores import FileCache, ObjectFolder, cache_folder, parse_address
 from keju.object_stores.folder import MissingObjectError
 
@@ -42,7 +41,7 @@ class RemoteDataset:
             manifest = self.folder.read(MANIFEST)
         except MissingObjectError:
             raise UsageError(
-                message("object-stores.no-dataset", address=self.folder, name=MANIFEST)
+                "{}: there is no dataset (no object {})", self.folder, MANIFEST
             ) from None
         mark = hashlib.sha256(f"{self.folder}\n".encode() + manifest).hexdigest()
         self.path = cache_folder() / "datasets" / mark
@@ -114,7 +113,11 @@ class RemoteDataset:
             if hashlib.sha256(data).hexdigest() == ref.sha256:
                 return data
             path.unlink(missing_ok=True)
-        raise DataError(message("datasets.image-replaced"), file=f"{self.folder}/{ref.path}")
+        raise DataError(
+            "the image is not the one that was imported (size or SHA-256 differs)",
+            file=f"{self.folder}/{ref.path}",
+            hint="Put the original back, or import the dataset again",
+        )
 
     def packed(self) -> Packed:
         """The tables of images, read in place; false where images are separate objects.

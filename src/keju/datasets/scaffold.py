@@ -13,7 +13,6 @@ from keju.datasets.readers.base import NO_OPTIONS, Options, Table
 from keju.datasets.readers.words import import_command
 from keju.errors import UsageError
 from keju.files import FORMULA, write_atomic
-from keju.messages import message
 
 _BOM = "\ufeff"
 
@@ -46,14 +45,14 @@ def scaffold(
     reader = FORMATS.get(form)
     if reader is None or reader.tables is None:
         known = ", ".join(scaffolded_formats())
-        raise UsageError(message("datasets.scaffold-no-tables", format=form, known=known))
+        raise UsageError("format {!r} has no tables to fill in. Formats: {}", form, known)
     settings = reader.parse(options)
     if not src.exists():
-        raise UsageError(message("datasets.no-source", src=src))
+        raise UsageError("{}: no such file or folder", src)
     for table in reader.tables.make(src, settings):
         file = folder / f"{table.name}.csv"
         if file.exists():
-            raise UsageError(message("datasets.scaffold-exists", file=file))
+            raise UsageError("{} exists. Choose another folder with -o, or remove it", file)
         write_atomic(file, _csv(table))
         more = {name: str(file) for name in table.options}
         kept = {name: value for name, value in options.items() if name not in table.replaces}

@@ -17,7 +17,7 @@ from keju.errors import UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.items import UNKNOWN, Record
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.texts import _
 
 _STATE = "scans.json"
 _NEW = "importing"
@@ -97,7 +97,7 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     check_local(scans)
     check_local(work)
     if not scans.exists():
-        raise UsageError(message("datasets.no-scans", scans=scans))
+        raise UsageError("{}: no such file or folder", scans)
     state = _checked(scans, work)
     if is_dataset(scans):
         return TakenScans(scans)
@@ -106,7 +106,11 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     work.mkdir(parents=True, exist_ok=True)
     with locked_file(
         work / _LOCK,
-        busy=message("datasets.scans-imported-elsewhere", work=work),
+        busy=_(
+            "{}: another process imports the scans there. Wait until it has ended, or choose "
+            "another --work",
+            work,
+        ),
     ):
         # Another process may have imported them between the first check and the lock.
         state = _checked(scans, work)
@@ -154,19 +158,32 @@ def run_folder(work: Path, limit: int | None) -> Path:
 def _checked(scans: Path, work: Path) -> _State | None:
     """The state of the last import to a work directory; None where it is new."""
     if work.resolve().is_relative_to(scans.resolve()) and scans.is_dir():
-        raise UsageError(message("datasets.work-inside-scans", work=work, scans=scans))
+        raise UsageError(
+            "{}: the work folder would be inside the scans, and its images would be imported as "
+            "scans. Choose a folder outside {} with -o or --work",
+            work,
+            scans,
+        )
     if work.exists() and not work.is_dir():
-        raise UsageError(message("datasets.work-not-a-folder", work=work))
+        raise UsageError("{}: not a folder. Choose another --work", work)
     path = work / _STATE
     if path.is_file():
         state = read_json(path, _State)
         if state.scans != str(scans.resolve()):
-            raise UsageError(message("datasets.work-of-other-scans", work=work, scans=state.scans))
+            raise UsageError(
+                "{}: the work folder belongs to other scans ({}). Choose another -o or --work",
+                work,
+                state.scans,
+            )
         return state
     others = [each.name for each in work.iterdir()] if work.is_dir() else []
     ours = (_NEW, _LOCK, "dataset-", "run")
     if strangers := [name for name in others if not name.startswith(ours)]:
-        raise UsageError(message("datasets.work-has-other-files", work=work, name=strangers[0]))
+        raise UsageError(
+            "{}: the work folder contains other files ({}). Choose another --work",
+            work,
+            strangers[0],
+        )
     return None
 
 
@@ -199,12 +216,12 @@ def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
     lines = []
     if changed:
         shown = _first_names(changed)
-        lines.append(message("terminal.import-files-changed", count=len(changed), names=shown))
+        lines.append(_("{} changed: {}", len(changed), shown))
     if new:
-        lines.append(message("terminal.import-files-new", count=len(new), names=_first_names(new)))
+        lines.append(_("{} new: {}", len(new), _first_names(new)))
     if gone:
         shown = _first_names(gone)
-        lines.append(message("terminal.import-files-gone", count=len(gone), names=shown))
+        lines.append(_("{} gone: {}", len(gone), shown))
     return tuple(lines)
 
 

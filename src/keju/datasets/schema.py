@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 
 from keju.errors import DataError
-from keju.messages import message
 
 _ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
 
@@ -115,16 +114,15 @@ def _check_columns(path: Path, found: pl.Schema, needed: Sequence[str]) -> None:
     missing = [name for name in needed if name not in found]
     if missing or not set(found) <= set(SCHEMA):
         raise DataError(
-            message("datasets.not-an-item-table", names=_names(SCHEMA), found=_names(found)),
+            "not a table of items: expected the columns {}; found {}",
+            _names(SCHEMA),
+            _names(found),
             file=path,
         )
     for name, kind in found.items():
         if kind != SCHEMA[name]:
             raise DataError(
-                message(
-                    "datasets.column-type-differs", name=name, expected=SCHEMA[name], found=kind
-                ),
-                file=path,
+                "column {!r} must be {}, but is {}", name, SCHEMA[name], kind, file=path
             )
 
 

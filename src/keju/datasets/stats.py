@@ -14,7 +14,7 @@ from keju.datasets.values import value_label
 from keju.definitions import UnitCounter, missing_reference, prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import MIXED_GALLERY, ImageRef, Item
-from keju.messages import message
+from keju.texts import _
 
 OVERALL = "OverAll"
 
@@ -125,7 +125,7 @@ def _item_row(item: Item) -> dict[str, object]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        raise DataError(str(error), item=item.id, hint=message("datasets.see-validate")) from None
+        raise DataError(str(error), item=item.id, hint=_("See: keju data validate")) from None
     return {
         "benchmark": kind.benchmark,
         "domain": kind.domain,

@@ -46,9 +46,9 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local, shell_quoted
-from keju.messages import Message, message
 from keju.notebook import block, facts, folded, table
 from keju.object_stores import is_address
+from keju.texts import Text, _
 
 if TYPE_CHECKING:
     from keju.datasets.remote import RemoteDataset
@@ -63,15 +63,31 @@ __all__ = [
 ]
 
 
-def _problem(path: Path) -> Message:
+def _problem(path: Path) -> Text:
     """Why a path is not a dataset directory, and the command that creates one."""
     place = shell_quoted(str(path))
     if (path / UNFINISHED).exists():
-        return message("datasets.import-unfinished", path=path, out=place)
+        return _(
+            "{}: the import into this directory did not finish. Run the same keju data import "
+            "again, with --out {}",
+            path,
+            place,
+        )
     if not path.exists():
-        return message("datasets.no-dataset-directory", path=path, out=place)
+        return _(
+            "{}: no such dataset directory. Create the dataset with: keju data import auto SRC "
+            "--out {}. The bundled set has the name mini",
+            path,
+            place,
+        )
     out = shell_quoted(f"{path.resolve().name}-dataset")
-    return message("datasets.not-a-dataset-directory", path=path, source=place, out=out)
+    return _(
+        "{}: not a dataset directory (no dataset.json). Create a dataset from it with: keju data "
+        "import auto {} --out {}",
+        path,
+        place,
+        out,
+    )
 
 
 class Dataset:
@@ -112,13 +128,19 @@ class Dataset:
         if not file.is_file():
             if (path / "dataset" / MANIFEST).is_file():
                 raise UsageError(
-                    message("datasets.build-not-dataset", path=path, dataset=path / "dataset")
+                    "{}: this is the folder of a build, not a dataset. Its dataset is {}",
+                    path,
+                    path / "dataset",
                 )
             raise UsageError(_problem(path))
         manifest = read_json(file, DatasetManifest)
         if manifest.format != FORMAT:
             raise DataError(
-                message("datasets.other-format", format=manifest.format, known=FORMAT), file=file
+                "format {!r}, but this version of keju reads {!r}",
+                manifest.format,
+                FORMAT,
+                file=file,
+                hint="Use the keju version that wrote it",
             )
         know_stored(folder)
         return cls(path, manifest, remote)
@@ -173,7 +195,10 @@ class Dataset:
             yield item
         if digest.hash != self.manifest.hash:
             raise DataError(
-                message("datasets.items-changed", manifest=MANIFEST), file=self.items_path
+                "the items are not those that {} describes (their hash differs)",
+                MANIFEST,
+                file=self.items_path,
+                hint="Import the dataset again",
             )
 
     def frames(
@@ -262,7 +287,12 @@ class Dataset:
                     return
             except (OSError, RuntimeError):
                 pass
-        raise DataError(message("datasets.image-path-outside"), file=self.path, item=repr(ref.path))
+        raise DataError(
+            "the path of an image must be inside the dataset",
+            file=self.path,
+            item=repr(ref.path),
+            hint="Import the dataset again",
+        )
 
     def image_bytes(self, ref: ImageRef) -> bytes:
         """The bytes of an image, as they were imported.
@@ -285,7 +315,7 @@ class Dataset:
         except OSError as error:
             reason = error.strerror or str(error)
             raise DataError(
-                message("datasets.image-unreadable", reason=reason), file=path
+                "image not readable: {}", reason, file=path, hint="Import the dataset again"
             ) from None
         if sha256_bytes(data) != ref.sha256:
             raise altered(path)

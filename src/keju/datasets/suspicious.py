@@ -25,8 +25,8 @@ from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.ink import Parts
 from keju.items import Item
-from keju.messages import Message, message
 from keju.text import counted, is_han
+from keju.texts import Text, _, n_
 
 LEAST_COPIED = 20
 """Minimum length in characters of a text that two images cannot be expected to share."""
@@ -95,26 +95,47 @@ _PLACEHOLDER = re.compile(
 _INSIDE = re.compile(r"(?<![A-Za-z])(?:TODO|FIXME|TBD|[Ll]orem ipsum)(?![A-Za-z])")
 
 
-def text_fault(text: str) -> Message | None:
+def text_fault(text: str) -> Text | None:
     """Evidence that a text is not a transcription, with a hint; None where there is none."""
     bare = "".join(char if char.isalnum() else " " for char in text.casefold())
     bare = " ".join(bare.split())
     if _BLANK.fullmatch(bare):
-        return message("datasets.text-says-blank", shown=text.strip()[:20])
+        return _(
+            "the text describes the page as blank ({!r})",
+            text.strip()[:20],
+            hint="If it is blank, import it as a blank page: see keju data formats pages",
+        )
     if _PLACEHOLDER.fullmatch(bare):
-        return message("datasets.text-placeholder", shown=text.strip()[:20])
+        return _(
+            "the text is a placeholder ({!r})",
+            text.strip()[:20],
+            hint="Write what the image shows, or drop it",
+        )
     for what, pattern in _MARKUP:
         if found := pattern.search(text):
             shown = " ".join(text[found.start() :].split())[:20]
-            return message("datasets.text-has-markup", kind=_name_markup(what), shown=shown)
+            return _(
+                "the text contains {} ({!r})",
+                _name_markup(what),
+                shown,
+                hint="Save it as plain text (.txt, UTF-8)",
+            )
     if _INSIDE.search(text):
-        return message("datasets.text-placeholder", shown=text.strip()[:20])
+        return _(
+            "the text is a placeholder ({!r})",
+            text.strip()[:20],
+            hint="Write what the image shows, or drop it",
+        )
     if text.strip() and not any(map(_like_han, text)):
-        return message("datasets.text-without-chinese", shown=text.strip()[:20])
+        return _(
+            "the text has no Chinese character ({!r})",
+            text.strip()[:20],
+            hint="Check that it is the right file",
+        )
     return None
 
 
-def damage_of(item: Item) -> Iterator[Message]:
+def damage_of(item: Item) -> Iterator[Text]:
     """Characters of the references that no page shows, with a hint; each kind once.
 
     A model cannot give them back, so that a right answer has errors. U+FFFD is not counted
@@ -129,18 +150,40 @@ def damage_of(item: Item) -> Iterator[Message]:
     # One text may be stored in several fields.
     replaced = max((_REPLACED.findall(text) for text in texts), key=len)
     if replaced:
-        yield message("datasets.reference-replaced", count=len(replaced))
+        yield n_(
+            "its reference has {n:,} replacement character U+FFFD, the trace of a wrong "
+            "decoding: they are not counted, and what a model reads there is an insertion",
+            "its reference has {n:,} replacement characters U+FFFD, the trace of a wrong "
+            "decoding: they are not counted, and what a model reads there is an insertion",
+            len(replaced),
+            hint=(
+                "Decode the source again in its own encoding, and import again. Write □ for a "
+                "character that cannot be read"
+            ),
+        )
     private = max((_PRIVATE.findall(text) for text in texts), key=len)
     if private:
         codes = [f"U+{ord(char):04X}" for char in dict.fromkeys(private)]
         shown = ", ".join([*codes[:_MOST_CODES], *(["…"] if len(codes) > _MOST_CODES else [])])
-        yield message("datasets.reference-private", count=len(private), codes=shown)
+        yield n_(
+            "its reference has {n:,} private-use character ({}), whose meaning only one font or "
+            "encoding knows: a model that reads the right character has an error",
+            "its reference has {n:,} private-use characters ({}), whose meaning only one font or "
+            "encoding knows: a model that reads the right character has an error",
+            len(private),
+            shown,
+            hint=(
+                "Replace them by the Unicode character (fonts of the Kangxi dictionary, GBK and "
+                "Big5 with additions have tables), by a description such as ⿰木皆, or by □, and "
+                "import again"
+            ),
+        )
 
 
 def _name_markup(kind: str) -> str:
     if kind == "tags":
-        return message("datasets.markup-html")
-    return message("datasets.markup-entities") if kind == "entities" else kind
+        return _("HTML or XML tags")
+    return _("character entities") if kind == "entities" else kind
 
 
 def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
@@ -155,7 +198,12 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
     for item in items:
         found.add(item)
         for field, codes in unseen_characters(item):
-            problem = message("datasets.item-invisible-characters", field=field, codes=codes)
+            problem = _(
+                "its {} contains invisible characters: {}",
+                field,
+                codes,
+                hint="Remove them, and import again",
+            )
             yield Finding.of("warning", _name(item), problem)
     yield from found.list_all()
 
@@ -164,7 +212,7 @@ class SuspiciousTexts:
     """The same as `suspicious_texts`, for items that are added one by one."""
 
     def __init__(self) -> None:
-        self._faults: dict[str, tuple[Message, NameCount]] = {}
+        self._faults: dict[str, tuple[Text, NameCount]] = {}
         self._damaged: list[Finding] = []
         self._texts = array("Q")
         self._owners: list[_Owner] = []
@@ -205,7 +253,7 @@ class SuspiciousTexts:
         if not self._owners:
             return []
         texts = np.frombuffer(self._texts, np.uint64)
-        _, first, text = np.unique(texts, return_index=True, return_inverse=True)
+        __, first, text = np.unique(texts, return_index=True, return_inverse=True)
         return sorted(self._owners, key=lambda each: (int(first[text[each.place]]), each.place))
 
 
@@ -218,18 +266,30 @@ def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterat
     if length >= LEAST_COPIED and len(one_each) > 1:
         names: str = ", ".join(each.name for each in one_each[1:4])
         if len(one_each) > 4:
-            names = message("datasets.names-and-more", names=names, count=len(one_each) - 4)
-        problem = message("datasets.text-of-two-images", length=length, names=names)
+            names = _("{} and {} more", names, len(one_each) - 4)
+        problem = n_(
+            "the same text ({n:,} character) as {}, on another image",
+            "the same text ({n:,} characters) as {}, on another image",
+            length,
+            names,
+            hint="Check which of the images it belongs to",
+        )
         yield Finding.of("warning", first.name, problem)
     elif 0 < length < LEAST_COPIED and short and len(one_each) >= LEAST_COPIES:
-        problem = message("datasets.short-text-of-images", count=len(one_each), shown=first.shown)
+        problem = n_(
+            "{n:,} image has the same short text ({!r})",
+            "{n:,} images have the same short text ({!r})",
+            len(one_each),
+            first.shown,
+            hint="Check that it is not a placeholder",
+        )
         every = NameCount()
         for each in one_each:
             every.add(each.name)
         yield Finding.of("warning", str(every), problem)
 
 
-def extent_fault(length: int, parts: Parts) -> Message | None:
+def extent_fault(length: int, parts: Parts) -> Text | None:
     """Evidence that a text is far too short or too long for its image, with a hint.
 
     Args:
@@ -237,12 +297,29 @@ def extent_fault(length: int, parts: Parts) -> Message | None:
         parts: the parts of characters in the image.
     """
     if not length and parts.number >= LEAST_PARTS:
-        return message("datasets.blank-page-shows-text", parts=parts.number)
+        return _(
+            "the text is that of a blank page, but the image has {:,} parts of characters",
+            parts.number,
+            hint="Check that the page is blank",
+        )
     if parts.number >= LEAST_PARTS and parts.number > MAX_PARTS_PER_CHARACTER * length:
-        return message("datasets.text-too-short", length=length, parts=parts.number)
+        return n_(
+            "the text ({n:,} character) is far too short for the {:,} parts of characters on the "
+            "image",
+            "the text ({n:,} characters) is far too short for the {:,} parts of characters on "
+            "the image",
+            length,
+            parts.number,
+            hint="Check that the text is complete. A drawing on the image also counts",
+        )
     room = MIN_INK_PER_CHARACTER * length * parts.side**2
     if length >= LEAST_LENGTH and (parts.number < FEWEST_PARTS or parts.ink < room):
-        return message("datasets.text-too-long", length=length)
+        return n_(
+            "the text ({n:,} character) is far too long for the image",
+            "the text ({n:,} characters) is far too long for the image",
+            length,
+            hint="Check that it is the text of this page only",
+        )
     return None
 
 

@@ -19,7 +19,6 @@ from keju.datasets.parts import iter_frames, open_file, reporting_damage, table_
 from keju.datasets.schema import SCHEMA
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance
-from keju.messages import message
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -52,7 +51,7 @@ def stored_frame(path: Path, items: Sequence[Item]) -> pl.DataFrame:
     try:
         return pl.concat(_frame_of(few) for few in _few_at_a_time(items))
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
-        raise DataError(message("datasets.items-not-storable", error=error), file=path) from None
+        raise DataError("items that cannot be stored: {}", error, file=path) from None
 
 
 def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
@@ -145,9 +144,7 @@ def _items_of(
             item = msgspec.convert(_plain(row, texts), Item)
         except (msgspec.ValidationError, TypeError) as error:
             raise DataError(
-                message("datasets.not-an-item", error=error),
-                file=path,
-                item=f"row {number} ({row['id']})",
+                "not an item: {}", error, file=path, item=f"row {number} ({row['id']})"
             ) from None
         # Steps and metadata are the same for many items, and would be most of their memory.
         force_setattr(item, "provenance", steps.setdefault(item.provenance, item.provenance))
@@ -182,7 +179,7 @@ class ItemTable:
         """
         place = self._places.get(name)
         if place is None:
-            raise DataError(message("datasets.no-item"), file=self._path, item=name)
+            raise DataError("no item has this id", file=self._path, item=name)
         first, file, group = self._groups[bisect_right(self._groups, place, key=itemgetter(0)) - 1]
         with reporting_damage(self._path):
             rows = file.read_row_group(group, use_threads=False).slice(place - first, 1).to_pylist()
@@ -213,7 +210,10 @@ def as_stored(item: Item) -> Item:
         return msgspec.json.decode(msgspec.json.encode(item), type=Item)
     except (UnicodeEncodeError, TypeError, msgspec.MsgspecError) as error:
         raise DataError(
-            message("datasets.item-not-storable", error=error), item=ascii(item.id)
+            "the item cannot be stored: {}",
+            error,
+            item=ascii(item.id),
+            hint="Correct it in the source",
         ) from None
 
 

@@ -30,7 +30,7 @@ from keju.files import sha256_bytes
 from keju.images import probe_image, probe_pixels
 from keju.ink import find_parts
 from keju.items import UNKNOWN, ImageRef, Item
-from keju.messages import Message, message
+from keju.texts import Text, _, n_
 
 WORKERS = 2
 """Threads that hash and decode; each has one image, and Pillow decodes outside of Python's lock."""
@@ -52,7 +52,7 @@ class _Picture(NamedTuple):
 
 
 def _import_again() -> str:
-    return as_sentence(message("datasets.import-again"))
+    return as_sentence(_("Import the dataset again"))
 
 
 def validate(path: Path) -> Iterator[Finding]:
@@ -116,32 +116,79 @@ class _Summary:
     def list_all(self) -> Iterator[Finding]:
         """Yield the findings: one for all items with the same one."""
         for follows, names in self._alone.items():
-            problem = message("datasets.item-text-only", consequence=follows)
+            problem = _(
+                "text without an image, so {}",
+                follows,
+                hint="Import again with the images beside it, if you have them",
+            )
             yield Finding.of("notice", str(names), problem)
         for (name, what), names in self._waiting.items():
             if what == "boxes":
-                problem = message("datasets.draft-without-boxes", task=name)
+                problem = _(
+                    "a draft of {} without boxes",
+                    name,
+                    hint=(
+                        "Have a model draft it (keju build draft) or people write it (keju build "
+                        "review)"
+                    ),
+                )
             else:
-                problem = message("datasets.draft-without-answer", task=name)
+                problem = _(
+                    "a draft of {} without answer",
+                    name,
+                    hint=(
+                        "Have a model draft it (keju build draft) or people write it (keju build "
+                        "review)"
+                    ),
+                )
             yield Finding.of("notice", str(names), problem)
         for reason, names in self._unscored.items():
             yield Finding.of("notice", str(names), self._describe_unscored(reason, names.count))
         for names in self._newlines.values():
-            yield Finding.of("warning", str(names), message("datasets.item-literal-newline"))
+            yield Finding.of(
+                "warning",
+                str(names),
+                _(
+                    "the reference has a literal \\n, so each n counts as a character",
+                    hint="Write line breaks instead. Some formats do so: --option newlines=literal",
+                ),
+            )
         yield from self._texts.list_all()
 
-    def _describe_unscored(self, reason: str, count: int) -> Message:
+    def _describe_unscored(self, reason: str, count: int) -> Text:
         """Why items are unscored: undeciphered characters, blank pages or no reference."""
         total = self.tasks.total()
         if reason == BLANK_PAGE:
-            return message("datasets.item-blank-page", count=count, total=total)
-        if reason != NO_REFERENCE:
-            return message("datasets.item-undeciphered")
-        if self._unscored_text:
-            return message(
-                "datasets.item-no-reference-text", count=count, total=total, mark=DECIPHERED
+            return _(
+                "a blank page ({:,} of {:,} items): only text that a model invents is counted",
+                count,
+                total,
+                hint="If the page is blank, nothing needs to be done",
             )
-        return message("datasets.item-no-reference", count=count, total=total)
+        if reason != NO_REFERENCE:
+            return _(
+                "an undeciphered character: models are asked, but their readings are not scored",
+                hint="Add its description if a reading is established",
+            )
+        if self._unscored_text:
+            return _(
+                "no reference ({:,} of {:,} items): models are asked, but their responses are "
+                "not scored",
+                count,
+                total,
+                hint=_(
+                    "Import again with the answers, if you have them. For an undeciphered "
+                    "character, set the metadata {} to no",
+                    DECIPHERED,
+                ),
+            )
+        return _(
+            "no reference ({:,} of {:,} items): models are asked, but their responses are not "
+            "scored",
+            count,
+            total,
+            hint="Import again with the answers, if you have them",
+        )
 
     def _add_pictures(self, item: Item) -> None:
         if not item.images:
@@ -159,25 +206,42 @@ def _manifest(dataset: Dataset, found: _Summary) -> Iterator[Finding]:
     manifest = dataset.manifest
     file = "dataset.json"
     if not manifest.licence.strip():
-        yield Finding.of("error", file, message("datasets.dataset-without-licence"))
+        yield Finding.of("error", file, _("no licence", hint="Write the licence into dataset.json"))
     elif manifest.licence.strip().casefold() == UNKNOWN:
-        problem = message("datasets.licence-unknown")
+        problem = _(
+            "the licence is unknown, so no release can be made",
+            hint="Name it for the release: keju build release --licence …",
+        )
         yield Finding("notice", file, problem, problem.hint)
     if not manifest.source.strip():
-        yield Finding.of("error", file, message("datasets.dataset-without-source"))
+        yield Finding.of("error", file, _("no source", hint="Write the source into dataset.json"))
     elif manifest.source.strip().casefold() == UNKNOWN:
-        problem = message("datasets.source-unknown")
+        problem = _(
+            "the source is unknown, so no release can be made",
+            hint="Name it for the release: keju build release --source …",
+        )
         yield Finding("notice", file, problem, problem.hint)
     if found.digest.hash != manifest.hash:
-        yield Finding.of("error", file, message("datasets.hash-differs"))
+        yield Finding.of(
+            "error",
+            file,
+            _(
+                "its hash differs from that of the items: they were changed after the import",
+                hint="Import the changed items with: keju data import parquet, or import again",
+            ),
+        )
     items, images = found.tasks.total(), len(found.pictures)
     if (manifest.items, manifest.images, manifest.tasks) != (items, images, dict(found.tasks)):
         yield Finding.of(
             "error",
             file,
-            message(
-                "datasets.counts-differ", items=manifest.items, images=manifest.images,
-                found_items=items, found_images=images,
+            _(
+                "it counts {} and {}; there are {} and {}, or the counts by task differ",
+                n_("{n:,} item", "{n:,} items", manifest.items),
+                n_("{n:,} image", "{n:,} images", manifest.images),
+                items,
+                images,
+                hint="Import the dataset again"
             ),
         )  # fmt: skip
 
@@ -185,14 +249,23 @@ def _manifest(dataset: Dataset, found: _Summary) -> Iterator[Finding]:
 def _items(items: Iterable[Item]) -> Iterator[Finding]:
     taken: set[str] = set()
     for number, item in enumerate(items, start=1):
-        name = item.id or message("datasets.item-number", number=number)
+        name = item.id or _("item {}", number)
         if not item.id:
-            yield Finding.of("error", name, message("datasets.found-item-without-id"))
+            yield Finding.of(
+                "error", name, _("the item has no id", hint="Give every item its own id")
+            )
         elif item.id in taken:
-            yield Finding.of("error", name, message("datasets.item-id-taken"))
+            yield Finding.of(
+                "error", name, _("another item has this id", hint="Give every item its own id")
+            )
         taken.add(item.id)
         for field, codes in unseen_characters(item):
-            problem = message("datasets.item-invisible-characters", field=field, codes=codes)
+            problem = _(
+                "its {} contains invisible characters: {}",
+                field,
+                codes,
+                hint="Remove them, and import again",
+            )
             yield Finding.of("warning", name, problem)
         for flaw in check_item(item):
             yield flaw._replace(item=name)
@@ -215,27 +288,39 @@ def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
             return list(_check_picture(dataset.image_bytes(ref), picture))
         path = dataset.image_path(ref)
         if path.exists() and not path.is_file():
-            return [Finding.of("error", picture.place, message("datasets.image-not-file"))]
+            return [
+                Finding.of("error", picture.place, _("not a file", hint="Import the dataset again"))
+            ]
         size = path.stat().st_size
         data = path.read_bytes() if size == ref.size else b""
     except DataError as error:
         return [Finding("error", picture.place, error.problem, _import_again())]
     except OSError as error:
-        problem = message("datasets.finding-image-unreadable", error=error)
+        problem = _("{}", error, hint="Put the file back, or import the dataset again")
         if isinstance(error, FileNotFoundError):
-            problem = message("datasets.image-gone")
+            problem = _(
+                "the image is missing", hint="Put the file back, or import the dataset again"
+            )
         return [Finding.of("error", picture.place, problem)]
     if altered := _find_change(ref, size, data):
         return [Finding.of("error", picture.place, altered)]
     return list(_check_picture(data, picture))
 
 
-def _find_change(ref: ImageRef, size: int, data: bytes) -> Message | None:
+def _find_change(ref: ImageRef, size: int, data: bytes) -> Text | None:
     """How a file differs from the image that was imported; None where it does not."""
     if size != ref.size:
-        return message("datasets.image-size-altered", size=size, expected=ref.size)
+        return _(
+            "the image was altered: {} bytes instead of {}",
+            size,
+            ref.size,
+            hint="Put the original back, or import the dataset again",
+        )
     if sha256_bytes(data) != ref.sha256:
-        return message("datasets.image-hash-altered")
+        return _(
+            "the image was altered: its SHA-256 differs",
+            hint="Put the original back, or import the dataset again",
+        )
     return None
 
 
@@ -247,20 +332,33 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
         else:
             facts = probe_image(data, name=ref.path)
     except DataError as error:
-        hint = as_sentence(message("datasets.replace-at-source"))
+        hint = as_sentence(_("Replace it at its source"))
         yield Finding("error", picture.place, error.problem, hint)
         return
     if (facts.width, facts.height) != (ref.width, ref.height):
-        problem = message(
-            "datasets.image-other-pixels", width=facts.width, height=facts.height,
-            item_width=ref.width, item_height=ref.height,
+        problem = _(
+            "{}x{} pixels, but the item has {}x{}",
+            facts.width,
+            facts.height,
+            ref.width,
+            ref.height,
+            hint="Import the dataset again"
         )  # fmt: skip
         yield Finding.of("error", picture.place, problem)
     if facts.frames > 1:
-        problem = message("datasets.image-of-several-pages", count=facts.frames)
+        problem = n_(
+            "{n:,} page or frames in one file; OCR engines read only the first",
+            "{n:,} pages or frames in one file; OCR engines read only the first",
+            facts.frames,
+            hint="Store each page as a separate image",
+        )
         yield Finding.of("warning", picture.place, problem)
     if facts.turned:
-        yield Finding.of("warning", picture.place, message("datasets.image-rotated"))
+        yield Finding.of(
+            "warning",
+            picture.place,
+            _("EXIF rotates this image, and not every model applies that", hint="Store it upright"),
+        )
     if image and (fault := extent_fault(picture.length, find_parts(image))):
         yield Finding.of("warning", picture.place, fault)
 
@@ -268,10 +366,12 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
 def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:
     for name in packed:
         if name not in pictures:
-            yield Finding.of("warning", name, message("datasets.row-unused"))
+            yield Finding.of(
+                "warning", name, _("no item uses this row", hint="Export the dataset again")
+            )
     if not dataset.images_dir.is_dir():
         return
     for path in sorted(dataset.images_dir.rglob("*")):
         inside = path.relative_to(dataset.path).as_posix()
         if inside not in pictures and not path.is_dir():
-            yield Finding.of("warning", inside, message("datasets.file-unused"))
+            yield Finding.of("warning", inside, _("no item uses this file", hint="Remove it"))

@@ -14,7 +14,6 @@ import msgspec
 from keju.definitions import options_in, options_of, prompt_of, query_of, task
 from keju.errors import DataError
 from keju.items import Item
-from keju.messages import message
 
 OURS = ("id", "keju")
 HEADS = ("index", "id", "image", "question", "answer", "category", "l2-category", "split", "keju")
@@ -70,4 +69,9 @@ def parse_item(cell: str, place: str) -> Item:
     try:
         return msgspec.json.decode(cell, type=Item)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(message("datasets.keju-cell-invalid", error=error), item=place) from None
+        raise DataError(
+            "the cell in the column keju is not an item: {}",
+            error,
+            item=place,
+            hint="Remove the column keju",
+        ) from None

@@ -29,7 +29,7 @@ from keju.files import locked_file, replace_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local, shell_quoted
-from keju.messages import message
+from keju.texts import _
 
 PLUGINS = "plugins"
 """The key of `DatasetManifest.made` with the plug-ins that were used."""
@@ -70,7 +70,7 @@ class DatasetWriter:
             "name": name, "version": version, "licence": licence, "source": source,
         }.items():  # fmt: skip
             if not value.strip():
-                raise UsageError(message("datasets.dataset-needs", path=path, option=word))
+                raise UsageError("{0}: a dataset needs its {1}. Give it with --{1}", path, word)
         self.path = path
         self._manifest = DatasetManifest(
             format=FORMAT,
@@ -146,11 +146,13 @@ class DatasetWriter:
         except OSError as error:
             if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
                 raise DataError(
-                    message("datasets.image-not-writable", reason=error.strerror), file=target
+                    "an image cannot be written: {}",
+                    error.strerror,
+                    file=target,
+                    hint="Free disk space and build again: finished work is kept"
                 ) from None  # fmt: skip
             raise DataError(
-                message("datasets.source-image-unreadable", reason=error.strerror or error),
-                file=path,
+                "image not readable: {}", error.strerror or error, file=path, hint="Build it again"
             ) from None
         self._refs[ref.sha256] = ref
         return ref
@@ -165,12 +167,14 @@ class DatasetWriter:
                 something that cannot be stored.
         """
         if not item.id:
-            raise DataError(message("datasets.item-without-id"))
+            raise DataError("an item without an id", hint="Give every item an id")
         if item.id in self._ids:
-            raise DataError(message("datasets.item-id-repeated"), item=item.id)
+            raise DataError(
+                "two items have this id", item=item.id, hint="Give every item its own id"
+            )
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
-                raise DataError(message("datasets.image-not-added"), file=self.path, item=item.id)
+                raise DataError("an image that was not added", file=self.path, item=item.id)
         self._items.add(item)
         self._ids.add(item.id)
         self._tasks[item.task] += 1
@@ -228,7 +232,7 @@ class DatasetWriter:
 
     def _finish(self) -> DatasetManifest:
         if not self._ids:
-            raise DataError(message("datasets.no-items-to-write"), file=self.path)
+            raise DataError("no items: nothing to write", file=self.path)
         for path in (self.path / IMAGES).glob("*"):
             if f"{IMAGES}/{path.name}" not in self._shown:
                 path.unlink()
@@ -264,13 +268,21 @@ def _take_folder(path: Path) -> FileLock:
     check_local(path)
     marker = path / UNFINISHED
     if path.exists() and not path.is_dir():
-        raise UsageError(message("datasets.out-not-a-folder", path=path))
+        raise UsageError("{}: not a folder. Choose another --out", path)
     if (path / MANIFEST).exists():
-        raise UsageError(message("datasets.out-has-dataset", path=path, other=_free(path)))
+        raise UsageError(
+            "{}: already contains a dataset. Choose another --out, such as {}, or remove it",
+            path,
+            _free(path),
+        )
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
-        raise UsageError(message("datasets.out-has-files", path=path, other=_free(path)))
+        raise UsageError(
+            "{}: the folder is not empty. Choose another --out, such as {}", path, _free(path)
+        )
     path.mkdir(parents=True, exist_ok=True)
-    return locked_file(marker, busy=message("datasets.import-is-locked", path=path))
+    return locked_file(
+        marker, busy=_("{}: another import is writing there. Wait for it to end", path)
+    )
 
 
 def _free(path: Path) -> str:

@@ -18,8 +18,8 @@ from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query,
 from keju.errors import DataError, UsageError, shortened, unknown_name
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record
-from keju.messages import either, message
 from keju.metrics.boxes import box_convention
+from keju.texts import _, either
 
 _FORMS: tuple[str, ...] = get_args(AnswerForm)
 _PAIR_FORMS = ("yes-no", "probability")
@@ -186,11 +186,17 @@ class _Parser:
     def definition(self, *, bundled: bool) -> Definition:
         file = self._file
         if not _NAME.fullmatch(file.name):
-            self._fail(message("definitions.name-not-usable", name=shortened(file.name)))
+            self._fail(
+                _(
+                    "the name {!r} is not usable",
+                    shortened(file.name),
+                    hint="Use letters, digits, spaces, points and hyphens, at most 64",
+                )
+            )
         if not file.version.strip():
-            self._fail(message("definitions.version-empty"))
+            self._fail(_("the version is empty", hint='Write a version, such as version = "1"'))
         if not file.tasks:
-            self._fail(message("definitions.no-tasks-declared"))
+            self._fail(_("no tasks", hint="Declare at least one, as [tasks.NAME]"))
         self._check_numbers(file.number_prefix)
         has_official = any(each.official for each in self._families.values())
         from_paper = bundled and has_official and file.count_kind != "open"
@@ -219,14 +225,25 @@ class _Parser:
     def _check_numbers(self, prefix: str) -> None:
         numbered = (name.partition(prefix)[::2] for name in self._file.tasks if prefix)
         if prefix and not any(not left and right.isdecimal() for left, right in numbered):
-            self._fail(message("definitions.no-task-numbered", prefix=shortened(prefix)))
+            self._fail(
+                _(
+                    "number_prefix is {!r}, but no task has a number after it",
+                    shortened(prefix),
+                    hint=_(
+                        "Name the tasks {0}1, {0}2, …, or remove number_prefix", shortened(prefix)
+                    ),
+                )
+            )
 
     def _drafts(self, name: str, row: _Table) -> Drafts:
         item = f"drafts.{name}"
         drafts = self._shaped(row, Drafts, item)
         self._known(item, drafts.tasks, self._file.tasks, "task")
         if not drafts.tasks:
-            self._fail(message("definitions.group-without-tasks"), item=item)
+            self._fail(
+                _("the group has no tasks", hint='Name at least one, such as tasks = ["TASK"]'),
+                item=item,
+            )
         return drafts
 
     def _transcribing(self, item: str, name: str, tasks: Iterable[Task]) -> str:
@@ -241,7 +258,14 @@ class _Parser:
         family = self._shaped(row, _Family, item)
         self._known(item, [family.form], _FORMS, "answer form")
         if family.translation and family.form != "text":
-            self._fail(message("definitions.translation-not-text", form=family.form), item=item)
+            self._fail(
+                _(
+                    "translation, but the answer form is {}",
+                    family.form,
+                    hint='A translation has form = "text"',
+                ),
+                item=item,
+            )
         return family
 
     def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
@@ -258,15 +282,27 @@ class _Parser:
         self._check_names(row, item)
         if bool(row.count) == (file.count_kind == "open") or row.count < 0:
             self._fail(
-                message(
-                    "definitions.count-kind-differs", count=row.count, count_kind=file.count_kind
+                _(
+                    "the task gives count as {}, but the count_kind of the file is {!r}",
+                    row.count,
+                    file.count_kind,
+                    hint=(
+                        'Give every task its number of items and set count_kind = "items", or '
+                        "remove every count"
+                    ),
                 ),
                 item=item,
             )
         if bool(row.queries) == bool(row.family and row.ask):
-            self._fail(message("definitions.queries-or-family"), item=item)
+            self._fail(
+                _(
+                    "needs either queries, or a family and what it asks",
+                    hint='Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]',
+                ),
+                item=item,
+            )
         if row.candidates and row.format != "pairs":
-            self._fail(message("definitions.candidates-not-pairs"), item=item)
+            self._fail(_("the task has candidates, but its format is not pairs"), item=item)
         parsed: _Table = {
             "id": task_id,
             "benchmark": file.name,
@@ -283,7 +319,13 @@ class _Parser:
             yield self._query(item, "", row, row.format)
             return
         if row.family or row.ask or row.requirement or row.box_convention or row.rubric:
-            self._fail(message("definitions.belongs-to-queries"), item=item)
+            self._fail(
+                _(
+                    "family, ask, requirement, box_convention and rubric belong to its queries",
+                    hint="Move them into the tables of the queries",
+                ),
+                item=item,
+            )
         for name, table in row.queries.items():
             place = f"{item}.queries.{name}"
             self._check_id(name, place)
@@ -297,8 +339,10 @@ class _Parser:
         self._check_blanks(item, template)
         if format_ == "pairs" and form not in _PAIR_FORMS:
             self._fail(
-                message(
-                    "definitions.pairs-form-differs", form=form, pair_forms=either(_PAIR_FORMS)
+                _(
+                    "format pairs, but the answer form is {}",
+                    form,
+                    hint=_("Pairs are answered as {}", either(_PAIR_FORMS)),
                 ),
                 item=item,
             )
@@ -315,17 +359,31 @@ class _Parser:
 
     def _check_id(self, name: str, item: str) -> None:
         if not _ID.fullmatch(name):
-            self._fail(message("definitions.id-not-usable", name=shortened(name)), item=item)
+            self._fail(
+                _(
+                    "the name {!r} is not usable",
+                    shortened(name),
+                    hint="Use letters, digits, _, . and -, at most 64",
+                ),
+                item=item,
+            )
 
     def _check_names(self, row: _TaskRow, item: str) -> None:
         for name in ("name_zh", "name_en", "domain", "format"):
             if not getattr(row, name).strip():
-                self._fail(message("definitions.field-empty", name=name), item=item)
+                self._fail(_("{} is empty", name, hint="Fill it in"), item=item)
 
     def _check_blanks(self, item: str, template: str) -> None:
         for name in _BLANK.findall(template):
             if not re.fullmatch("[a-z_]+", name):
-                self._fail(message("definitions.blank-name-not-fillable", name=name), item=item)
+                self._fail(
+                    _(
+                        "the blank {{{}}} would not be filled",
+                        name,
+                        hint="Write the names of blanks in small letters and _",
+                    ),
+                    item=item,
+                )
 
     def _check_boxes(self, item: str, convention: str, form: AnswerForm, template: str) -> None:
         if convention:
@@ -334,7 +392,13 @@ class _Parser:
             except UsageError as error:
                 self._fail(str(error), item=item)
         elif form == "boxes" or "{box_format}" in template:
-            self._fail(message("definitions.boxes-without-convention"), item=item)
+            self._fail(
+                _(
+                    "asks for boxes without a box_convention",
+                    hint='Write, for example, box_convention = "xyxy"',
+                ),
+                item=item,
+            )
 
     def _shaped(self, table: Any, shape: type[_Shape], item: str) -> _Shape:  # noqa: ANN401
         try:
@@ -344,7 +408,9 @@ class _Parser:
             if found := _UNKNOWN_FIELD.search(said):
                 self._known(item, [found[1]], shape.__struct_fields__, "key")
             problem = said.replace("`$.", "`").replace("Object ", "")
-            self._fail(problem, item=item, hint=message("definitions.compare-with-draft"))
+            self._fail(
+                problem, item=item, hint=_("Compare it with a draft: keju benchmark new NAME")
+            )
 
     def _known(
         self, item: str, names: Iterable[str], known: Iterable[str] | Mapping[str, Any], what: str

@@ -14,7 +14,6 @@ from keju.definitions.tasks import Query, Task
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item
-from keju.messages import message
 
 _OPTIONS = ("唐代", "宋代", "元代", "明代")
 
@@ -36,10 +35,14 @@ def write_draft(name: str, path: Path) -> None:
         DataError: the file cannot be written.
     """
     if path.exists():
-        raise UsageError(message("definitions.draft-exists", path=path))
+        raise UsageError(
+            "{}: the file exists already. Choose another -o FILE, or remove the file", path
+        )
     text = files("keju.definitions").joinpath("data", "draft.toml").read_text("utf-8")
     if not re.fullmatch(r"\w[\w .-]{0,63}", name):
-        raise UsageError(message("definitions.draft-name-not-usable", name=name))
+        raise UsageError(
+            "the name {!r} is not usable. Use letters, digits, spaces, points and hyphens", name
+        )
     prefix = re.sub(r"\W+", "_", name.lower())[:40]
     text = text.replace("PREFIX", prefix).replace('"NAME"', f'"{name}"').replace("FILE", str(path))
     parse_definition(text, str(path))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from keju.definitions.registry import task
 from keju.errors import UsageError
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _
 
 
 class QuestionForm(NamedTuple):
@@ -55,16 +55,11 @@ def question_form(name: str) -> QuestionForm:
     known = [each.name for each in found.queries if each.name]
     if query not in known:
         hint = (
-            message(
-                "definitions.question-forms",
-                known=", ".join(f"{found.id}/{each}" for each in known),
-            )
+            _("Question forms: {}", ", ".join(f"{found.id}/{each}" for each in known))
             if known
-            else message("definitions.one-question-form", task=found.id)
+            else _("The task has one form: use --task {}", found.id)
         )
-        raise UsageError(
-            message("definitions.no-question-form", task=found.id, query=query, hint=hint)
-        )
+        raise UsageError("task {} has no question form {!r}. {}", found.id, query, hint)
     return QuestionForm(found.id, query)
 
 

@@ -16,7 +16,6 @@ from keju.definitions.registry import tasks
 from keju.definitions.tasks import Candidates
 from keju.errors import UsageError
 from keju.items import Item, Provenance, Record
-from keju.messages import message
 
 STEP = "pairs"
 """The provenance step of an item that records the reduced form of its pairs."""
@@ -86,7 +85,9 @@ def pair_form(name: str) -> PairForm:
     found = _RANKED.fullmatch(name)
     if found and found[1] in RANKERS:
         return PairForm(kind="ranked", size=int(found[2]), baseline=found[1])
-    raise UsageError(message("definitions.pairs-option-invalid", given=name))
+    raise UsageError(
+        "--pairs must be gallery=N, gallery=N,seed=S, once, edges=N or hog=N, not {!r}", name
+    )
 
 
 def mark_reduced(item: Item, form: PairForm, asked: int) -> Item:

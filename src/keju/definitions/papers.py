@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from keju.messages import message
+from keju.texts import _
 
 _FORMS = {
     "arxiv": re.compile(r"[0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}"),
@@ -68,15 +68,19 @@ class Paper(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def paper_problem(paper: Paper) -> str:
     """The first mistake in a table `[paper]`, or an empty string."""
     if not paper.title.strip():
-        return message("definitions.field-empty", name="title")
+        return _("{} is empty", "title", hint="Fill it in")
     if any(not each.strip() for each in paper.authors):
-        return message("definitions.field-empty", name="authors")
+        return _("{} is empty", "authors", hint="Fill it in")
     if paper.journal and paper.booktitle:
-        return message("definitions.paper-two-venues")
+        return _("the paper has both a journal and a booktitle", hint="Give only one of them")
     if paper.year and not FIRST_YEAR <= paper.year <= LAST_YEAR:
-        return message("definitions.paper-year", year=paper.year)
+        return _("{} is not a year of publication", paper.year)
     for name, form in _FORMS.items():
         given: Any = getattr(paper, name)
         if given and not form.fullmatch(given):
-            return message("definitions.paper-field", name=name, example=_EXAMPLES[name])
+            return _(
+                "the field {} of the paper does not have the form of one",
+                name,
+                hint=_("Write it like {}, or leave it out", _EXAMPLES[name]),
+            )
     return ""

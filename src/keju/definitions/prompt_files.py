@@ -16,8 +16,8 @@ from keju.definitions.tasks import Query, Task
 from keju.definitions.wordings import WordedPrompt, Wording, register_wordings
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, unknown_name
 from keju.files import read_toml
-from keju.messages import message
 from keju.metrics.boxes import box_convention
+from keju.texts import _
 
 _NAME = re.compile(r"\w[\w.-]{0,39}")
 _FORM = "See docs/prompts.md"
@@ -82,14 +82,21 @@ def read_prompts(path: Path) -> dict[str, Wording]:
         raise _invalid(source, str(error)) from None
     if file.wordings and (file.tasks or file.benchmarks or file.system or file.name):
         raise source.error(
-            message("definitions.prompt-file-tables-mixed"),
+            _(
+                "the file has [wordings.NAME], so tasks, system prompt and names belong into "
+                "these tables: [wordings.NAME.tasks.TASK]"
+            ),
             "[wordings",
         )
     found: dict[str, Wording] = {}
     for name, each in (file.wordings or {file.name or path.stem: file}).items():
         if not _NAME.fullmatch(name):
             raise source.error(
-                message("definitions.wording-name-not-usable", name=name),
+                _(
+                    "{!r} cannot be the name of a wording. Use letters, digits, dots, "
+                    'underscores and hyphens: name = "short"',
+                    name,
+                ),
                 name,
             )
         made = _made(source, name, each)
@@ -102,7 +109,9 @@ def _invalid(source: _Source, said: str) -> DataError:
     """Error of a table that does not have the format, with the field that was probably meant."""
     field = re.search("unknown field `(.+?)`", said)
     if field is None:
-        return DataError(message("definitions.prompt-file-invalid", reason=said), file=source.path)
+        return DataError(
+            "not a prompt file: {}", said, file=source.path, hint="See docs/prompts.md"
+        )
     known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
     return source.error(f"{unknown_name(field[1], known, 'field')}. {_FORM}", field[1])
 
@@ -114,18 +123,16 @@ def _made(source: _Source, name: str, given: _Wording) -> Wording:
         for query, prompt in _prompts(source, known, asked):
             form = f"{known.id}/{query.name}" if query.name else known.id
             if form in prompts:
-                raise source.error(
-                    message("definitions.form-worded-twice", form=form, name=name), task_id
-                )
+                raise source.error(_("{} has two prompts in wording {!r}", form, name), task_id)
             prompts[form] = _prompt(source, form, query, prompt)
     changes = [each for each in prompts.values() if each.ask or each.system or each.box_convention]
     if not changes and not given.system:
         what = (
-            message("definitions.wording-empty")
+            _("names no task and has no system prompt")
             if not prompts
-            else (message("definitions.wording-is-published", prompts=", ".join(prompts)))
+            else (_("has the published prompt of {}", ", ".join(prompts)))
         )
-        raise source.error(message("definitions.wording-changes-nothing", name=name, what=what), "")
+        raise source.error(_("wording {!r} changes nothing: it {}", name, what), "")
     return Wording(
         what=given.what or "the user's own",
         source=source.path.name,
@@ -153,12 +160,7 @@ def _task(source: _Source, task_id: str, benchmark: str) -> Task:
         raise source.error(str(error), "[", task_id) from None
     if benchmark and known.benchmark != benchmark:
         raise source.error(
-            message(
-                "definitions.tasks-of-two-benchmarks",
-                task_id=task_id,
-                benchmark=known.benchmark,
-                other=benchmark,
-            ),
+            _("task {} is of {}, not of {}", task_id, known.benchmark, benchmark),
             "[",
             benchmark,
         )
@@ -172,8 +174,10 @@ def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query
     if any(each not in (None, "") for each in of_task) or not asked.queries:
         if "" not in queries:
             raise source.error(
-                message(
-                    "definitions.several-question-forms", task=known.id, query=next(iter(queries))
+                _(
+                    "task {0} has several question forms. Name one: [tasks.{0}.queries.{1}]",
+                    known.id,
+                    next(iter(queries)),
                 ),
                 "[",
                 known.id,
@@ -182,13 +186,13 @@ def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query
     for name, prompt in asked.queries.items():
         if name not in queries or not name:
             raise source.error(
-                message(
-                    "definitions.wording-no-question-form",
-                    task=known.id,
-                    name=name,
-                    near=did_you_mean(nearest_names(name, queries)),
-                    forms=", ".join(filter(None, queries))
-                    or message("definitions.question-forms-none"),
+                _(
+                    "task {} has no question form {!r}.{} Question forms: {}",
+                    known.id,
+                    name,
+                    did_you_mean(nearest_names(name, queries)),
+                    ", ".join(filter(None, queries))
+                    or _("none. Write the prompt for the task itself"),
                 ),
                 "[",
                 name,
@@ -205,7 +209,7 @@ def _prompt(source: _Source, form: str, query: Query, given: _Prompt) -> WordedP
     requirement = kept if given.requirement is None else given.requirement
     template = "\n".join(part for part in (ask, requirement) if part)
     if not ask.strip():
-        raise source.error(message("definitions.prompt-empty", form=form), "ask ")
+        raise source.error(_("{}: the prompt is empty", form), "ask ")
     _check_blanks(source, form, query, template, stated=bool(given.box_convention))
     if given.box_convention:
         try:
@@ -227,12 +231,12 @@ def _check_blanks(source: _Source, form: str, query: Query, template: str, *, st
         if blank not in published and blank not in _ALWAYS:
             known = [*published, *sorted(_ALWAYS.difference(published))]
             raise source.error(
-                message(
-                    "definitions.no-blank",
-                    form=form,
-                    blank=blank,
-                    near=did_you_mean(nearest_names(blank, known)),
-                    known=", ".join(f"{{{each}}}" for each in known),
+                _(
+                    "{} has no blank {{{}}}.{} Blanks: {}",
+                    form,
+                    blank,
+                    did_you_mean(nearest_names(blank, known)),
+                    ", ".join(f"{{{each}}}" for each in known),
                 ),
                 f"{{{blank}}}",
             )
@@ -241,11 +245,12 @@ def _check_blanks(source: _Source, form: str, query: Query, template: str, *, st
     needed = [each for each in published if not (stated and each == "box_format")]
     if missing := [each for each in needed if each not in there]:
         raise source.error(
-            message(
-                "definitions.prompt-lacks-blank",
-                form=form,
-                missing=missing[0],
-                shown=missing[0].replace("_", " "),
+            _(
+                "{} lacks the blank {{{}}}, without which a model does not see the {}. Add it, "
+                "or {{prompt}} for the whole published prompt",
+                form,
+                missing[0],
+                missing[0].replace("_", " "),
             ),
             "[",
             form.partition("/")[2] or form,

@@ -12,8 +12,8 @@ from keju.definitions.tasks import Query
 from keju.definitions.wordings import RELEASED, prompt_in_wording
 from keju.errors import DataError, UsageError
 from keju.items import Item, PromptScript
-from keju.messages import message
 from keju.text import in_script
+from keju.texts import _
 
 BLANK = re.compile(r"\{([a-z_]+)\}")
 """A placeholder of a template."""
@@ -32,12 +32,13 @@ def query_of(item: Item) -> Query:
     for query in queries:
         if query.name == item.query:
             return query
-    names = ", ".join(query.name for query in queries if query.name) or message(
-        "definitions.queries-none"
-    )
+    names = ", ".join(query.name for query in queries if query.name) or _("none, leave it empty")
     raise DataError(
-        message("definitions.item-query-unknown", task=item.task, query=item.query, names=names),
+        "task {!r} has no query {!r}",
+        item.task,
+        item.query,
         item=item.id,
+        hint=_("Queries: {}", names),
     )
 
 
@@ -141,22 +142,28 @@ def _filled(item: Item, blank: str, value: str) -> str:
     if not value:
         if blank != "question" and item.verbatim:
             raise DataError(
-                message("definitions.released-prompt-blank", blank=blank),
+                "the blank {{{}}} has no value, because the prompt is stored as a whole, as it "
+                "was released",
+                blank,
                 item=item.id,
+                hint="Use {prompt} in the wording",
             )
         where = (
-            message("definitions.blank-of-item", blank=blank)
+            _("the item's {}", blank)
             if blank in {"question", "options"}
-            else message("definitions.blank-of-fields", blank=blank)
+            else _("its fields: {}", blank)
         )
         raise DataError(
-            message("definitions.blank-not-filled", blank=blank, task=item.task, where=where),
+            "the blank {{{}}} of task {!r} has no value",
+            blank,
+            item.task,
             item=item.id,
+            hint=_("Give {}", where),
         )
     return value
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:
     if len(options) > MAX_OPTIONS:
-        raise DataError(message("definitions.too-many-options", count=len(options)), item=item.id)
+        raise DataError("{} options, but letters end at Z", len(options), item=item.id)
     return ascii_uppercase[: len(options)]

@@ -26,8 +26,8 @@ from keju.definitions.remembered_plugins import load_plugin_of, remember_plugin
 from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
-from keju.messages import message
 from keju.registry import Claim, PluginError, has_plugin_file, list_installed, list_shipped_folders
+from keju.texts import _
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -83,7 +83,12 @@ def task(task_id: str) -> Task:
     found = _find_task(task_id)
     if found is None:
         hint = did_you_mean(_nearest_tasks(task_id))
-        raise UsageError(message("definitions.no-task", task_id=task_id, hint=hint))
+        raise UsageError(
+            "no task {!r}.{} See all with: keju tasks. A task of your own benchmark needs "
+            "--benchmark FILE.toml",
+            task_id,
+            hint,
+        )
     return found
 
 
@@ -109,7 +114,7 @@ def benchmark(name: str) -> Definition:
     found = definition(name)
     if found is None:
         known = ", ".join(each.name for each in definitions())
-        raise UsageError(message("definitions.no-benchmark", name=name, known=known))
+        raise UsageError("no benchmark {!r}. Benchmarks: {}", name, known)
     return found
 
 
@@ -254,14 +259,12 @@ def _add(found: RegisteredDefinition) -> None:
     for each in found.definition.tasks:
         if (other := _tasks.get(each.id)) is not None:
             raise UsageError(
-                message(
-                    "definitions.task-of-two-benchmarks",
-                    place=found.place,
-                    task=each.id,
-                    name=found.definition.name,
-                    benchmark=other.benchmark,
-                    other=_known[other.benchmark].place,
-                )
+                "{0}: the task {1!r} of {2} is also a task of {3} ({4}). Rename it in {2}",
+                found.place,
+                each.id,
+                found.definition.name,
+                other.benchmark,
+                _known[other.benchmark].place,
             )
     _known[found.definition.name] = found
     _tasks.update((each.id, each) for each in found.definition.tasks)
@@ -274,9 +277,17 @@ def _check_same(there: RegisteredDefinition, found: RegisteredDefinition) -> Non
     if there.definition == same:
         return
     if there.shipped:
-        raise UsageError(message("definitions.differs-from-shipped", place=found.place, name=name))
+        raise UsageError(
+            "{}: keju contains a different benchmark with the name {!r}. Give yours another name",
+            found.place,
+            name,
+        )
     raise UsageError(
-        message("definitions.definitions-differ", place=found.place, name=name, other=there.place)
+        "{}: this definition of {!r} differs from the one in {}. Use only one of them: import "
+        "the dataset again with the definition that you want, or rename one",
+        found.place,
+        name,
+        there.place,
     )
 
 
@@ -287,19 +298,23 @@ def _check_plugins(found: RegisteredDefinition) -> None:
         if name.endswith(".py"):
             changed = load_plugin_of(found.text, name, found.folder)
         if not _has_plugin(name):
-            hint = message("definitions.install-plugin")
+            hint = _("Install it from a source that you trust")
             if name.endswith(".py"):
-                hint = message("definitions.load-plugin", name=name)
-            if changed:
-                hint = message("definitions.plugin-changed", path=changed)
-            raise PluginError(
-                message(
-                    "definitions.benchmark-needs-plugin",
-                    place=found.place,
-                    benchmark=found.definition.name,
-                    plugin=shortened(name),
-                    hint=hint,
+                hint = _(
+                    "If you trust it, load it with --plugin {} (in Python: import it); later "
+                    "commands then load it too",
+                    name,
                 )
+            if changed:
+                hint = _(
+                    "It has changed since you named it: name it again with --plugin {}", changed
+                )
+            raise PluginError(
+                "{}: the benchmark {} needs the plug-in {}, which is missing. {}",
+                found.place,
+                found.definition.name,
+                shortened(name),
+                hint,
             )
         remember_plugin(found.text, name)
 
@@ -321,10 +336,10 @@ def _check_official(found: RegisteredDefinition) -> None:
     published = [each.definition.name for each in _known.values() if _has_official(each)]
     if source and source not in published:
         raise DataError(
-            message(
-                "definitions.no-official-metrics", source=source, published=", ".join(published)
-            ),
+            "official_as names {!r}, which has no official metrics in keju",
+            source,
             file=found.place,
+            hint=_("Use one of: {}", ", ".join(published)),
         )
 
 
@@ -366,8 +381,10 @@ def _read_installed(claim: Claim) -> RegisteredDefinition:
         path = _path_of(claim.load())
     except Exception as error:
         raise DataError(
-            message("definitions.entry-point-not-loadable", error=error, package=package),
+            "its entry point cannot be loaded: {}",
+            error,
             file=place,
+            hint=_("Correct the package, or remove it: pip uninstall {}", package),
         ) from error
     text = toml_text(path, _NOT_ONE)
     read = parse_definition(text, f"{place} ({path})")

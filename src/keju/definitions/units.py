@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from keju.items import Item, get_group
-from keju.messages import Message, join_sentences, message
+from keju.texts import Text, _, join_sentences, n_
 
 UnitKind = Literal["group", "image", "item", "mixed"]
 
@@ -69,22 +69,33 @@ def units_of(items: Iterable[Item], name: str = "") -> Units:
     return counter.units(name)
 
 
-def describe_units(units: Units) -> Message:
+def describe_units(units: Units) -> Text:
     """One sentence: what the unit is, the number of units, and the share of the largest."""
     groups, name = units.groups, units.name
     what = {
-        "group": message("definitions.units-groups", count=groups),
-        "image": message("definitions.units-images", count=groups),
-        "item": message("definitions.units-items", count=groups),
-        "mixed": message("definitions.units-mixed", count=groups),
+        "group": n_(
+            "{n:,} group of the dataset (book, plate or bone)",
+            "{n:,} groups of the dataset (book, plate or bone)",
+            groups,
+        ),
+        "image": n_("{n:,} image", "{n:,} images", groups),
+        "item": n_("{n:,} item", "{n:,} items", groups),
+        "mixed": n_(
+            "{n:,} unit (groups of the dataset; images of items without a group)",
+            "{n:,} units (groups of the dataset; images of items without a group)",
+            groups,
+        ),
     }[units.kind]
     if name and units.kind == "group":
-        what = message("definitions.units-named", count=groups, name=name)
-    return message(
-        "definitions.units",
-        what=what,
-        items=units.items,
-        share=f"{100 * units.largest:.0f}",
+        what = n_(
+            "{n:,} group of the dataset (“{}”)", "{n:,} groups of the dataset (“{}”)", groups, name
+        )
+    return n_(
+        "Unit of independence: {}, the largest with {} % of the {n:,} item",
+        "Unit of independence: {}, the largest with {} % of the {n:,} items",
+        units.items,
+        what,
+        f"{100 * units.largest:.0f}",
     )
 
 
@@ -98,10 +109,26 @@ def describe_ungrouped(units: Units, option: str = "") -> str | None:
     if units.kind == "group":
         return None
     note = {
-        "image": message("definitions.ungrouped-images", count=units.groups),
-        "item": message("definitions.ungrouped-items", count=units.groups),
-        "mixed": message("definitions.ungrouped-mixed", count=units.groups),
+        "image": _("No group column: images are the units of independence ({:,})", units.groups),
+        "item": _(
+            "No group column and no images: items are the units of independence ({:,})",
+            units.groups,
+        ),
+        "mixed": _(
+            "Some items have no group: the units of independence are groups and, for those "
+            "items, their images ({:,} in total)",
+            units.groups,
+        ),
     }[units.kind]
     if not option:
         return note
-    return join_sentences([note, message("definitions.ungrouped-give", option=option)])
+    return join_sentences(
+        [
+            note,
+            _(
+                "If images come from one book, plate or bone, they are not independent: give its "
+                "column with {}",
+                option,
+            ),
+        ]
+    )

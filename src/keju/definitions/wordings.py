@@ -18,7 +18,6 @@ from keju.definitions.registry import task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, shipped_file
 from keju.items import Item
-from keju.messages import message
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
 
@@ -122,7 +121,7 @@ def register_wordings(found: Mapping[str, Wording]) -> None:
     """
     for name, each in found.items():
         if name.rpartition("@")[2] != each.content_hash:
-            raise DataError(message("definitions.wording-hash-differs"), item=name)
+            raise DataError("the wording's text does not match the hash in its name", item=name)
         _OWN[name] = each
 
 
@@ -144,7 +143,10 @@ def wording(name: str) -> Wording:
     if found is None:
         known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
         raise UsageError(
-            message("definitions.no-wording", name=name, released=RELEASED, known=known)
+            "no wording {!r}. Wordings: {}; {}; or your own with --prompts FILE",
+            name,
+            RELEASED,
+            known,
         )
     return found
 
@@ -183,9 +185,7 @@ def wordings() -> Mapping[str, Wording]:
             for name, prompt in each.prompts.items():
                 _check(name, prompt)
     except UsageError as error:
-        raise DataError(
-            message("definitions.wordings-file-invalid", error=error), file=_FILE
-        ) from None
+        raise DataError("not a file of wordings: {}", error, file=_FILE) from None
     return found
 
 
@@ -195,8 +195,4 @@ def _check(name: str, prompt: WordedPrompt) -> None:
         box_convention(prompt.box_convention)
     known = {query.name for query in task(form.task).queries}
     if strange := set(prompt.also) - known:
-        raise UsageError(
-            message(
-                "definitions.wording-form-unknown", name=name, form=min(strange), task=form.task
-            )
-        )
+        raise UsageError("{}: no question form {!r} in task {}", name, min(strange), form.task)

@@ -20,12 +20,12 @@ from keju.encoders.matching import DeviceMatcher, Matcher, Pair
 from keju.encoders.names import ENCODERS
 from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError, unknown_name
-from keju.messages import message
 from keju.metrics.base import PRF
 from keju.metrics.semantic import (
     cosine,
     other_pairs,
 )
+from keju.texts import _
 
 Encode = Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]]
 """Encodes texts, in batches of vectors by the texts' index."""
@@ -84,7 +84,7 @@ class Encoders:
         """
         if self.unavailable_reason(name):
             install = INSTALL if packages_missing() else how_to_get(name)
-            raise PrerequisiteError(message("encoders.encoder", name=name), install)
+            raise PrerequisiteError(_("the encoder '{}'", name), install)
         folder = self.paths[name].resolve()
         if folder not in self._open:
             self._open[folder] = TextEncoder(

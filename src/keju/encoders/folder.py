@@ -15,7 +15,6 @@ import msgspec
 from keju.encoders.names import ENCODERS
 from keju.errors import DataError
 from keju.files import read_json, sha256_file
-from keju.messages import message
 
 INSTALL = 'pip install "keju[semantic]"'
 
@@ -76,8 +75,11 @@ def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str
     kind = config.get("model_type")
     if kind not in kinds:
         raise DataError(
-            message("encoders.other-model-type", kind=kind, kinds=", ".join(kinds)),
+            "model type {!r} is not supported, only {}",
+            kind,
+            ", ".join(kinds),
             file=folder / "config.json",
+            hint="Give the folder of such a model",
         )
     return config
 
@@ -97,10 +99,23 @@ def weight_files(folder: Path) -> list[Path]:
         found = [folder / name for name in names if Path(name).name == name]
         if found and len(found) == len(names) and all(path.is_file() for path in found):
             return found
-        raise DataError(message("encoders.weights-elsewhere"), file=index)
+        raise DataError("names weights that are not in this folder", file=index)
     if (folder / "pytorch_model.bin").exists():
-        raise DataError(message("encoders.pickle-only"), file=folder)
-    raise DataError(message("encoders.no-safetensors"), file=folder)
+        raise DataError(
+            "has pytorch_model.bin only",
+            file=folder,
+            hint=(
+                'keju loads no pickle. Convert it once: python -c "import torch, '
+                "safetensors.torch as s; s.save_file({k: v.clone() for k, v in "
+                "torch.load('pytorch_model.bin', weights_only=True).items()}, "
+                "'model.safetensors', {'format': 'pt'})\""
+            ),
+        )
+    raise DataError(
+        "has no model.safetensors",
+        file=folder,
+        hint="Give the folder that contains config.json, model.safetensors and the tokenizer",
+    )
 
 
 def weights_hash(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> str:
@@ -111,7 +126,7 @@ def weights_hash(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> str:
     """
     tokenizer = [folder / name for name in _TOKENIZER_FILES if (folder / name).is_file()]
     if not any(path.name in {"tokenizer.json", "vocab.txt", "vocab.json"} for path in tokenizer):
-        raise DataError(message("encoders.no-tokenizer"), file=folder)
+        raise DataError("has no tokenizer (tokenizer.json, vocab.txt or vocab.json)", file=folder)
     model_config(folder, kinds)
     parts = sorted([*weight_files(folder), *tokenizer, folder / "config.json"])
     lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in parts)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from keju.errors import DataError
-from keju.messages import message
 
 
 def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
@@ -27,8 +26,12 @@ def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
     lacking = sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
     if lacking:
         raise DataError(
-            message("encoders.weights-missing", count=len(lacking), what=what, first=lacking[0]),
+            "does not contain {} of the {}'s weights (first: {})",
+            len(lacking),
+            what,
+            lacking[0],
             file=folder,
+            hint="Give the folder of the whole model",
         )
 
 
@@ -43,9 +46,7 @@ def loading(folder: Path) -> Iterator[None]:
         with quiet():
             yield
     except Exception as error:  # noqa: BLE001
-        raise DataError(
-            message("encoders.not-loadable", error=str(error)[:300]), file=folder
-        ) from None
+        raise DataError("cannot be loaded: {}", str(error)[:300], file=folder) from None
 
 
 @contextmanager

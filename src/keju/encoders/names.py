@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from keju.errors import UsageError, unknown_name
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.metrics.base import PRF
 
 
@@ -54,18 +53,12 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
         name, equals, folder = option.partition("=")
         if equals and name in ENCODERS:
             if name in named:
-                raise UsageError(message("encoders.folder-given-twice", name=name))
+                raise UsageError("--semantic names {} twice. Give it one folder", name)
             named[name] = _folder(folder, option)
         elif equals and not Path(option).expanduser().is_dir():
-            raise UsageError(
-                message(
-                    "encoders.no-encoder-named",
-                    option=option,
-                    problem=unknown_name(name, NAMES, "encoder"),
-                )
-            )
+            raise UsageError("--semantic {}: {}", option, unknown_name(name, NAMES, "encoder"))
         elif bare is not None:
-            raise UsageError(message("encoders.two-unnamed-folders"))
+            raise UsageError("--semantic gives two folders without a name. Write NAME=DIR")
         else:
             bare = _folder(option, option)
     return ({} if bare is None else dict.fromkeys(NAMES, bare)) | named
@@ -75,7 +68,16 @@ def _folder(text: str, option: str) -> Path:
     check_local(text, "--semantic")
     path = Path(text).expanduser()
     if not text:
-        raise UsageError(message("encoders.empty-folder", option=option))
+        raise UsageError(
+            "--semantic {} names no folder. If you wrote $NAME, the variable is not set in this "
+            "shell: export NAME=FOLDER",
+            option,
+        )
     if not path.is_dir():
-        raise UsageError(message("encoders.no-folder", option=option, text=text))
+        raise UsageError(
+            "--semantic {}: no such folder '{}'. Give the folder that contains config.json and "
+            "model.safetensors",
+            option,
+            text,
+        )
     return path

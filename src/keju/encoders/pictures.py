@@ -18,7 +18,7 @@ from keju.encoders.folder import INSTALL, model_config, packages_missing, weight
 from keju.encoders.loading import best_device, check_whole, loading
 from keju.errors import PrerequisiteError
 from keju.files import read_json, sha256_file
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -49,7 +49,7 @@ class PictureEncoder:
 
     def __init__(self, folder: Path) -> None:
         if missing := packages_missing():
-            raise PrerequisiteError(message("encoders.picture-encoder", missing=missing), INSTALL)
+            raise PrerequisiteError(_("a picture encoder (package {})", missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
         import transformers  # noqa: PLC0415 - as above
 

@@ -24,7 +24,7 @@ from keju.encoders.folder import (
 )
 from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.messages import message
+from keju.texts import _
 
 Vector = NDArray[np.float32]
 Device = Literal["auto", "cpu", "cuda"]
@@ -81,16 +81,14 @@ class TextEncoder:
         self, folder: Path, *, device: Device = "auto", precision: Precision = "auto"
     ) -> None:
         if missing := packages_missing():
-            raise PrerequisiteError(message("encoders.text-encoder", missing=missing), INSTALL)
+            raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
         self.folder = folder
         self.config = model_config(folder)
         self.weights_hash = weights_hash(folder)
         if device == "cuda" and not torch.cuda.is_available():
-            raise PrerequisiteError(
-                message("encoders.device-cuda"), message("encoders.torch-for-cuda")
-            )
+            raise PrerequisiteError(_("device 'cuda'"), _("a build of torch for your CUDA driver"))
         self.device = device if device != "auto" else best_device(torch)
         if precision == "auto":
             precision = "bfloat16" if self.device == "cuda" else "float32"
@@ -215,9 +213,7 @@ class TextEncoder:
             UsageError: the model has no such layer.
         """
         if layer is not None and not 1 <= layer <= self.layers:
-            raise UsageError(
-                message("encoders.no-layer", folder=self.folder, layer=layer, layers=self.layers)
-            )
+            raise UsageError("{}: no layer {}; it has {}", self.folder, layer, self.layers)
         lengths = [len(sequence) for sequence in sequences]
         batches = plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device])
         given = [[sequences[at] for at in batch] for batch in batches]
@@ -329,7 +325,13 @@ def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
         config = transformers.AutoConfig.from_pretrained(str(folder), **_LOCAL)
     words, rows = len(tokenizer), int(config.vocab_size)
     if not rows / 2 <= words <= rows:
-        raise DataError(message("encoders.tokenizer-differs", words=words, rows=rows), file=folder)
+        raise DataError(
+            "the tokenizer has {} tokens and the model {}",
+            words,
+            rows,
+            file=folder,
+            hint="Give the tokenizer's files that belong to these weights",
+        )
     return tokenizer, config
 
 

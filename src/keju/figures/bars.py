@@ -34,10 +34,11 @@ from keju.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.files import slug
 from keju.formatting import NOTHING
 from keju.items import MIXED_GALLERY, Score
-from keju.messages import join_lines, message
+from keju.messages import message
 from keju.published import ClassFigure, paper, papers, published_tables
 from keju.scoring import ItemName
 from keju.scoring.aggregate import task_value
+from keju.texts import join_lines
 from keju.translations import Words
 
 _MOST_OPTIONS = 20

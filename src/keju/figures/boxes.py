@@ -38,7 +38,7 @@ from keju.figures.theme import (
     SOFT,
 )
 from keju.files import slug
-from keju.messages import join_lines, message, recognised
+from keju.messages import message
 from keju.published import (
     AVERAGE,
     PrintedTable,
@@ -46,6 +46,7 @@ from keju.published import (
     papers,
     published_tables,
 )
+from keju.texts import join_lines, recognised
 from keju.translations import Words
 
 _BOX = 26

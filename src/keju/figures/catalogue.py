@@ -21,7 +21,8 @@ from keju.figures import (
 from keju.figures.datasets import OfDataset
 from keju.figures.figure import Drawn
 from keju.figures.parts import OfRun
-from keju.messages import Message, listed, message
+from keju.messages import Message, message
+from keju.texts import listed
 
 Source = TypeVar("Source")
 

@@ -21,7 +21,8 @@ from keju.figures.parts import (
 )
 from keju.figures.theme import OWN, PAPERS, RULE, SERIES, SHAPES
 from keju.files import slug
-from keju.messages import message, recognised
+from keju.messages import message
+from keju.texts import recognised
 from keju.translations import Words
 
 _MOST_STEPS = 60

@@ -14,8 +14,9 @@ from keju.figures.figure import Drawn, Figure, Row
 from keju.figures.parts import data, distinct, heading
 from keju.figures.theme import FILL, INK, PAPERS, SOFT
 from keju.files import slug
-from keju.messages import join_lines, message
+from keju.messages import message
 from keju.published import Column, paper, papers, published_tables
+from keju.texts import join_lines
 from keju.translations import Words
 
 _MOST_STRATA = 30

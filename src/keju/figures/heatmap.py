@@ -40,11 +40,12 @@ from keju.figures.theme import (
     PAPER,
 )
 from keju.files import slug
-from keju.messages import join_lines, message, recognised
+from keju.messages import message
 from keju.published import (
     paper,
     papers,
 )
+from keju.texts import join_lines, recognised
 from keju.translations import Words
 
 _CELL = 27

@@ -24,8 +24,9 @@ from keju.figures.theme import PAPERS, SETTINGS, SOFT
 from keju.files import slug
 from keju.formatting import percent
 from keju.items import Setting
-from keju.messages import listed, message
+from keju.messages import message
 from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
+from keju.texts import listed
 from keju.translations import Words
 
 THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")

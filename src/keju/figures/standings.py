@@ -35,8 +35,9 @@ from keju.figures.theme import (
 from keju.files import slug
 from keju.formatting import percent
 from keju.items import Protocol
-from keju.messages import both, in_english, join_lines, message, recognised
+from keju.messages import message
 from keju.published import PrintedFigure, paper, papers, published_model, published_tables
+from keju.texts import both, in_english, join_lines, recognised
 from keju.translations import Words
 
 _SIDE = 32

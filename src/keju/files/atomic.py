@@ -12,7 +12,6 @@ from pathlib import Path
 
 from keju.errors import DataError
 from keju.local_paths import check_local
-from keju.messages import message
 
 _BLOCK = 1 << 20
 """Bytes of a file that are in memory while it is copied."""
@@ -38,7 +37,7 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         _write_atomic(path, data)
     except OSError as error:
         raise DataError(
-            message("files.not-writable", reason=error.strerror or error), file=path
+            "cannot be written: {}", error.strerror or error, file=path, hint="Choose another place"
         ) from None
 
 

@@ -14,7 +14,7 @@ import msgspec
 from keju.errors import DataError
 from keju.files.atomic import write_atomic
 from keju.local_paths import check_local
-from keju.messages import in_english, message
+from keju.texts import _, in_english
 
 T = TypeVar("T")
 
@@ -57,8 +57,10 @@ def _null(found: re.Match[bytes]) -> bytes:
     if found[0] != b"NaN":
         name, line = found[0].decode(), 1 + found.string.count(b"\n", 0, found.start())
         if b"\n" not in found.string:
-            raise msgspec.DecodeError(message("files.infinite-number", name=name))
-        raise msgspec.DecodeError(message("files.infinite-number-in-line", name=name, line=line))
+            raise msgspec.DecodeError(_("{} is not a number of JSON; write null or a number", name))
+        raise msgspec.DecodeError(
+            _("line {}: {} is not a number of JSON; write null or a number", line, name)
+        )
     return b"null"
 
 
@@ -78,16 +80,17 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
         lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
         if lone:
             raise DataError(
-                message(
-                    "files.half-a-character",
-                    lone=lone[0].decode("ascii", "replace"),
-                    position=lone.start(),
-                ),
+                "half a character, {}, at byte {}",
+                lone[0].decode("ascii", "replace"),
+                lone.start(),
                 file=path,
+                hint="Replace it by \\ufffd",
             ) from None
         if isinstance(error, msgspec.ValidationError):
-            raise DataError(message("files.other-structure", error=error), file=path) from None
-        raise DataError(message("files.not-json", error=error), file=path) from None
+            raise DataError(
+                "the JSON does not have the expected structure: {}", error, file=path
+            ) from None
+        raise DataError("not readable as JSON: {}", error, file=path) from None
 
 
 def write_json(path: Path, value: object) -> None:
@@ -119,7 +122,7 @@ def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterato
     Raises:
         DataError: a line other than an unfinished last one is not a record of that shape.
     """
-    for record, _ in read_jsonl_lines(path, shape, appended=appended):
+    for record, __ in read_jsonl_lines(path, shape, appended=appended):
         yield record
 
 
@@ -144,9 +147,11 @@ def read_jsonl_lines(
                 record = decoder.decode(line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DataError(
-                    message("files.line-not-readable", error=error),
+                    "not readable: {}",
+                    error,
                     file=path,
                     item=f"line {number}",
+                    hint="Delete that line to continue without it",
                 ) from None
             yield record, line
 
@@ -179,14 +184,14 @@ def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
     """
     # Reading a device or a pipe may never end.
     if path.exists() and not path.is_file():
-        raise DataError(message("files.not-a-file"), file=path)
+        raise DataError("not a regular file", file=path, hint="Replace it by the file itself")
     try:
         if (size := path.stat().st_size) > most:
-            raise DataError(message("files.too-large", size=size, most=most), file=path)
+            raise DataError(
+                "larger than {:,} bytes (it has {:,})", most, size, file=path, hint="Split the file"
+            )
         return path.read_bytes()
     except FileNotFoundError:
-        raise DataError(message("files.missing"), file=path) from None
+        raise DataError("no such file", file=path) from None
     except OSError as error:
-        raise DataError(
-            message("files.not-readable", reason=error.strerror or error), file=path
-        ) from None
+        raise DataError("not readable: {}", error.strerror or error, file=path) from None

@@ -8,7 +8,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from keju.errors import UsageError
-from keju.messages import message
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors of places that a user cannot write to."""
@@ -32,9 +31,17 @@ def locked_file(path: Path, *, busy: str) -> FileLock:
     except OSError as error:
         if error.errno in _READ_ONLY:
             raise UsageError(
-                message("files.folder-not-writable", path=path, reason=error.strerror)
+                "{}: cannot be written ({}). Make the folder writable, or copy it to a disk that "
+                "you can write to",
+                path,
+                error.strerror,
             ) from None
         if error.errno not in _NO_LOCKS:
             raise
-        raise UsageError(message("files.no-locks", path=path, reason=error.strerror)) from None
+        raise UsageError(
+            "{}: the file system does not support locks ({}). Use an --out on a local disk, and "
+            "copy it from there",
+            path,
+            error.strerror,
+        ) from None
     return lock

@@ -13,7 +13,7 @@ import msgspec
 from keju.errors import DataError
 from keju.files.json_files import bounded_bytes
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -80,7 +80,7 @@ def shipped_file(file: Traversable, shape: type[T], place: str = "") -> T:
         return msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=shape)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         where = place or str(file)
-        raise DataError(message("files.not-valid", error=error), file=where) from None
+        raise DataError("not valid: {}", error, file=where) from None
 
 
 def toml_text(path: Path, problem: str) -> str:
@@ -93,7 +93,7 @@ def toml_text(path: Path, problem: str) -> str:
     try:
         return bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(message("files.not-utf8", problem=problem), file=path) from None
+        raise DataError("{}: not UTF-8", problem, file=path, hint="Save it as UTF-8") from None
 
 
 def parse_toml(
@@ -106,14 +106,20 @@ def parse_toml(
             `MOST_KEY_PARTS` parts; `problem` is the beginning of the error message.
     """
     if len(text) > MOST_TOML:
-        raise DataError(message("files.toml-too-large", most=MOST_TOML), file=file)
+        raise DataError("larger than {:,} bytes", MOST_TOML, file=file, hint="Split the file")
     bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
     if _LONG_KEY.search(bare):
         raise DataError(
-            message("files.key-too-deep", problem=problem, most=MOST_KEY_PARTS), file=file
+            "{}: a key has more than {} parts",
+            problem,
+            MOST_KEY_PARTS,
+            file=file,
+            hint="Shorten it",
         )
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        slash = message("files.slashes-in-paths") if "\\" in str(error) else hint
+        slash = (
+            _("Write / in paths, or put them into single quotes") if "\\" in str(error) else hint
+        )
         raise DataError(f"{problem}: {error}", file=file, hint=slash) from None

@@ -25,7 +25,6 @@ from keju.definitions import query_of
 from keju.errors import UsageError, english_problem
 from keju.interop.inspect_scores import score_of
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response, get_group
-from keju.messages import message
 from keju.models import AskError
 from keju.models.data_urls import mime_of
 from keju.models.inspect_answers import answer_of
@@ -33,6 +32,7 @@ from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, Selection, select, skip_reason
 from keju.scoring import PROTOCOLS, score_answer
 from keju.text import answer_part
+from keju.texts import _
 
 Names = str | list[str]
 """Ids of tasks: several with commas between them, or as a list."""
@@ -48,7 +48,10 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         DataError: the dataset is damaged, or an item lacks what the setting sends.
     """
     if setting in OWN_READING:
-        raise UsageError(message("interop.setting-asks-twice", setting=setting))
+        raise UsageError(
+            "{} sends two requests for each item, which a task of Inspect cannot do. Use keju run",
+            setting,
+        )
     opened = Dataset.open(mini.dataset_path(Path(dataset)))
     chosen = _tasks(benchmark, opened, names)
     selection = Selection(tasks=chosen, settings=(setting,), scripts=(script,))
@@ -59,14 +62,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         if not skip_reason(item, way)
     ]
     if not items:
-        raise UsageError(
-            message(
-                "interop.nothing-asked-with",
-                dataset=dataset,
-                chosen=", ".join(chosen),
-                setting=setting,
-            )
-        )
+        raise UsageError("{}: no item of {} is sent with {}", dataset, ", ".join(chosen), setting)
     several = len(set(map(_task_and_query, items))) > 1
     return Task(
         dataset=MemoryDataset(
@@ -86,18 +82,20 @@ def _tasks(benchmark: str, opened: Dataset, names: Names) -> tuple[str, ...]:
     given = [name.strip() for name in wanted if name.strip()]
     known = [keju.definitions.task(name) for name in given or opened.manifest.tasks]
     if strangers := [each.id for each in known if each.benchmark != benchmark and given]:
-        raise UsageError(
-            message("interop.no-task-of", names=", ".join(strangers), benchmark=benchmark)
-        )
+        raise UsageError("{}: no task of {}", ", ".join(strangers), benchmark)
     own = [each for each in known if each.benchmark == benchmark]
     pairs = [each.id for each in own if each.of_pairs]
     if pairs:
-        said = message("interop.pairs-not-for-inspect", pairs=", ".join(pairs))
+        said = _(
+            "{}: ranks pairs of images, for which Inspect has no scores. Use keju run, keju "
+            "score and keju export inspect",
+            ", ".join(pairs),
+        )
         if given:
             raise UsageError(said)
         logger.warning(said)
     if not (chosen := tuple(each.id for each in own if not each.of_pairs)):
-        raise UsageError(message("interop.no-items-of", path=opened.path, benchmark=benchmark))
+        raise UsageError("{}: no items of {}", opened.path, benchmark)
     return chosen
 
 

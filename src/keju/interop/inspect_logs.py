@@ -23,11 +23,11 @@ from keju.interop.inspect_samples import reading_of, sample_of
 from keju.interop.inspect_scores import results_of
 from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.models.decoding import not_sent
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import check_scores, stored_scores
+from keju.texts import _
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample, EvalSpec
@@ -79,7 +79,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     _check_installed()
     folder = RunFolder.open(run)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("interop.logs-out-not-empty", out=out))
+        raise UsageError("{} exists and is not empty. Choose another -o", out)
     manifest = folder.manifest()
     rebuilder = RequestRebuilder(folder, folder.dataset() if images else None)
     items = {item.id: item for item in folder.items()}
@@ -136,7 +136,7 @@ class _Scores:
         self.parts: dict[_Part, list[Score]] = {}
         self._own: dict[_Place, list[Score]] = {}
         stored = stored_scores(folder, [model]) if scored else ()
-        for score in (score for _, scores in stored for score in scores):
+        for score in (score for __, scores in stored for score in scores):
             part = _Part(score.task, score.query, variant_of(score))
             self.parts.setdefault(part, []).append(score)
             place = _Place(score.key, score.item, variant_of(score), score.round)
@@ -222,6 +222,4 @@ def _check_installed() -> None:
     try:
         import inspect_ai  # noqa: F401, PLC0415
     except ImportError:
-        raise PrerequisiteError(
-            message("interop.log-form"), 'pip install "keju[inspect]"'
-        ) from None
+        raise PrerequisiteError(_("Inspect's log form"), 'pip install "keju[inspect]"') from None

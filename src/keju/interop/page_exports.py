@@ -39,9 +39,9 @@ from keju.images import EXTENSIONS, upright_file
 from keju.items import Item, Line, Response
 from keju.layout import page_text
 from keju.local_paths import check_local
-from keju.messages import message, noun
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
+from keju.texts import _, noun
 
 LARGEST = 1_000_000
 """Maximum characters and outline points of an item; larger ones are not written. XML parsers reject
@@ -119,7 +119,7 @@ def export_pages(
         DataError: the run is damaged, or an image is missing or altered.
     """
     if form not in PAGE_FORMS:
-        raise UsageError(message("interop.not-a-page-form", form=form, known=", ".join(PAGE_FORMS)))
+        raise UsageError("{!r} is not a form of pages. Forms: {}", form, ", ".join(PAGE_FORMS))
     folder = RunFolder.open(run)
     manifest = folder.manifest()
     chosen = _chosen(manifest, run, model, script, round_)
@@ -128,10 +128,10 @@ def export_pages(
     ]
     tasks = sorted({item.task for item in items})
     if not any(folder.responses_path(chosen.model, task).is_file() for task in tasks):
-        raise UsageError(message("interop.no-transcriptions", run=run, model=chosen.model))
+        raise UsageError("{}: {} has no responses to tasks of transcription", run, chosen.model)
     dataset = folder.dataset() if images else None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("interop.pages-out-not-empty", out=out))
+        raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
     writer = _Writer(out, PAGE_FORMS[form], _engine(manifest, chosen.model), _time(manifest))
@@ -277,7 +277,7 @@ def _chosen(
     one = _one_of(list(manifest.models), model, run, "models", "--model")
     prompts = _one_of(manifest.scripts, script, run, "scripts", "--script")
     if not 1 <= round_ <= manifest.rounds:
-        raise UsageError(message("interop.no-round", round=round_, run=run, rounds=manifest.rounds))
+        raise UsageError("--round {}: not in {}. Its rounds: 1 to {}", round_, run, manifest.rounds)
     wordings = manifest.wordings
     return _ResponseSelection(
         one, prompts, "released" if "released" in wordings else wordings[0], round_
@@ -287,29 +287,20 @@ def _chosen(
 def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str) -> str:
     if given in known:
         return given
-    listed = ", ".join(known) or message("interop.none")
+    listed = ", ".join(known) or _("none")
     if given:
         raise UsageError(
-            message(
-                "interop.not-in-run",
-                option=option,
-                given=given,
-                run=run,
-                hint=did_you_mean(nearest_names(given, known)),
-                what=noun(what),
-                listed=listed,
-            )
+            "{} {}: not in {}.{} Its {}: {}",
+            option,
+            given,
+            run,
+            did_you_mean(nearest_names(given, known)),
+            noun(what),
+            listed,
         )
     if len(known) != 1:
         raise UsageError(
-            message(
-                "interop.several-in-run",
-                run=run,
-                count=len(known),
-                what=noun(what),
-                option=option,
-                listed=listed,
-            )
+            "{} has {} {}. Choose one with {}: {}", run, len(known), noun(what), option, listed
         )
     return known[0]
 

@@ -14,9 +14,9 @@ from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting, get_group
 from keju.judging.rubrics import Rubrics
-from keju.messages import message
 from keju.runs import RunFolder
 from keju.scoring import body_of
+from keju.texts import _
 
 _ALWAYS = 6
 """Parts of an answer's id that are always written: all but script and wording."""
@@ -105,11 +105,11 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None 
     """
     chosen = chosen or AnswerSelection()
     if chosen.limit is not None and chosen.limit < 1:
-        raise UsageError(message("judging.limit-too-small", limit=chosen.limit))
+        raise UsageError("--limit must be 1 or more, not {}", chosen.limit)
     models = list(run.manifest().models)
     if absent := [name for name in chosen.models or () if name not in models]:
         raise UsageError(
-            message("judging.no-model", path=run.path, name=absent[0], known=", ".join(models))
+            "{}: no model {!r}. Choose from: {}", run.path, absent[0], ", ".join(models)
         )
     tasks = _wanted(run, rubrics, chosen)
     items, left_out = _items(run, rubrics, tasks, chosen.limit)
@@ -126,11 +126,11 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection | None 
                 answers.append(answer)
     if not answers:
         raise UsageError(
-            message(
-                "judging.no-answers-to-grade",
-                path=run.path,
-                wanted=", ".join(tasks),
-                rest="".join(f"; {count:,} {what}" for what, count in left_out.items()),
+            _(
+                "{}: no answers to grade in the tasks {}{}",
+                run.path,
+                ", ".join(tasks),
+                "".join(f"; {count:,} {what}" for what, count in left_out.items()),
             )
             if items or left_out or chosen.tasks
             else _nothing_open(run, rubrics)
@@ -147,8 +147,17 @@ def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
     known = {name.partition("/")[0] for name in rubrics.queries}
     asked = {item.task for item in run.items()}
     if graded := sorted(known & asked):
-        return message("judging.no-task-by-default", path=run.path, graded=", ".join(graded))
-    return message("judging.no-task-with-rubric", path=run.path, asked=", ".join(sorted(asked)))
+        return _(
+            "{}: none of its tasks is graded by default. These have a rubric: {}. Choose them "
+            "with --task",
+            run.path,
+            ", ".join(graded),
+        )
+    return _(
+        "{}: none of its tasks ({}) has a rubric. Give your own with --rubrics",
+        run.path,
+        ", ".join(sorted(asked)),
+    )
 
 
 def _wanted(run: RunFolder, rubrics: Rubrics, chosen: AnswerSelection) -> tuple[str, ...]:

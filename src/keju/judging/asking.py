@@ -14,7 +14,6 @@ from keju.datasets.store import Dataset
 from keju.errors import KejuError, UsageError
 from keju.items import UNKNOWN, Request
 from keju.judging.folder import JudgementFolder
-from keju.messages import message
 from keju.models import Model, ModelOptions, capabilities_of, open_model, role_of
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.given_requests import GivenRequests, send_requests
@@ -35,18 +34,21 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
         PrerequisiteError: one needs something that is not installed.
     """
     if twice := [spec for spec, times in Counter(specs).items() if times > 1]:
-        raise UsageError(message("judging.model-given-twice", name=twice[0]))
+        raise UsageError("--model {} is given twice", twice[0])
     temperature = options.decoding.temperature
     if temperature is not None and not isfinite(temperature):
-        raise UsageError(message("judging.temperature-not-a-number", temperature=temperature))
+        raise UsageError("--temperature must be a number, not {:g}", temperature)
     if not specs:
-        raise UsageError(message("judging.no-judge"))
+        raise UsageError("no judge. Name one with --model, as in --model openai:MODEL")
     judges = []
     for spec in specs:
         role = role_of(spec)
         judge = open_model(spec, options)
         if role not in {"model", "answers"} or capabilities_of(judge).reader:
-            raise UsageError(message("judging.cannot-judge", spec=spec))
+            raise UsageError(
+                "{} cannot judge, because it cannot grade texts. Use a model, such as openai:MODEL",
+                spec,
+            )
         judges.append(judge)
     return judges
 

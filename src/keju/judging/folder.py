@@ -23,7 +23,6 @@ from keju.errors import UsageError
 from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Record
 from keju.judging.rubrics import Rubrics
-from keju.messages import message
 from keju.models import Model
 from keju.runs import RunFolder, path_of_name
 
@@ -96,13 +95,12 @@ class JudgementFolder(RunFolder):
                 if was.get(part) != now.get(part)
             ]:
                 raise UsageError(
-                    message(
-                        "judging.judged-otherwise",
-                        path=self.path,
-                        name=judge.name,
-                        differing="; ".join(differing),
-                        folder=path_of_name(self.path, judge.name),
-                    )
+                    "{}: {} judged this run with different settings: {}. Use the same settings, "
+                    "or move {} away and remove the judge from judges.json",
+                    self.path,
+                    judge.name,
+                    "; ".join(differing),
+                    path_of_name(self.path, judge.name),
                 )
         named = {judge.name: judge.identity for judge in judges}
         write_json(self.manifest_path, JudgesManifest(judges={**earlier, **named}))

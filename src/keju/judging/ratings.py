@@ -13,7 +13,7 @@ from keju.items import PromptScript, Setting
 from keju.judging.answers import AnswerId, GradableAnswer
 from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE, plain_code, rows_of
-from keju.messages import message
+from keju.texts import _
 
 JUDGE = "judge:"
 """Prefix of the names of columns with judges' grades."""
@@ -85,15 +85,21 @@ def read_ratings(
                 continue
             rater = row.get("rater", "")
             if not rater:
-                raise place.error(message("judging.no-rater"))
+                raise place.error(_("no rater is named", hint="Name who rated"))
             if rater in rated.raters:
                 raise place.error(
-                    message("judging.rated-before", rater=rater, item=which.item, model=which.model)
+                    _(
+                        "{} already rated {} of {}",
+                        rater,
+                        which.item,
+                        which.model,
+                        hint="Keep one of the two rows",
+                    )
                 )
             rated.raters[rater] = _number(place, "score", row["score"])
     found = [rated for rated in by_answer.values() if rated.raters]
     if not found:
-        raise DataError(message("judging.nothing-rated"), file=paths[0])
+        raise DataError("no answer is rated", file=paths[0], hint="Fill the column score")
     return Ratings(found, blank)
 
 
@@ -102,7 +108,12 @@ def _check_columns(path: Path, columns: set[str]) -> None:
     if CODE not in columns:
         missing += [name for name in _NAMED if name not in columns]
     if missing:
-        raise DataError(message("judging.ratings-no-column", missing=", ".join(missing)), file=path)
+        raise DataError(
+            "no column {}",
+            ", ".join(missing),
+            file=path,
+            hint="Columns: item, task, model, rater, score; judge sample makes such sheets",
+        )
 
 
 def _which(
@@ -110,15 +121,28 @@ def _which(
 ) -> AnswerId:
     if code := plain_code(row.get(CODE, "")):
         if known is None:
-            raise DataError(message("judging.sample-without-run"), file=place.file)
+            raise DataError(
+                "the sheet of a sample does not contain the models that answered",
+                file=place.file,
+                hint="Name the run that it was drawn from with --run",
+            )
         if code not in known:
-            raise place.error(message("judging.no-answer-of-code", code=code))
+            raise place.error(
+                _(
+                    "the run has no answer {!r}",
+                    code,
+                    hint=(
+                        "Name the run that the sample was drawn from. An answer that was requested "
+                        "again since then has another code"
+                    ),
+                )
+            )
         return known[code].id
     if empty := [name for name in _NAMED if not row.get(name)]:
-        raise place.error(message("judging.ratings-cells-empty", empty=", ".join(empty)))
+        raise place.error(_("no {}", ", ".join(empty)))
     number = row.get("round") or "1"
     if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 4):
-        raise place.error(message("judging.not-a-round", number=number))
+        raise place.error(_("{!r} is not a round", number))
     setting = row.get("setting") or "image"
     return AnswerId(
         row["model"],
@@ -138,7 +162,12 @@ def _check_answer(place: Place, row: Mapping[str, str], judged: GradableAnswer |
         return
     if "".join(answer.removeprefix("'").split()) != "".join(judged.text.removeprefix("'").split()):
         raise place.error(
-            message("judging.rated-answer-differs", model=judged.id.model, item=judged.id.item)
+            _(
+                "the answer of {} to {} differs from that in the run",
+                judged.id.model,
+                judged.id.item,
+                hint="Rate the answer of this run, or name the run that it is from",
+            )
         )
 
 
@@ -148,7 +177,7 @@ def _note_judges(place: Place, row: Mapping[str, str], rated: RatedAnswer) -> No
             continue
         judge, grade = name.removeprefix(JUDGE), _number(place, name, value)
         if rated.judges.setdefault(judge, grade) != grade:
-            raise place.error(message("judging.two-grades", judge=judge))
+            raise place.error(_("{} gives this answer two grades", judge))
 
 
 def _number(place: Place, column: str, value: str) -> float:
@@ -157,5 +186,5 @@ def _number(place: Place, column: str, value: str) -> float:
     except ValueError:
         number = float("nan")
     if not (isfinite(number) and LEAST <= number <= MOST):
-        raise place.error(message("judging.rating-out-of-range", column=column, value=value))
+        raise place.error(_("{} is {!r}", column, value, hint="Give a number from 0 to 10"))
     return number

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from keju.definitions import Definition, Query, definitions, is_shipped
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes, shipped_toml
-from keju.messages import message
+from keju.texts import _
 
 _SHIPPED = "rubrics.toml"
 _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "opening", "closing")
@@ -88,12 +88,11 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         known = {name.partition("/")[0] for name in self.queries}
         if without := [each for each in chosen if each not in {*known, *self.queries}]:
             raise UsageError(
-                message(
-                    "judging.rubrics-without-tasks",
-                    name=self.id,
-                    without=", ".join(without),
-                    known=", ".join(sorted(known)),
-                )
+                "the rubrics {} have none for {}. They have some for {}; give your own with "
+                "--rubrics",
+                self.id,
+                ", ".join(without),
+                ", ".join(sorted(known)),
             )
         return chosen
 
@@ -109,11 +108,11 @@ def check_rubrics(definition: Definition, place: str) -> None:
         for query in task.queries:
             if query.rubric and query.rubric not in known:
                 raise DataError(
-                    message(
-                        "judging.no-rubric", rubric=shortened(query.rubric), known=", ".join(known)
-                    ),
+                    "no rubric {!r}",
+                    shortened(query.rubric),
                     file=place,
                     item=f"tasks.{task.id}",
+                    hint=_("Rubrics: {}", ", ".join(known)),
                 )
 
 
@@ -137,7 +136,7 @@ def read_rubrics(path: Path | None = None, *, page_text: bool = False) -> Rubric
         DataError: it is not a file of rubrics, lacks a placeholder, or names an unknown query.
     """
     if path is not None and not path.is_file():
-        raise UsageError(message("judging.no-rubrics-file", path=path))
+        raise UsageError("{}: no such file of rubrics", path)
     name = str(path or _SHIPPED)
     if path is not None:
         form = f"Its form is that of keju/judging/{_SHIPPED}"
@@ -145,7 +144,7 @@ def read_rubrics(path: Path | None = None, *, page_text: bool = False) -> Rubric
     else:
         rubrics_read = shipped_toml("keju.judging", _SHIPPED, Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in rubrics_read.template]:
-        raise DataError(message("judging.template-lacks-blank", blank=lacking[0]), file=name)
+        raise DataError("the template does not contain the blank {{{}}}", lacking[0], file=name)
     shipped = list(_queries(shipped=True))
     filled = {
         each: rubric
@@ -159,7 +158,7 @@ def read_rubrics(path: Path | None = None, *, page_text: bool = False) -> Rubric
     known = {query for query, _ in (*shipped, *_queries(shipped=False))}
     named = [name for each in rubrics_read.rubrics.values() for name in each.tasks]
     if unknown := sorted(set(named) - known):
-        raise DataError(message("judging.no-such-query", names=", ".join(unknown)), file=name)
+        raise DataError("no such query: {}", ", ".join(unknown), file=name, hint="See: keju tasks")
     if len(set(named)) < len(named):
-        raise DataError(message("judging.query-with-two-rubrics"), file=name)
+        raise DataError("a query has two rubrics", file=name)
     return rubrics_read

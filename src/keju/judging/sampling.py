@@ -18,7 +18,6 @@ from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
 from keju.judging.answers import GradableAnswer, code_of
 from keju.judging.tables import CODE, plain_code, rows_of, sheet_code
-from keju.messages import message
 from keju.running import Selection
 from keju.running.selecting import select
 from keju.runs import RunFolder
@@ -45,13 +44,13 @@ def draw_sample(
         UsageError: a number is not valid, or there is nothing to rate.
     """
     if per_task < 1:
-        raise UsageError(message("judging.per-task-too-small", per_task=per_task))
+        raise UsageError("--per-task must be 1 or more, not {}", per_task)
     tasks: dict[str, list[GradableAnswer]] = defaultdict(list)
     for each in judged:
         if each.answered and each.text:
             tasks[each.item.task].append(each)
     if not tasks:
-        raise UsageError(message("judging.no-answers-to-rate", path=run.path))
+        raise UsageError("{}: no answers to rate", run.path)
     drawn: list[GradableAnswer] = []
     for task, there in tasks.items():
         drawn += _of_task(task, there, run, per_task, seed)
@@ -110,7 +109,9 @@ def sampled_codes(path: Path) -> frozenset[str]:
     """
     codes = frozenset(plain_code(row.get(CODE, "")) for _, row in rows_of(path)) - {""}
     if not codes:
-        raise DataError(message("judging.no-code-column", column=CODE), file=path)
+        raise DataError(
+            "no column {!r} that names answers", CODE, file=path, hint="See: judge sample"
+        )
     return codes
 
 

@@ -10,7 +10,7 @@ from keju.datasets.readers.tables import sheet_lines
 from keju.datasets.readers.workbooks import SheetRow
 from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
-from keju.messages import message
+from keju.texts import n_
 
 CODE = "answer_code"
 """The column of a sample's sheet that identifies an answer without naming its model."""
@@ -45,16 +45,21 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """
     check_local(path)
     if not path.is_file():
-        raise UsageError(message("judging.table-missing", path=path))
+        raise UsageError("{}: no such file", path)
     lines = iter(sheet_lines(path, COLUMNS))
     names = [name.strip() for _, heads in [next(lines, SheetRow(1, []))] for name in heads]
     names = [name if name.startswith("judge:") else name.lower() for name in names]
     if twice := {name for name in names if name and names.count(name) > 1}:
-        raise DataError(message("judging.column-twice", name=min(twice)), file=path)
+        raise DataError("column {!r} exists twice", min(twice), file=path)
     for number, cells in lines:
         if len(cells) > len(names):
             raise DataError(
-                message("judging.cells-and-columns", count=len(cells), columns=len(names)),
+                n_(
+                    "{n:,} cell for {} columns",
+                    "{n:,} cells for {} columns",
+                    len(cells),
+                    len(names),
+                ),
                 file=path,
                 item=f"line {number}",
             )

@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-import locale
-import os
-import re
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path, PurePath
 from string import Formatter
 from typing import NamedTuple
 
-LANGUAGES = ("en", "zh")
+from keju.texts import Translatable, language, path_text
+
 _EITHER = "|"
-_VARIABLES = ("KEJU_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
-
-# `Path` removes one slash of the address of an object store: s3:/BUCKET. A drive has one letter.
-_ONE_SLASH = re.compile(r"^([a-z][a-z0-9]+):/(?=[^/])")
-
-_chosen: ContextVar[str | None] = ContextVar("keju_language", default=None)
-_registered: dict[str, Path] = {}
-
-
-class Translatable:
-    """A value that has a text in each language."""
-
-    __slots__ = ()
-
-    def render(self, chosen: str) -> str:
-        """The text in a language, ``en`` or ``zh``."""
-        raise NotImplementedError
 
 
 class _Part(NamedTuple):
@@ -91,11 +69,6 @@ class Template:
         )
 
 
-def path_text(path: PurePath) -> str:
-    """A path, or the address that it was made of, as text."""
-    return _ONE_SLASH.sub(r"\1://", str(path))
-
-
 def _show(value: object, part: _Part, language: str) -> str:
     if isinstance(value, Translatable):
         value = value.render(language)
@@ -119,66 +92,10 @@ class Entry(NamedTuple):
 
 
 @cache
-def _of_environment() -> str:
-    wanted = next(filter(None, map(os.environ.get, _VARIABLES)), "")
-    if not wanted and sys.platform == "win32":
-        wanted = locale.getlocale()[0] or ""
-    return "zh" if wanted.casefold().startswith(("zh", "chinese")) else "en"
-
-
-def language() -> str:
-    """The language of messages: ``zh`` or ``en``.
-
-    ``KEJU_LANG`` decides, or else the locale (``LC_ALL``, ``LC_MESSAGES``, ``LANG``): a value that
-    starts with ``zh`` means Chinese, any other means English. On Windows, which does not set
-    these, it is the language of the system. The environment is read once.
-    """
-    return _chosen.get() or _of_environment()
-
-
-@contextmanager
-def using(chosen: str) -> Iterator[None]:
-    """Use a language inside a ``with`` block, whatever the environment says.
-
-    Raises:
-        ValueError: it is none of `LANGUAGES`.
-    """
-    if chosen not in LANGUAGES:
-        raise ValueError(f"language {chosen!r} is not one of {', '.join(LANGUAGES)}")
-    token = _chosen.set(chosen)
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
-
-
-def register(package: str, folder: Path) -> None:
-    """Add the catalogues ``en.toml`` and ``zh.toml`` of a folder.
-
-    Args:
-        package: what the ids of these messages begin with, before the point.
-        folder: the folder of the two files, which are read when they are first needed.
-    """
-    _registered[package] = folder
-    _file.cache_clear()
-
-
-def registered() -> tuple[str, ...]:
-    """The packages that have registered catalogues: benchmarks and plug-ins."""
-    return tuple(_registered)
-
-
-@cache
-def _file(package: str, chosen: str) -> Path:
-    if package in _registered:
-        return _registered[package] / f"{chosen}.toml"
-    return Path(__file__).parent / chosen / f"{package}.toml"
-
-
-@cache
-def _read(file: Path) -> Mapping[str, Entry]:
+def _read(package: str, chosen: str) -> Mapping[str, Entry]:
     import tomllib  # noqa: PLC0415 - most commands show no message
 
+    file = Path(__file__).parent / chosen / f"{package}.toml"
     tables = tomllib.loads(file.read_text("utf-8"))
     return {
         name: Entry(*(Template(table.get(key, "")) for key in ("text", "hint", "own_pages")))
@@ -193,7 +110,7 @@ def templates(package: str, chosen: str) -> Mapping[str, Entry]:
         OSError: the package has no such catalogue.
         ValueError: the catalogue is not valid.
     """
-    return _read(_file(package, chosen))
+    return _read(package, chosen)
 
 
 def fill(name: str, fields: Mapping[str, object], chosen: str = "") -> tuple[str, str]:

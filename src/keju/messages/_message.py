@@ -1,13 +1,13 @@
-"""`Message`, an id with fields and its text in the current language, and texts joined of them."""
+"""`Message`, an id with fields and its text in the current language."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import reduce
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Self
 
-from keju.messages._catalogues import Translatable, fill, path_text, templates
+from keju.messages._catalogues import fill
+from keju.texts import JoinedText, StoredText, Text, Translatable, path_text
 
 
 class Message(str, Translatable):
@@ -66,115 +66,12 @@ def _plain(value: object) -> object:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-class JoinedText(str, Translatable):
-    """Texts joined by a separator that depends on the language; messages keep their ids.
-
-    Attributes:
-        separator: the id of the message with the separator.
-        parts: the texts.
-    """
-
-    __slots__ = ("parts", "separator")
-
-    separator: str
-    parts: tuple[str, ...]
-
-    def __new__(cls, separator: str, parts: Iterable[str]) -> Self:
-        """The texts with the separator of the current language."""
-        kept = tuple(parts)
-        made = super().__new__(cls, message(separator).join(kept))
-        made.separator = separator
-        made.parts = kept
-        return made
-
-    def render(self, chosen: str) -> str:
-        """The joined texts in a language, ``en`` or ``zh``."""
-        shown = (
-            each.render(chosen) if isinstance(each, Translatable) else each for each in self.parts
-        )
-        return fill(self.separator, {}, chosen)[0].join(shown)
-
-    def __reduce__(self) -> tuple[type[JoinedText], tuple[str, tuple[str, ...]]]:
-        return type(self), (self.separator, self.parts)
-
-
-class StoredText(str, Translatable):
-    """An English text without an id from a file or another package.
-
-    The pages of `keju.translations` translate it by the texts that they recognise.
-    """
-
-    __slots__ = ()
-
-    def render(self, chosen: str) -> str:  # noqa: ARG002 - the same in each language
-        """The text as it is stored."""
-        return str(self)
-
-
-def recognised(text: str) -> str:
-    """A text with an id as it is, and one without as `StoredText`."""
-    return text if isinstance(text, Translatable) else StoredText(text)
-
-
 def has_stored_text(text: object) -> bool:
     """Whether a text is, or contains among its fields, a `StoredText`, which pages translate."""
     if isinstance(text, Message):
         return any(map(has_stored_text, text.fields.values()))
+    if isinstance(text, Text):
+        return any(map(has_stored_text, text.values))
     if isinstance(text, JoinedText):
         return any(map(has_stored_text, text.parts))
     return isinstance(text, StoredText)
-
-
-def in_english(text: str) -> str:
-    """A text in English, for files that have one language."""
-    return text.render("en") if isinstance(text, Translatable) else text
-
-
-def listed(names: Iterable[str]) -> JoinedText:
-    """Names as a list: ``a, b, c``."""
-    return JoinedText("messages.list", names)
-
-
-def join_parts(parts: Iterable[str]) -> JoinedText:
-    """Parts of one sentence: ``a, b, c``."""
-    return JoinedText("messages.comma", parts)
-
-
-def join_clauses(clauses: Iterable[str]) -> JoinedText:
-    """Clauses of one sentence: ``a; b; c``."""
-    return JoinedText("messages.semicolon", clauses)
-
-
-def join_sentences(sentences: Iterable[str]) -> JoinedText:
-    """Sentences without their full stops; the last one does not get one."""
-    return JoinedText("messages.full-stop", sentences)
-
-
-def join_lines(lines: Iterable[str]) -> JoinedText:
-    """Lines of one text."""
-    return JoinedText("messages.new-line", lines)
-
-
-def hint_of(text: str) -> str:
-    """The hint of a message, or "" of a message without one and of a plain text."""
-    return text.hint if isinstance(text, Message) else ""
-
-
-def either(names: Iterable[str]) -> str:
-    """Names as alternatives: ``a or b or c``."""
-    return _joined("messages.or", names)
-
-
-def both(names: Iterable[str]) -> str:
-    """Names together: ``a and b and c``."""
-    return _joined("messages.and", names)
-
-
-def _joined(name: str, names: Iterable[str]) -> str:
-    each = list(names)
-    return reduce(lambda first, last: message(name, first=first, last=last), each) if each else ""
-
-
-def noun(word: str) -> str:
-    """The word for a kind of thing, such as ``task``; a word without an entry stays as it is."""
-    return message(f"nouns.{word}") if word in templates("nouns", "en") else word

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
 from keju.metrics.edit import distance
+from keju.texts import _
 
 
 class ErrorParts(NamedTuple):
@@ -60,6 +60,6 @@ def error_parts(reference: str, hypothesis: str) -> ErrorParts:
         UndefinedMetricError: the reference is empty.
     """
     if not reference:
-        raise UndefinedMetricError(message("metrics.reference-empty"))
+        raise UndefinedMetricError(_("the reference is empty"))
     bag = bag_distance(reference, hypothesis)
     return ErrorParts(bag, distance(reference, hypothesis) - bag, len(reference))

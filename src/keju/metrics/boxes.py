@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from keju.errors import UsageError
-from keju.messages import message
 from keju.metrics.assignment import assign
 from keju.metrics.base import UndefinedMetricError
+from keju.texts import _
 
 Axes = Literal["xyxy", "yxyx", "xywh", "cxcywh"]
 Scale = Literal["pixels", "unit", "1000"]
@@ -82,18 +82,16 @@ def box_convention(name: str) -> BoxConvention:
     Raises:
         UsageError: the name is none.
     """
-    axes, _, scale = name.partition("-")
+    axes, __, scale = name.partition("-")
     for known_axes in get_args(Axes):
         for known_scale in get_args(Scale):
             if (axes, scale or "pixels") == (known_axes, known_scale):
                 return BoxConvention(known_axes, known_scale)
     raise UsageError(
-        message(
-            "metrics.no-box-convention",
-            name=name,
-            axes=", ".join(get_args(Axes)),
-            scales=", -".join(get_args(Scale)),
-        )
+        "no box convention {!r}. Use one of {}, and append one of -{} if it is not in pixels",
+        name,
+        ", ".join(get_args(Axes)),
+        ", -".join(get_args(Scale)),
     )
 
 
@@ -246,7 +244,7 @@ def _overlaps(
 ) -> npt.NDArray[np.float64]:
     overlaps = iou_matrix(truth, predicted)
     if not overlaps.shape[0]:
-        raise UndefinedMetricError(message("metrics.no-true-boxes"))
+        raise UndefinedMetricError(_("there are no true boxes"))
     return overlaps
 
 

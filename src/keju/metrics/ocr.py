@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from keju.messages import message
 from keju.metrics.base import PRF, UndefinedMetricError, check_texts, prf
 from keju.metrics.edit import EditCounts, distance
+from keju.texts import _
 
 
 def accurate_rate(counts: EditCounts) -> float:
@@ -31,7 +31,9 @@ def normalised_distance(reference: str, hypothesis: str) -> float:
     check_texts(reference, hypothesis)
     longer = max(len(reference), len(hypothesis))
     if not longer:
-        raise UndefinedMetricError(message("metrics.both-texts-empty"))
+        raise UndefinedMetricError(
+            _("both texts are empty, so the distance would be divided by zero")
+        )
     return distance(reference, hypothesis) / longer
 
 
@@ -44,7 +46,7 @@ def character_error_rate(reference: str, hypothesis: str) -> float:
     """
     check_texts(reference, hypothesis)
     if not reference:
-        raise UndefinedMetricError(message("metrics.reference-empty"))
+        raise UndefinedMetricError(_("the reference is empty"))
     return distance(reference, hypothesis) / len(reference)
 
 
@@ -57,7 +59,7 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
     """
     check_texts(reference, hypothesis)
     if not reference:
-        raise UndefinedMetricError(message("metrics.reference-empty"))
+        raise UndefinedMetricError(_("the reference is empty"))
     expected, predicted = set(reference), set(hypothesis)
     rates = prf(len(expected & predicted), len(predicted), len(expected))
     if not rates.f1:

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
+from keju.texts import _
 
 _Ints = npt.NDArray[np.int64]
 
@@ -149,7 +149,7 @@ def average_precision_at(
     if k < 0:
         raise ValueError("k must be 0 or more")
     if not ranking.relevant:
-        raise UndefinedMetricError(message("metrics.no-relevant-candidate"))
+        raise UndefinedMetricError(_("no candidate is relevant"))
     if k == 0:
         return 0.0
     best = ranking.relevant if over == "relevant" else min(k, ranking.relevant)
@@ -194,7 +194,7 @@ def auc(ranking: Ranking) -> float:
     misses = ranking.sizes - ranking.hits
     pairs = ranking.relevant * int(misses.sum())
     if not pairs:
-        raise UndefinedMetricError(message("metrics.auc-needs-both"))
+        raise UndefinedMetricError(_("AUC needs relevant candidates and others"))
     below = misses.sum() - np.cumsum(misses)
     return float((ranking.hits * (below + misses / 2)).sum()) / pairs
 
@@ -203,7 +203,7 @@ def _check(ranking: Ranking, k: int) -> None:
     if k < 1:
         raise ValueError("k must be 1 or more")
     if not ranking.relevant:
-        raise UndefinedMetricError(message("metrics.no-relevant-candidate"))
+        raise UndefinedMetricError(_("no candidate is relevant"))
 
 
 def _miss(size: int, hits: int, taken: int) -> float:

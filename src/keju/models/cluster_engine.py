@@ -19,13 +19,13 @@ from keju.errors import (
     describe_exception,
 )
 from keju.items import Request
-from keju.messages import message
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.capabilities import Capabilities
 from keju.models.declarations import MODELS, Kinds
 from keju.models.registry import open_model, role_of
 from keju.models.sent_weights import send_weights
 from keju.models.server_addresses import is_this_machine
+from keju.texts import _
 
 _CALLS = 64
 """The most pages that Ray lets one instance read at a time; each instance has its own limit."""
@@ -49,7 +49,11 @@ def on_ray(
     """
     for model in models:
         if not isinstance(model, str):
-            raise UsageError(message("models.not-on-ray", name=model.name))
+            raise UsageError(
+                "{} does not run on a Ray cluster. --engine ray is for ppocr, tesseract and "
+                "got:DIR",
+                model.name,
+            )
     return [ClusterEngine(str(model), options, address) for model in models]
 
 
@@ -82,7 +86,11 @@ class ClusterEngine:
 
     def __init__(self, spec: str, options: ModelOptions, address: str = "") -> None:
         if not is_local_engine(spec):
-            raise UsageError(message("models.not-on-ray", name=spec))
+            raise UsageError(
+                "{} does not run on a Ray cluster. --engine ray is for ppocr, tesseract and "
+                "got:DIR",
+                spec,
+            )
         self._model = open_model(spec, options)
         self._identity = self._model.identity
         start_ray(address)
@@ -124,7 +132,7 @@ class ClusterEngine:
         from ray.exceptions import RayActorError  # noqa: PLC0415 - heavy, optional
 
         data = list(images)
-        for _ in range(_ATTEMPTS):
+        for __ in range(_ATTEMPTS):
             instance = await self._take()
             try:
                 found = await instance.actor.answer.remote(request, data)
@@ -136,7 +144,9 @@ class ClusterEngine:
             if isinstance(found, Failure):
                 raise AskError(found.kind, found.words, retryable=found.retryable)
             return msgspec.msgpack.decode(found, type=Answer)
-        raise AskError("engine", message("models.instances-lost", count=_ATTEMPTS))
+        raise AskError(
+            "engine", _("{} instances of the engine were lost while they read the page", _ATTEMPTS)
+        )
 
     async def close(self) -> None:
         """End the instances."""
@@ -156,9 +166,11 @@ class ClusterEngine:
         import ray  # noqa: PLC0415 - heavy, optional
 
         found = ray.get([each.actor.describe.remote() for each in self._alive.values()])
-        for node, (identity, _, error) in zip(self._alive, found, strict=True):
+        for node, (identity, __, error) in zip(self._alive, found, strict=True):
             if error:
-                raise UsageError(message("models.node-fails", node=node, error=error))
+                raise UsageError(
+                    "the node {} of the Ray cluster cannot run the engine: {}", node, error
+                )
             if identity != self._identity:
                 unlike = sorted(
                     key
@@ -166,7 +178,11 @@ class ClusterEngine:
                     if self._identity.get(key) != identity.get(key)
                 )
                 raise UsageError(
-                    message("models.node-differs", node=node, name=self.name, key=unlike[0])
+                    "{0} on the node {1} differs from {0} on this machine in {2}",
+                    self.name,
+                    node,
+                    unlike[0],
+                    hint="Install the same versions on all machines",
                 )
         return {
             node: concurrency for node, (_, concurrency, _) in zip(self._alive, found, strict=True)
@@ -190,7 +206,7 @@ class ClusterEngine:
             if instance.node in self._alive:
                 return instance
         self._free.put_nowait(_LOST)  # Ends the wait of the other requests.
-        raise AskError("connection", message("models.no-node-left", name=self.name))
+        raise AskError("connection", _("no node of the Ray cluster is left for {}", self.name))
 
     def _give_back(self, instance: _Instance) -> None:
         if self._free is not None:
@@ -281,7 +297,7 @@ def _start_instances(spec: str, options: ModelOptions) -> list[_Instance]:
         kind = spec.partition(":")[0]
         specs = {node: f"{kind}:{path}" for node, path in send_weights(weights, nodes).items()}
     if not specs:
-        raise UsageError(message("models.no-node-left", name=spec))
+        raise UsageError("no node of the Ray cluster is left for {}", spec)
     plain = ModelOptions(
         reading_order=options.reading_order, timeout=options.timeout, decoding=options.decoding
     )
@@ -304,7 +320,7 @@ def _start_instances(spec: str, options: ModelOptions) -> list[_Instance]:
 
 def _weights_of(spec: str) -> Path | None:
     """The folder of weights that a model string names; None if it names none."""
-    kind, _, folder = spec.partition(":")
+    kind, __, folder = spec.partition(":")
     return Path(folder).absolute() if _takes_folder(MODELS[kind]) else None
 
 

@@ -16,7 +16,6 @@ from pathlib import PurePosixPath
 from keju.definitions import has_task, task
 from keju.errors import DataError
 from keju.items import ImageRef, Request
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.image_limits import Fit
 
@@ -36,7 +35,12 @@ def mime_of(ref: ImageRef) -> str:
     """
     extension = PurePosixPath(ref.path).suffix.lstrip(".").lower()
     if extension not in MIME:
-        raise DataError(message("models.no-media-type", extension=extension), item=ref.path)
+        raise DataError(
+            "no media type for the extension {!r}",
+            extension,
+            item=ref.path,
+            hint="Import the dataset again",
+        )
     return MIME[extension]
 
 

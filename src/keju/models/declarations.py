@@ -14,9 +14,9 @@ from typing import Any, Literal
 import msgspec
 
 from keju.files import shipped_toml
-from keju.messages import message, using
 from keju.models.base import Model
 from keju.registry import Registry
+from keju.texts import _, using
 
 Role = Literal["model", "engine", "answers", "baseline"]
 """The role of a kind of model: it answers, it transcribes, it has responses of others, or it is a
@@ -81,7 +81,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         if given:
             return ""
         with using("en"):
-            return message("models.key-or-local-server", key=self.key)
+            return _("a key in {}, or --base-url to a server that takes none", self.key)
 
     @property
     def opener(self) -> Callable[..., Model]:
@@ -104,7 +104,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 def _attribute(place: str) -> Callable[..., Any]:
     """The object at ``module:name`` of keju.models."""
-    module, _, name = place.partition(":")
+    module, __, name = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(f"keju.models.{module}"), name)
     return found
 

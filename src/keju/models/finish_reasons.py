@@ -13,8 +13,8 @@ import msgspec
 
 from keju.files import shipped_toml
 from keju.items import Status
-from keju.messages import message
 from keju.models.base import AskError, status_of
+from keju.texts import _
 
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s-]+")
 _ENUMERATION = re.compile(r"^(?:\w+\.)?(?:(?:finish|stop)_?reason[._])?")
@@ -58,11 +58,18 @@ def status_of_ending(reason: str, text: str) -> Status:
     row = _known(reason)
     if row is None:
         shown = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}…"
-        raise AskError("bad-response", message("models.finish-reason-unknown", reason=shown))
+        raise AskError(
+            "bad-response",
+            _(
+                "the answer ended with the finish reason {!r}, which keju does not know, so it may "
+                "be incomplete",
+                shown,
+            ),
+        )
     if row.outcome == "failed":
         raise AskError(
             row.kind,
-            message("models.answer-broken-off", reason=reason),
+            _("the server ended the answer before it was complete (finish reason: {})", reason),
             retryable=row.retryable,
         )
     if row.outcome in ("truncated", "filtered"):

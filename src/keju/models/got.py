@@ -17,9 +17,9 @@ from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError, describe_exception
 from keju.items import Request, Status
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.texts import _
 
 MOST_TOKENS = 4096
 """The default maximum of new tokens per image: the limit of its authors."""
@@ -53,9 +53,12 @@ class Got:
     def __init__(self, folder: str, options: ModelOptions) -> None:
         check_local(folder, "got:")
         if not folder or not Path(folder).is_dir():
-            raise UsageError(message("models.got-needs-folder", folder=folder))
+            raise UsageError(
+                "got:{} needs the folder with the weights of GOT-OCR after got:, as in got:DIR",
+                folder,
+            )
         if missing := packages_missing():
-            raise PrerequisiteError(message("models.model-got", missing=missing), INSTALL)
+            raise PrerequisiteError(_("the model 'got' (package {})", missing), INSTALL)
         self._folder = Path(folder)
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
@@ -122,7 +125,7 @@ class Got:
                 return _transcribed(self._loaded, image, self._most)
             except RuntimeError as error:
                 words = describe_exception(error)[:300]
-                raise AskError("engine", message("models.got-failed", error=words)) from error
+                raise AskError("engine", _("GOT-OCR: {}", words)) from error
 
 
 def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:
@@ -154,7 +157,7 @@ def _load(folder: Path) -> _Loaded:
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
     options = {"local_files_only": True, "trust_remote_code": False}
     if not any((folder / name).is_file() for name in _PROCESSOR):
-        raise DataError(message("models.folder-has-no", file=_PROCESSOR[0]), file=folder)
+        raise DataError("has no {}", _PROCESSOR[0], file=folder)
     with loading(folder):
         processor = transformers.AutoProcessor.from_pretrained(str(folder), **options)
         model, report = transformers.GotOcr2ForConditionalGeneration.from_pretrained(

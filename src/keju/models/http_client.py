@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.openai_errors import error_of_status, excerpt
 from keju.models.server_addresses import proxy_for
+from keju.texts import _
 
 MOST_BYTES = 64 << 20
 """The maximum size of a reply; a longer one is neither an answer nor a page's text."""
@@ -110,7 +110,7 @@ class Wire:
         if self._proxy is None or failure.kind not in _OF_PROXIES:
             return failure
         return failure.with_message(
-            message("models.through-proxy", failure=failure.message, proxy=self._proxy.name)
+            _("{} (through the proxy {})", failure.message, self._proxy.name)
         )
 
     async def close(self) -> None:
@@ -143,7 +143,7 @@ async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
                 await turn.enter_async_context(_turn())
             body += part
             if len(body) > most:
-                raise AskError("bad-response", message("models.reply-too-long", most=most >> 20))
+                raise AskError("bad-response", _("the reply is longer than {} MB", most >> 20))
         return bytes(body)
 
 
@@ -164,19 +164,21 @@ def error_of_exception(error: Exception) -> AskError:
         next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
     )
     if any(isinstance(cause, TimeoutError) for cause in chain):
-        return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
+        return AskError(
+            "timeout", _("the server did not answer in time: {}", words), retryable=True
+        )
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
-        return AskError("bad-request", message("models.address-not-usable", words=words))
+        return AskError("bad-request", _("not a usable address: {}", words))
     return AskError(
         "connection",
-        message("models.connection-failed", words=words),
+        _("the connection failed: {}", words),
         retryable=True,
         unreachable=any(isinstance(each, (ConnectionRefusedError, gaierror)) for each in chain),
     )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    for _ in range(10):
+    for __ in range(10):
         if error is None:
             return
         yield error

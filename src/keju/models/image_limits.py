@@ -18,7 +18,6 @@ from PIL import Image
 from keju.errors import UsageError
 from keju.images import open_image
 from keju.items import ImageRef, Record, Request
-from keju.messages import message
 
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
@@ -47,10 +46,10 @@ class Fit(Record, frozen=True, kw_only=True):
             UsageError: below 1 pixel, or below 1,000 bytes.
         """
         if self.max_pixels is not None and self.max_pixels < 1:
-            raise UsageError(message("models.max-pixels-too-small", max_pixels=self.max_pixels))
+            raise UsageError("--max-pixels must be 1 or more, not {}", self.max_pixels)
         if self.max_bytes is not None and self.max_bytes < _LEAST_BYTES:
             raise UsageError(
-                message("models.max-bytes-too-small", least=_LEAST_BYTES, max_bytes=self.max_bytes)
+                "--max-bytes must be {:,} or more, not {}", _LEAST_BYTES, self.max_bytes
             )
 
     @property

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from keju.errors import printable, shortened
 from keju.items import Usage
-from keju.messages import message
 from keju.models.base import Answer, AskError
 from keju.models.finish_reasons import status_of_ending
 from keju.models.openai_errors import excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
+from keju.texts import _
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput, ModelUsage
@@ -29,7 +29,7 @@ def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
             an error that Inspect converted to a text (``refused`` or ``bad-request``).
     """
     if output.empty:
-        raise AskError("bad-response", message("models.no-choices"), retryable=True)
+        raise AskError("bad-response", _("the reply has no choices"), retryable=True)
     reason, content = output.stop_reason, output.message.content
     parts = [] if isinstance(content, str) else content
     said = content if isinstance(content, str) else "\n".join(

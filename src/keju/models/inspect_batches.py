@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from keju.errors import UsageError
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.http_client import Wire
 from keju.models.openai_errors import error_in_batch, error_of_status
@@ -82,7 +81,10 @@ def check_provider(name: str, provider: str) -> None:
     """
     if provider not in PROVIDERS:
         raise UsageError(
-            message("models.inspect-without-batches", name=name, providers=", ".join(PROVIDERS))
+            "--batch: {}: Inspect supports batches of {} only. Remove --batch, or use openai: "
+            "for a server with batch endpoints of its own",
+            name,
+            ", ".join(PROVIDERS),
         )
 
 
@@ -109,7 +111,11 @@ async def check_endpoints(name: str, address: str, key: str) -> None:
         await wire.close()
     if status in _NO_ENDPOINT:
         raise UsageError(
-            message("models.server-without-batches", name=name, address=address, status=status)
+            "--batch: {}: the server at {} has no batch endpoints (GET /batches: HTTP {}). Run "
+            "the same command without --batch; what is stored is kept",
+            name,
+            address,
+            status,
         )
 
 

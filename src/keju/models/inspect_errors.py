@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from keju.errors import describe_exception
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.openai_errors import STATUS_OF_WORD, error_of_reply, error_of_status, excerpt
+from keju.texts import _
 
 _OF_THE_WIRE = re.compile("Connect|Network|Protocol|Transport|ReadError|WriteError|ClosedResource")
 _OF_SHAPE = (ValueError, TypeError, LookupError, AttributeError, AssertionError)
@@ -43,15 +43,13 @@ def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) ->
     names = [each.__name__ for cause in chain for each in type(cause).__mro__]
     words = excerpt(hide(next((str(each) for each in reversed(chain) if str(each)), names[0])))
     if any("Timeout" in name for name in names):
-        return AskError("timeout", message("models.server-timeout", words=words), retryable=True)
+        return AskError(
+            "timeout", _("the server did not answer in time: {}", words), retryable=True
+        )
     if any(map(_OF_THE_WIRE.search, names)) or any(isinstance(each, OSError) for each in chain):
-        return AskError(
-            "connection", message("models.connection-failed", words=words), retryable=True
-        )
+        return AskError("connection", _("the connection failed: {}", words), retryable=True)
     if "OpenAIResponseError" in names or isinstance(chain[0], _OF_SHAPE):
-        return AskError(
-            "bad-response", message("models.reply-not-an-answer", words=words), retryable=True
-        )
+        return AskError("bad-response", _("the reply is not an answer: {}", words), retryable=True)
     return AskError("engine", excerpt(hide(describe_exception(chain[0]))))
 
 
@@ -96,7 +94,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     Of tenacity's and Inspect's wrappers only the inner exception.
     """
     inside: BaseException | None = error
-    for _ in range(10):
+    for __ in range(10):
         if inside is None:
             return
         last = getattr(inside, "last_attempt", None)

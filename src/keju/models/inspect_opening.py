@@ -9,11 +9,11 @@ import warnings
 from typing import TYPE_CHECKING
 
 from keju.errors import PrerequisiteError, UsageError
-from keju.messages import message
 from keju.models.base import ModelOptions
 from keju.models.inspect_errors import plain_words
 from keju.models.secrets import Secrets, find_keys
 from keju.models.server_addresses import checked_url
+from keju.texts import _
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
@@ -52,7 +52,7 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
 
     key = options.api_key_env
     if key != _DEFAULT_KEY and not os.environ.get(key):
-        raise UsageError(message("models.inspect-no-key", spec=spec, key=key))
+        raise UsageError("inspect:{}: no key. Set the environment variable {}", spec, key)
     # A user's own server supports chat completions, but not always OpenAI's other APIs.
     extra = {"responses_api": False} if spec.startswith("openai/") and address else {}
     try:
@@ -67,10 +67,8 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
     except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
         words = plain_words(error, secrets_of(options).hide)
         if install := _INSTALLS.search(words):
-            raise PrerequisiteError(
-                message("models.model-inspect", spec=spec), install[0]
-            ) from None
-        raise UsageError(message("models.inspect-failed", spec=spec, words=words)) from None
+            raise PrerequisiteError(_("the model inspect:{}", spec), install[0]) from None
+        raise UsageError("inspect:{}: {}", spec, words) from None
     # A reply of a wrong shape is a failure that keju reports itself.
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     client = getattr(model.api, "client", None)

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Request
-from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.capabilities import Capabilities
 from keju.models.data_urls import lacks_image, picture_url
@@ -38,6 +37,7 @@ from keju.models.inspect_opening import address_of, opened, secrets_of
 from keju.models.inspect_requests import check_config, config_of, passed_on
 from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.server_addresses import destinations_of
+from keju.texts import _
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model
@@ -65,7 +65,9 @@ class InspectModel:
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self.provider, slash, model = spec.partition("/")
         if not (self.provider and slash and model):
-            raise UsageError(message("models.inspect-needs-provider", spec=spec))
+            raise UsageError(
+                "inspect:{} needs a provider and a model, as in inspect:anthropic/MODEL", spec
+            )
         self._spec = spec
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), item_images=(), images_of=None)
@@ -191,7 +193,9 @@ class InspectModel:
         from inspect_ai.log._transcript import Transcript, init_transcript  # noqa: PLC0415
 
         if self._model is None:
-            raise AskError("engine", message("models.opened-for-plan", name=self.name))
+            raise AskError(
+                "engine", _("{} was opened only to make a plan and cannot answer", self.name)
+            )
         # Inspect's notes of each call, including its images, would otherwise stay until the process
         # ends.
         noted = Transcript()

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from keju.errors import UsageError
-from keju.messages import message
 from keju.models.decoding import Parameters, as_texts
 
 if TYPE_CHECKING:
@@ -58,7 +57,10 @@ def check_config(name: str, parameters: Parameters) -> None:
     effort = parameters.given.get("reasoning_effort")
     if effort is not None and effort not in _EFFORTS:
         raise UsageError(
-            message("models.inspect-effort", name=name, effort=effort, efforts=", ".join(_EFFORTS))
+            "{}: --reasoning-effort {} is not supported. Inspect supports {}",
+            name,
+            effort,
+            ", ".join(_EFFORTS),
         )
 
 

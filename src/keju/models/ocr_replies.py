@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator
 
 from keju.items import Line, Point
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.ocr_services import Reply
 from keju.models.openai_errors import excerpt
+from keju.texts import _
 
 _RETRYABLE = frozenset({"rate", "server", "bad-response"})
 
@@ -57,7 +57,7 @@ def polygon_of(value: object) -> tuple[Point, ...]:
 
 def bad_reply(words: str) -> AskError:
     """An error for a reply that does not have the declared form."""
-    return AskError("bad-response", message("models.service-reply", words=words), retryable=True)
+    return AskError("bad-response", _("the service's reply: {}", words), retryable=True)
 
 
 def _failure(said: str, where: Reply) -> AskError:
@@ -65,7 +65,7 @@ def _failure(said: str, where: Reply) -> AskError:
     kind = next(kinds, "bad-response")
     return AskError(
         kind,
-        message("models.service-says", said=said),
+        _("the service reports: {}", said),
         retryable=kind in _RETRYABLE,
         overloaded=kind == "rate",
     )

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import read_toml, shipped_toml
-from keju.messages import message
 from keju.models.server_addresses import checked_url
 
 _PUBLISHED = "kandianguji"
@@ -80,7 +79,7 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """
         found = {name: os.environ.get(name, "").strip() for name in self.variables}
         if missing := [name for name, value in found.items() if not value]:
-            raise UsageError(message("models.service-needs-variable", variable=missing[0]))
+            raise UsageError("the OCR service needs the environment variable {}", missing[0])
         return found
 
 
@@ -100,7 +99,9 @@ def service_of(spec: str) -> Service:
     elif spec == _PUBLISHED:
         service = _bundled(spec)
     else:
-        raise UsageError(message("models.http-ocr-needs-address", published=_PUBLISHED, spec=spec))
+        raise UsageError(
+            "http-ocr: needs an address, a file.toml or {} after it, not {!r}", _PUBLISHED, spec
+        )
     url = checked_url(
         service.url, what="an OCR service's address", example="https://host/ocr",
         secret_in="an environment variable",  # noqa: S106 - where it belongs, not a secret

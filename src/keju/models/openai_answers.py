@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from keju.errors import printable, shortened
 from keju.items import Usage
-from keju.messages import message
 from keju.models.base import Answer, AskError
 from keju.models.finish_reasons import reason_word, status_of_ending
 from keju.models.openai_errors import error_of_object, excerpt, states_error, words_of
@@ -19,6 +18,7 @@ from keju.models.reply_json import repaired_json, streams
 from keju.models.token_counts import CheckedUsage, checked_usage
 from keju.text import read_content
 from keju.text.content import Content
+from keju.texts import _
 
 _LONGEST_NAME = 120
 
@@ -110,16 +110,16 @@ def _decode(body: bytes) -> _Completion:
     try:
         return _DECODER.decode(repaired_json(body))
     except msgspec.ValidationError as error:
-        raise _bad(message("models.not-a-chat-completion", error=error), body) from None
+        raise _bad(_("the reply is not a chat completion ({})", error), body) from None
     except (ValueError, RecursionError):
         pass
     start = body[:200].lstrip().lower()
     what = (
-        message("models.html-page")
+        _("an HTML page")
         if start.startswith((b"<!doctype html", b"<html"))
-        else message("models.not-whole-json")
+        else _("incomplete JSON")
     )
-    raise _bad(message("models.reply-is", what=what), body)
+    raise _bad(_("the reply is {}", what), body)
 
 
 def _without_choice(body: bytes) -> AskError:
@@ -128,7 +128,7 @@ def _without_choice(body: bytes) -> AskError:
         value = msgspec.json.decode(repaired_json(body))
         if words_of(value):
             return error_of_object(value)
-    return _bad(message("models.no-choices"), body)
+    return _bad(_("the reply has no choices"), body)
 
 
 def _bad(problem: str, body: bytes) -> AskError:

@@ -18,12 +18,12 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.batch_support import Batch, Result
 from keju.models.http_client import Form, Wire, error_of_exception
 from keju.models.openai_errors import error_of_reply
 from keju.models.reply_json import as_utf8, repaired_json
+from keju.texts import _
 
 TAG = "keju"
 _ANSWERS_MAY_BE = 4 << 30
@@ -99,7 +99,7 @@ class Batches:
             AskError: the server does not list them.
         """
         after = ""
-        for _ in range(_PAGES):
+        for __ in range(_PAGES):
             path = f"/batches?limit={_PAGE}{after}"
             listed = await self._ask("GET", path, _Listed)
             for batch in listed.data:
@@ -135,7 +135,7 @@ class Batches:
             return msgspec.json.decode(repaired_json(as_utf8(body)), type=shape)
         except (ValueError, RecursionError) as error:
             raise AskError(
-                "bad-response", message("models.batch-reply", method=method, path=path, error=error)
+                "bad-response", _("the reply to {} {}: {}", method, path, error)
             ) from None
 
     async def _fetched(self, method: str, path: str, *, data: Form | None = None) -> bytes:
@@ -171,7 +171,7 @@ def result_in(line: bytes, batch: Batch) -> Result:
     try:
         return msgspec.json.decode(repaired_json(line), type=Result)
     except (AskError, ValueError, RecursionError) as error:
-        problem = message("models.batch-result", batch=batch.id, error=error)
+        problem = _("a result of batch {}: {}", batch.id, error)
     if named := _CUSTOM_ID.search(line):
         return Result(custom_id=named[1].decode(), error={"message": str(problem)})
     raise AskError("bad-response", problem)

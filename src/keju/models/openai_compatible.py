@@ -23,7 +23,6 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Request
-from keju.messages import message
 from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, ModelOptions
 from keju.models.batch_support import Result
 from keju.models.capabilities import Capabilities
@@ -58,7 +57,7 @@ class OpenAICompatible:
 
     def __init__(self, model: str, options: ModelOptions) -> None:
         if not model.strip():
-            raise UsageError(message("models.openai-needs-model"))
+            raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self._model = model
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), item_images=(), images_of=None)
@@ -68,7 +67,10 @@ class OpenAICompatible:
         self._secrets = Secrets([self._key])
         if options.asking and not self._key and self._endpoint == PUBLIC_ENDPOINT:
             raise UsageError(
-                message("models.openai-no-key", model=model, variable=options.api_key_env)
+                "openai:{}: no key. Set the environment variable {}, or name a server of your "
+                "own with --base-url",
+                model,
+                options.api_key_env,
             )
         check_no_secret(self.name, options, self._secrets.hide_stored)
         self._parameters = Parameters(given=fields_of(options.decoding, self._endpoint))
@@ -250,7 +252,9 @@ def _user_message(prompt: str, images: int) -> dict[str, object]:
 def _key(options: ModelOptions) -> str:
     key = os.environ.get(options.api_key_env, "").strip()
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(message("models.key-characters", variable=options.api_key_env))
+        raise UsageError(
+            "the key in {} contains characters that a key cannot have", options.api_key_env
+        )
     return key
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from keju.messages import message
 from keju.models.base import AskError
 from keju.models.reply_json import repaired_json
 from keju.models.retry_headers import retry_after
+from keju.texts import _
 
 LONGEST_MESSAGE = 4000
 """The number of characters of a server's message that are searched for refused parameters."""
@@ -111,18 +111,18 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
     words = words_of(body)
-    said = excerpt(words or _codes_as_text(body)) or message("models.no-reason-given")
+    said = excerpt(words or _codes_as_text(body)) or _("no reason given")
     if 300 <= status < 400:
         elsewhere = excerpt(headers.get("location", "")) or said
         return AskError(
             "connection",
-            message("models.server-redirects", status=status, elsewhere=elsewhere),
+            _("HTTP {}: the server redirects to another address: {}", status, elsewhere),
             retry_after=retry_after(headers, status),
         )
     kind = _kind_of_code(body) or _KIND_OF_STATUS.get(status) or _kind(status)
     return AskError(
         kind,
-        message("models.http-status", status=status, said=said),
+        _("HTTP {}: {}", status, said),
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers, status),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
@@ -149,7 +149,7 @@ def error_of_object(error: object) -> AskError:
         return AskError(kind, shown)
     return AskError(
         "bad-response",
-        message("models.error-for-answer", excerpt=shown),
+        _("an error in place of an answer: {}", shown),
         retryable=True,
         said=" ".join(words[:LONGEST_MESSAGE].split()),
     )
@@ -158,7 +158,7 @@ def error_of_object(error: object) -> AskError:
 def error_in_batch(error: object) -> AskError:
     """Classify an error in a line of a batch's results, without a reply of the server."""
     if not states_error(error):
-        return AskError("server", message("models.batch-without-reply"))
+        return AskError("server", _("the batch gave no reply"))
     failure = error_of_object(error)
     if failure.kind == "bad-response":
         return AskError("server", excerpt(words_of(error) or _codes_as_text(error)))

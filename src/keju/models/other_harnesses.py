@@ -27,7 +27,7 @@ from keju.datasets.readers.workbooks import Workbook
 from keju.errors import DataError
 from keju.files import decode_json
 from keju.items import Failure, Line, Response, Status, Usage
-from keju.messages import message
+from keju.texts import _
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
@@ -143,22 +143,26 @@ def archive(path: Path, data: bytes) -> list[ReplayedAnswer]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             if sum(each.file_size for each in pack.infolist()) > _MOST_BYTES:
-                raise DataError(message("models.unpacks-too-large"), file=path)
+                raise DataError("it would unpack to more than 1 GB", file=path)
             names = pack.namelist()
             if _WORKBOOK in names:
                 return list(_workbook_answers(path, data))
             # Entries are named after items, some of which contain line breaks.
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
-                raise DataError(message("models.neither-log-nor-workbook"), file=path)
+                raise DataError("neither an Inspect log nor a workbook", file=path)
             return _inspect_answers([decode_json(pack.read(name), _Sample) for name in samples])
     except NotImplementedError:
-        hint = message("models.write-as-json")
-        raise DataError(message("models.packed-otherwise"), file=path, hint=hint) from None
+        hint = _("Write it as JSON: inspect log convert --to json --output-dir DIR FILE")
+        raise DataError(
+            "compressed with a method that keju does not read", file=path, hint=hint
+        ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
-        raise DataError(message("models.archive-damaged", error=error), file=path) from None
+        raise DataError("a damaged archive: {}", error, file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise DataError(message("models.not-a-log-or-table", error=error), file=path) from None
+        raise DataError(
+            "the file has the suffix of a log or table, but it is not one: {}", error, file=path
+        ) from None
 
 
 class Columns(NamedTuple):
@@ -210,7 +214,7 @@ def row_of(row: dict[str, Any], place: Place, columns: Columns | None = None) ->
     text, thinking = row.get(columns.answer), row.get("thinking")
     if not isinstance(name, str | int) or name == "" or not isinstance(text, str | None):
         raise DataError(
-            message("models.row-needs-id", answer=columns.answer), file=place.file, item=place.item
+            "a row needs id or index, and {}", columns.answer, file=place.file, item=place.item
         )
     prompt = row.get("question")
     return ReplayedAnswer(
@@ -244,8 +248,17 @@ def table_answers(path: Path, heads: list[str], rows: Iterable[Row]) -> Iterator
     """
     columns = columns_of(heads)
     if columns is None:
-        named = ", ".join(heads[:20]) or message("models.none")
-        raise DataError(message("models.response-forms", heads=named), file=path)
+        named = ", ".join(heads[:20]) or _("none")
+        raise DataError(
+            "a table needs one column id, item or index, and one column prediction, response, "
+            "output, text or answer; found {}",
+            named,
+            file=path,
+            hint=(
+                "docs/running.md lists the forms that are read. JSON lines need item and text, "
+                "tables (.csv, .tsv, .xlsx, .parquet, .json) id and prediction"
+            ),
+        )
     yield from (row_of(cells, place, columns) for place, cells in rows)
 
 

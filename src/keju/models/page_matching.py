@@ -18,7 +18,6 @@ from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError
 from keju.images import EXTENSIONS
-from keju.messages import message
 
 _SECOND_SUFFIXES = frozenset({*EXTENSIONS, "pdf", *EXPORT_FOLDERS, "ocr", "pred", "text"})
 """Suffixes before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
@@ -143,7 +142,12 @@ def _best(file: ResultFile, fits: dict[int, _Fit], pages: Sequence[NamedPage]) -
     best = {at: fit for at, fit in fits.items() if fit == most}
     if len({pages[at].image.sha256 for at in best}) > 1:
         found = join_names(sorted({pages[at].item for at in best}), most=3)
-        raise DataError(message("models.name-fits-several-pages", found=found), file=file.path)
+        raise DataError(
+            "the name fits several pages: {}",
+            found,
+            file=file.path,
+            hint="Put the file into a folder named like that of its page, for example BOOK/PAGE",
+        )
     return best
 
 
@@ -157,9 +161,12 @@ def _best_file(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultF
     best = [file for fit, file in found if fit[:3] == most]
     if len(best) > 1:
         raise DataError(
-            message("models.two-results-of-page", one=best[0].inside, other=best[1].inside),
+            "two results for one page: {} and {}",
+            best[0].inside,
+            best[1].inside,
             file=best[0].path,
             item=f"page {page.item}",
+            hint="Keep one of them, or give the folder of one form, for example FOLDER/page",
         )
     return best[0]
 
@@ -216,8 +223,11 @@ def _first_numbers(files: Sequence[ResultFile], names: _Names) -> dict[_Parts, i
             (*scan_name, scan_page(last + 1))
         ):
             raise DataError(
-                message("models.results-from-zero", scan="/".join(scan_name), last=last),
+                "the results of {0} are numbered from 0 to {1}, but it has {1} pages",
+                "/".join(scan_name),
+                last,
                 file=given[0].path,
+                hint="Number the results like the pages, from 1 on",
             )
         found[scan_name] = 0
     return found

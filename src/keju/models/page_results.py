@@ -24,11 +24,11 @@ from keju.files import sha256_bytes, sha256_file
 from keju.images import EXTENSIONS
 from keju.items import Line, Request
 from keju.local_paths import check_local
-from keju.messages import listed, message
 from keju.models.base import MISSING, RESULTS, Answer, AskError, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.page_matching import Matches, ResultFile, match_files
 from keju.models.request_pixels import unsupported_page_reason
+from keju.texts import _, listed, n_
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
 
@@ -51,7 +51,7 @@ class PageResults:
         name, root = check_results(spelled)
         self._name = name
         if options.pages_of is None:
-            raise UsageError(message("models.replay-needs-dataset", spelled=spelled))
+            raise UsageError("replay:{}: results of pages need a dataset, in keju run", spelled)
         pages = options.pages_of()
         with logging_import() as log:
             folder_files = _FolderFiles(root)
@@ -69,7 +69,7 @@ class PageResults:
             *folder_files.notes(name),
             *_marginal_notes(name, {at: folder_files.read[at] for at in matches.of.values()}),
             *_place_notes(name, {page: folder_files.read[at] for page, at in matches.of.items()}),
-            *(message("models.note-of-engine", name=name, note=note) for note in log_notes),
+            *(_("{}: {}", name, note) for note in log_notes),
         )
         """How files and pages were matched and what is missing, one line each."""
 
@@ -129,7 +129,7 @@ class PageResults:
         files = zip(request.images, self._files_of(request), strict=True)
         for number, (image, file) in enumerate(files, start=1):
             if file is None:
-                raise AskError(MISSING, message("models.no-result-of-page", name=self._name))
+                raise AskError(MISSING, _("{} has no result file for this page", self._name))
             read = self._read(file)
             prefix = f"{number}-" if len(request.images) > 1 else ""
             texts.append(read.text)
@@ -148,7 +148,7 @@ class PageResults:
         except (DataError, OSError) as error:
             raise AskError("bad-response", str(error)) from None
         if not unchanged:
-            raise AskError("bad-response", message("models.file-changed", path=file.path))
+            raise AskError("bad-response", _("{}: the file changed while it was read", file.path))
         return read
 
     async def close(self) -> None:
@@ -185,8 +185,12 @@ class _FolderFiles:
         """Which files are skipped, and why."""
         if self.skipped:
             given = [f"{file} ({why})" for file, why in self.skipped.items()]
-            yield message(
-                "models.other-files-skipped", name=name, count=len(given), files=join_names(given)
+            yield n_(
+                "{}: {n:,} file in other formats skipped: {}",
+                "{}: {n:,} files in other formats skipped: {}",
+                len(given),
+                name,
+                join_names(given),
             )
 
 
@@ -196,17 +200,15 @@ def check_results(spelled: str) -> tuple[str, Path]:
     Raises:
         UsageError: the name is not valid, or there is no such directory.
     """
-    name, _, folder = spelled.partition("=")
+    name, __, folder = spelled.partition("=")
     name = _checked_name(name.strip())
     check_local(folder, "replay:")
     root = Path(folder)
     if not folder or not root.is_dir():
         raise UsageError(
-            message(
-                "models.replay-not-a-folder",
-                spelled=spelled,
-                folder=folder or message("models.nothing"),
-            )
+            "replay:{}: {} is not a folder; as in replay:Transkribus=FOLDER",
+            spelled,
+            folder or _("nothing"),
         )
     return name, root
 
@@ -216,9 +218,13 @@ def _checked_name(name: str) -> str:
     from keju.models.registry import role_of  # noqa: PLC0415
 
     if not _NAME.fullmatch(name):
-        raise UsageError(message("models.replay-name-invalid", name=name))
+        raise UsageError(
+            "replay:{}=…: not a name for a report. Use 1 to 60 characters without / : = \\, as "
+            "in replay:Transkribus=FOLDER",
+            name,
+        )
     if role_of(name.casefold()) is not None:
-        raise UsageError(message("models.replay-name-taken", name=name))
+        raise UsageError("replay:{}=…: keju runs a model of this name. Choose another one", name)
     return name
 
 
@@ -233,35 +239,60 @@ def _by_image(of: Mapping[NamedPage, ResultFile]) -> dict[str, ResultFile]:
 def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageError:
     if not files.results:
         others = [f"{file} ({why})" for file, why in files.skipped.items()]
-        found = message("models.found", others=join_names(others, most=3)) if others else ""
-        return UsageError(message("models.no-result-files", root=root, found=found))
+        found = _(". Found: {}", join_names(others, most=3)) if others else ""
+        return UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, found)
     if not pages:
-        return UsageError(message("models.no-pages-to-transcribe", root=root))
+        return UsageError("{}: the dataset has no pages to transcribe", root)
     given = join_names((file.inside.as_posix() for file in files.results), most=3)
     wanted = join_names(dict.fromkeys(page.item for page in pages), most=3)
-    return UsageError(message("models.no-file-of-page", root=root, given=given, wanted=wanted))
+    return UsageError(
+        "{}: none of the files is named like a page of the dataset. Files: {}. Pages: {}. Name "
+        "the files, and their folders, like the images of the pages",
+        root,
+        given,
+        wanted,
+    )
 
 
 def _notes(
     name: str, pages: Sequence[NamedPage], matches: Matches, forms: Mapping[str, int]
 ) -> Iterator[str]:
-    yield message(
-        "models.results-of-pages",
-        name=name,
-        count=len(matches.of),
-        pages=len(pages),
-        files=listed(f"{count:,} {form}" for form, count in sorted(forms.items())),
+    yield n_(
+        "{}: results for {:,} of {n:,} page (files: {})",
+        "{}: results for {:,} of {n:,} pages (files: {})",
+        len(pages),
+        name,
+        len(matches.of),
+        listed(f"{count:,} {form}" for form, count in sorted(forms.items())),
     )
     if missing := [page.item for page in pages if page not in matches.of]:
         few = join_names(dict.fromkeys(missing))
-        yield message("models.pages-without-file", name=name, count=len(missing), pages=few)
+        yield n_(
+            "{}: {n:,} page has no result file: {}",
+            "{}: {n:,} pages have no result file: {}",
+            len(missing),
+            name,
+            few,
+        )
     if matches.unused:
         few = join_names(file.inside.as_posix() for file in matches.unused)
-        yield message("models.files-of-no-page", name=name, count=len(matches.unused), files=few)
+        yield n_(
+            "{}: {n:,} file not used, because no page has this name: {}",
+            "{}: {n:,} files not used, because no page has this name: {}",
+            len(matches.unused),
+            name,
+            few,
+        )
     if matches.other_image:
         few = join_names(f"{file.inside} ({file.image_name[:80]})" for file in matches.other_image)
-        yield message(
-            "models.files-of-other-image", name=name, count=len(matches.other_image), files=few
+        yield n_(
+            "{}: {n:,} file is named like one page but contain the image name of another page "
+            "(in parentheses). The file name is used: {}",
+            "{}: {n:,} files are named like one page but contain the image name of another page "
+            "(in parentheses). The file name is used: {}",
+            len(matches.other_image),
+            name,
+            few,
         )
 
 
@@ -272,11 +303,27 @@ def _marginal_notes(name: str, found: Mapping[ResultFile, PageResult]) -> Iterat
             f"{file.inside} {printable(line.source_kind)} {beginning_of(line.text)}"
             for file, line in marginal
         )
-        yield message("models.marginal-lines", name=name, count=len(marginal), lines=few)
+        yield n_(
+            "{}: {n:,} line that the files declare as marginal (header, page number, seal …) are "
+            "stored separately from the text: {}",
+            "{}: {n:,} lines that the files declare as marginal (header, page number, seal …) "
+            "are stored separately from the text: {}",
+            len(marginal),
+            name,
+            few,
+        )
 
 
 def _place_notes(name: str, found: Mapping[NamedPage, PageResult]) -> Iterator[str]:
     unplaced = [page.item for page, read in found.items() if read.is_unplaced_on(page.image)]
     if unplaced:
         pages = join_names(dict.fromkeys(unplaced))
-        yield message("models.lines-without-place", name=name, count=len(unplaced), pages=pages)
+        yield n_(
+            "{}: the lines of {n:,} page have no position, because the files describe an image "
+            "with another aspect ratio: {}",
+            "{}: the lines of {n:,} pages have no position, because the files describe an image "
+            "with another aspect ratio: {}",
+            len(unplaced),
+            name,
+            pages,
+        )

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
-from keju.messages import message
 from keju.models.base import Answer, Model, ModelOptions
 from keju.models.capabilities import Capabilities, capabilities_of, source_of
 from keju.models.registry import open_model
@@ -29,9 +28,11 @@ class Pipeline:
     def __init__(self, spec: str, options: ModelOptions) -> None:
         engine, plus, model = spec.partition("+")
         if not (engine and plus and model):
-            raise UsageError(message("models.pipeline-incomplete", spec=spec))
+            raise UsageError(
+                "ocr+llm:{} needs an engine and a model, as in ocr+llm:ppocr+openai:MODEL", spec
+            )
         if model.startswith("ocr+llm:"):
-            raise UsageError(message("models.pipeline-of-several", spec=spec))
+            raise UsageError("ocr+llm:{}: a pipeline has one engine and one model", spec)
         self._engine: Model = open_model(engine, options)
         self._model = open_model(model, options)
         hosts = [capabilities_of(each).destinations for each in (self._engine, self._model)]

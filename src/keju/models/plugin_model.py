@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from keju.errors import KejuError
 from keju.items import Request
-from keju.messages import message
 from keju.models.base import Answer, AskError, Model
 from keju.models.capabilities import Capabilities
 from keju.registry import Plugin, PluginError, guard_call, is_debugging, make_plugin_error
+from keju.texts import _
 
 
 class PluginModel:
@@ -31,26 +31,29 @@ class PluginModel:
         parts = ("identity", "concurrency", "unsupported_reason", "answer", "close")
         if missing := [part for part in parts if not self._has(part)]:
             raise PluginError(
-                message(
-                    "models.plugin-model-lacks",
-                    plugin=plugin,
-                    spec=spec,
-                    missing=", ".join(missing),
-                )
+                "plug-in {}: the model {!r} has no {}. Derive its class from "
+                "keju.plugins.ModelBase",
+                plugin,
+                spec,
+                ", ".join(missing),
             )
         with guard_call(plugin, self._named("identity")):
             given: object = model.identity
         own = dict(given) if isinstance(given, Mapping) else {"": None}
         if not all(isinstance(each, str) for pair in own.items() for each in pair):
-            raise PluginError(message("models.plugin-identity", plugin=plugin, spec=spec))
+            raise PluginError(
+                "plug-in {}: the identity of {!r} is not a dict from str to str", plugin, spec
+            )
         with guard_call(plugin, self._named("concurrency")):
             concurrency: object = model.concurrency
         if not isinstance(concurrency, int):
-            raise PluginError(message("models.plugin-concurrency", plugin=plugin, spec=spec))
+            raise PluginError("plug-in {}: the concurrency of {!r} is not a number", plugin, spec)
         with guard_call(plugin, self._named("destinations")):
             hosts: object = getattr(model, "destinations", ())
         if not isinstance(hosts, tuple | list) or not all(isinstance(e, str) for e in hosts):
-            raise PluginError(message("models.plugin-destinations", plugin=plugin, spec=spec))
+            raise PluginError(
+                "plug-in {}: the destinations of {!r} are not a tuple of str", plugin, spec
+            )
         self._destinations = tuple(hosts)
         self._concurrency = max(1, concurrency)
         self._identity = {**own, "kind": spec.partition(":")[0], "plugin": str(plugin)}
@@ -104,9 +107,7 @@ class PluginModel:
             raise AskError(kind, text, retryable=late) from error
         if not isinstance(found, Answer):
             kind = type(found).__name__
-            raise AskError(
-                "engine", message("models.plugin-not-an-answer", plugin=self._plugin, kind=kind)
-            )
+            raise AskError("engine", _("plug-in {}: {} instead of an Answer", self._plugin, kind))
         return found
 
     async def close(self) -> None:

@@ -16,7 +16,6 @@ from keju.errors import describe_exception
 from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
-from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.ppocr_runtimes import (
     ONNXRUNTIME,
@@ -30,6 +29,7 @@ from keju.models.ppocr_runtimes import (
     searched_size,
 )
 from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.texts import _
 
 _READING_ORDER = "keju 0.1.0"
 """The name of the rule that orders lines (`order_lines`).
@@ -156,10 +156,15 @@ class PPOCR:
         if not 0 < width * height <= _MOST_PIXELS:
             raise AskError(
                 "engine",
-                message(
-                    "models.rapidocr-size",
-                    image=f"{image.width} × {image.height}",
-                    scaled=f"{width} × {height}",
+                _(
+                    "RapidOCR cannot read an image of {} pixels, because it would scale it to {} "
+                    "pixels",
+                    f"{image.width} × {image.height}",
+                    f"{width} × {height}",
+                    hint=(
+                        "Cut the image into parts or add margins to it, so that it is at most 50 "
+                        "times as long as wide, or use another engine"
+                    ),
                 ),
             )
         found = self._detect(np.asarray(image)[:, :, ::-1])
@@ -179,7 +184,7 @@ class PPOCR:
             found = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         except Exception as error:
             words = describe_exception(error)[:300]
-            raise AskError("engine", message("models.rapidocr-failed", error=words)) from error
+            raise AskError("engine", _("RapidOCR: {}", words)) from error
         if found.boxes is None or not found.txts or not found.scores:
             return []
         return [

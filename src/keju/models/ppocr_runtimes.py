@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keju.errors import PrerequisiteError
-from keju.messages import message
+from keju.texts import _
 
 INSTALL = 'pip install "keju[ocr]"'
 INSTALL_OPENVINO = 'pip install "keju[openvino]"'
@@ -91,14 +91,12 @@ def model_files(runtime: Runtime) -> dict[str, Path]:
     """
     spec = find_spec("rapidocr")
     if spec is None or not spec.origin or find_spec(runtime.package) is None:
-        raise PrerequisiteError(
-            message("models.ppocr-on", package=runtime.package), runtime.install
-        )
+        raise PrerequisiteError(_("the OCR engine 'ppocr' on {}", runtime.package), runtime.install)
     folder = Path(spec.origin).parent / "models"
     files = {part: folder / name for part, name in _MODELS.items()}
     missing = [path.name for path in files.values() if not path.is_file()]
     if missing:
-        raise PrerequisiteError(message("models.ppocr-model", missing=missing[0]), INSTALL)
+        raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", missing[0]), INSTALL)
     return files
 
 
@@ -172,7 +170,8 @@ def _openvino_precision() -> str:
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:300]
         raise PrerequisiteError(
-            message("models.openvino-on-cpu", reason=reason), message("models.use-ppocr")
+            _("OpenVINO on this CPU ({})", reason),
+            _("use --model ppocr, which runs with ONNX Runtime"),
         ) from None
     return str(chosen.get_type_name())
 

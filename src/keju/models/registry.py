@@ -9,7 +9,6 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.items import Record
-from keju.messages import message
 from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
 from keju.models.declarations import (
     MODELS,
@@ -21,6 +20,7 @@ from keju.models.declarations import (
 )
 from keju.models.plugin_model import PluginModel
 from keju.registry import Plugin, PluginError, guard_function
+from keju.texts import _
 
 _PIPELINE = "ocr+llm"
 _AROUND = frozenset({"blind", "shuffled"})
@@ -68,7 +68,7 @@ def model_kinds() -> tuple[ModelKind, ...]:
 
 def plugins_of(spec: str) -> Iterator[Plugin]:
     """The plug-ins of a model string, and of the models that are part of it."""
-    kind, _, rest = spec.partition(":")
+    kind, __, rest = spec.partition(":")
     for part in rest.split("+", 1) if kind == _PIPELINE else [rest] if kind in _AROUND else []:
         yield from plugins_of(part)
     if plugin := MODELS.get_plugin(kind):
@@ -88,7 +88,7 @@ def role_of(spec: str) -> Role | None:
 
     A pipeline in which a baseline answers is a baseline.
     """
-    kind, _, rest = spec.partition(":")
+    kind, __, rest = spec.partition(":")
     if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
         return "baseline"
     if kind == PYTHON:
@@ -103,7 +103,7 @@ def computes_here(spec: str) -> bool:
     A pipeline does if the model that answers does; a blind or shuffled model does if the wrapped
     model does.
     """
-    kind, _, rest = spec.partition(":")
+    kind, __, rest = spec.partition(":")
     if kind == _PIPELINE:
         return computes_here(rest.partition("+")[2])
     if kind in _AROUND:
@@ -119,17 +119,21 @@ def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Mod
             request, and no model uses them; and what `open_model` raises.
     """
     if not specs:
-        raise UsageError(message("models.no-model-given"))
+        raise UsageError("no model is given. Name one with --model; keju models lists them")
     _check_once([spec for spec in specs if isinstance(spec, str)])
     options.fit.check()
     models = [open_model(spec, options) if isinstance(spec, str) else spec for spec in specs]
     names = [model.name for model in models]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise UsageError(message("models.name-of-two-models", name=twice[0]))
+        raise UsageError("{} is the name of two models. Choose different names", twice[0])
     limits = set(options.fit.identity)
     said = {name.rpartition(".")[2] for model in models for name in model.identity}
     if limits and not limits & said:
-        raise UsageError(message("models.image-limits-not-taken", names=", ".join(names)))
+        raise UsageError(
+            "--max-pixels and --max-bytes: {} receives images as they are stored. These options "
+            "apply only to openai:, inspect: and http-ocr: models",
+            ", ".join(names),
+        )
     _check_taken(models, options)
     return models
 
@@ -147,7 +151,11 @@ def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
         return
     if named := [option for option, value in given.items() if value]:
         names = ", ".join(model.name for model in models)
-        raise UsageError(message("models.options-not-taken", options=", ".join(named), names=names))
+        raise UsageError(
+            "{}: {} does not have these options. They apply only to openai: and inspect: models",
+            ", ".join(named),
+            names,
+        )
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:
@@ -159,7 +167,7 @@ def open_model(spec: str, options: ModelOptions) -> Model:
         DataError: a file that the model reads is not valid.
         PluginError: the plug-in of the kind cannot be used.
     """
-    kind, _, rest = spec.partition(":")
+    kind, __, rest = spec.partition(":")
     declared = _usable(spec)
     given = (rest, options) if declared.takes else (options,)
     plugin = MODELS.get_plugin(kind)
@@ -183,47 +191,42 @@ def check_models(specs: Sequence[str]) -> None:
 
 def _check_once(specs: Sequence[str]) -> None:
     if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
-        raise UsageError(message("models.model-given-twice", name=twice[0]))
+        raise UsageError("--model {} is given twice", twice[0])
 
 
 def _usable(spec: str) -> ModelDeclaration:
     """The declaration of a model string whose kind can be used on this machine."""
     declared = _declared(spec)
     if not declared.takes and declared.spelling != spec:
-        raise UsageError(message("models.nothing-after-kind", kind=declared.kind, spec=spec))
+        raise UsageError(
+            "{0} is a complete name, with nothing after it: use {0} instead of {1!r}",
+            declared.kind,
+            spec,
+        )
     if declared.missing:
-        raise PrerequisiteError(message("models.model", spec=spec), declared.missing)
+        raise PrerequisiteError(_("the model {!r}", spec), declared.missing)
     return declared
 
 
 def _declared(spec: str) -> ModelDeclaration:
-    kind, _, rest = spec.partition(":")
+    kind, __, rest = spec.partition(":")
     if kind == PYTHON:
-        raise UsageError(message("models.python-function", spec=spec))
+        raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     if kind not in MODELS:
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
         near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)
         hint = did_you_mean(near[:1])
         spellings = ", ".join(each.spelling for each in every)
-        raise UsageError(message("models.no-model", spec=spec, hint=hint, spellings=spellings))
+        raise UsageError("no model {!r}.{} Models: {}", spec, hint, spellings)
     known = MODELS[kind]
     chosen = _chosen(known, spec)
     if chosen.spelling != spec and len(known) > 1 and not chosen.takes:
         if chosen.spelling == kind:
             spellings = ", ".join(each.spelling for each in known)
-            raise UsageError(
-                message("models.no-model-of-this-kind", spec=spec, spellings=spellings)
-            )
+            raise UsageError("no model {!r}. Models of this kind: {}", spec, spellings)
         names = ", ".join(each.spelling.partition(":")[2] for each in known)
-        raise UsageError(
-            message(
-                "models.no-model-of-kind",
-                kind=kind,
-                rest=rest,
-                names=names,
-            )
-        )
+        raise UsageError("no {} {!r}. Choose from: {}", kind, rest, names)
     return chosen
 
 
@@ -233,7 +236,7 @@ def _chosen(known: Kinds, spec: str) -> ModelDeclaration:
     ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or directory.
     """
     rest = spec.partition(":")[2]
-    name, equals, _ = rest.partition("=")
+    name, equals, __ = rest.partition("=")
     gives_name = bool(equals) and not _SEPARATOR.search(name) and not _exists(rest)
     if named := [each for each in known if each.spelling == spec]:
         return named[0]

@@ -18,7 +18,6 @@ from keju.errors import DataError, UsageError
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Request
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
@@ -28,6 +27,7 @@ from keju.models.replay_entries import entries_in
 from keju.models.response_files import ResponseFiles, response_files
 from keju.models.row_matching import item_names
 from keju.runs import RunFolder, RunManifest
+from keju.texts import _
 
 _Prompts = Callable[[], Sequence[ItemPrompt]] | None
 _ANY = (None, None, None, None)
@@ -40,11 +40,15 @@ def check_files(file: str) -> ResponseFiles:
         UsageError: no file is named, it is an address, or it does not exist.
     """
     if not file:
-        raise UsageError(message("models.replay-needs-file"))
+        raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
     check_local(file, "replay:")
     found = response_files(Path(file))
     if not found.read:
-        raise UsageError(message("models.replay-no-file", file=file))
+        raise UsageError(
+            "replay:{0}: no such file, or a folder without result files. For the .txt, PAGE-XML, "
+            "ALTO or hOCR files of an OCR engine give the engine's name too: replay:NAME={0}",
+            file,
+        )
     return found
 
 
@@ -118,7 +122,7 @@ class Replay:
         found = (self._entry(name, request) for name in _names(request))
         entry = next(filter(None, found), None)
         if entry is None:
-            raise AskError(MISSING, message("models.replay-no-answer"))
+            raise AskError(MISSING, _("the file has no answer for this item"))
         if entry.error is not None:
             raise AskError(entry.error.kind, entry.error.message)
         text = entry.text or ""
@@ -178,7 +182,7 @@ def _add_without_task(found: dict[_Slot, Entry]) -> None:
     """Let an ID that only one task has belong to an item of that id, whatever its task."""
     within = [(slot, slot.item.partition("\0")) for slot in found if "\0" in slot.item]
     tasks = Counter(name for name, _ in {(name, task) for _, (task, _, name) in within})
-    for slot, (_, _, name) in within:
+    for slot, (__, __, name) in within:
         if tasks[name] == 1:
             found.setdefault(slot._replace(item=name), found[slot])
 
@@ -208,7 +212,12 @@ def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompt
             )
         earlier = found.get(slot)
         if earlier and not entry.key and _texts_of(earlier) != _texts_of(entry):
-            raise DataError(message("models.two-answers"), file=path, item=str(entry.item))
+            raise DataError(
+                "two different answers to the same item",
+                file=path,
+                item=str(entry.item),
+                hint="Keep one of them, or give each its number as round",
+            )
         found[slot] = entry
 
 

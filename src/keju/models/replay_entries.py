@@ -16,7 +16,6 @@ from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import delimited, read_table, separator_of
 from keju.errors import DataError
 from keju.files import decode_json
-from keju.messages import message
 from keju.models.lmms_samples import LmmsSample, lmms_answers
 from keju.models.other_harnesses import (
     Entry,
@@ -47,9 +46,17 @@ def entries_in(path: Path, data: bytes) -> Iterator[Entry]:
     elif start.startswith(b"["):
         yield from _list(path, data)
     elif start.startswith(_OLD_WORKBOOK):
-        raise DataError(message("models.old-excel"), file=path)
+        raise DataError(
+            "the old Excel format (.xls) is not supported",
+            file=path,
+            hint="Save it as .xlsx, .tsv or .json",
+        )
     elif path.suffix == ".pkl":
-        raise DataError(message("models.pickle"), file=path)
+        raise DataError(
+            "a pickle file can run programs, so keju does not read it",
+            file=path,
+            hint="Save it as .xlsx, .tsv or .json",
+        )
     elif not start.startswith(b"{") and (
         separator := separator_in(path, text := table_text(path, data))
     ):
@@ -94,7 +101,14 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry]:
                 yield decode_json(line, Entry)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
             raise DataError(
-                message("models.not-item-and-text", error=error), file=path, item=f"line {number}"
+                "not an object with item and text: {}",
+                error,
+                file=path,
+                item=f"line {number}",
+                hint=(
+                    "docs/running.md lists the forms that are read. JSON lines need item and "
+                    "text, tables (.csv, .tsv, .xlsx, .parquet, .json) id and prediction"
+                ),
             ) from None
     yield from lmms_answers(samples)
 
@@ -110,14 +124,22 @@ def _list(path: Path, data: bytes) -> Iterator[Entry]:
     try:
         rows = decode_json(data, list[dict[str, Any]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(message("models.not-a-list-of-objects", error=error), file=path) from None
+        raise DataError("not a list of objects: {}", error, file=path) from None
     for number, row in enumerate(rows, start=1):
         if "prediction" in row or ("ID" not in row and columns_of(row)):
             yield row_of(row, Place(path, f"row {number}"))
             continue
         name = row.get("ID")
         if not isinstance(name, str | int):
-            raise DataError(message("models.object-needs-id"), file=path, item=f"object {number}")
+            raise DataError(
+                "an object needs an ID",
+                file=path,
+                item=f"object {number}",
+                hint=(
+                    "docs/running.md lists the forms that are read. JSON lines need item and "
+                    "text, tables (.csv, .tsv, .xlsx, .parquet, .json) id and prediction"
+                ),
+            )
         if "Response" in row:
             content = read_content(row["Response"])
             yield Entry(

@@ -10,8 +10,8 @@ import json
 import re
 from contextlib import suppress
 
-from keju.messages import message
 from keju.models.base import AskError
+from keju.texts import _
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _EAST_ASIAN = re.compile(
@@ -94,4 +94,10 @@ def _value_of_events(text: str) -> object:
 
 def streams() -> AskError:
     """The error of a server that streams its answer unasked."""
-    return AskError("bad-response", message("models.reply-streamed"))
+    return AskError(
+        "bad-response",
+        _(
+            "the server streams its answer (server-sent events), although keju does not ask for a "
+            "stream"
+        ),
+    )

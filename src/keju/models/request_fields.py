@@ -12,8 +12,8 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.files import shipped_toml
-from keju.messages import message
 from keju.models.base import Decoding, ModelOptions
+from keju.texts import _
 
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
 """Fields that keju sets itself: model, prompt and format of the reply."""
@@ -49,13 +49,19 @@ def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not _NAME.fullmatch(name):
-            raise UsageError(message("models.extra-body-form", name=name))
+            raise UsageError(
+                "--extra-body {}: the form is NAME=JSON, such as "
+                "'chat_template_kwargs={{\"enable_thinking\": false}}'",
+                name,
+            )
         if name in found:
-            raise UsageError(message("models.extra-body-twice", name=name))
+            raise UsageError("--extra-body: {} is given twice", name)
         try:
             found[name] = msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError):
-            raise UsageError(message("models.extra-body-text", name=name)) from None
+            raise UsageError(
+                "--extra-body {0}: the value is not JSON. Write text in quotes: {0}='\"…\"'", name
+            ) from None
     return checked_extra_body(found)
 
 
@@ -68,18 +74,22 @@ def checked_extra_body(given: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for name, value in given.items():
         if name in _RESERVED:
-            raise UsageError(message("models.extra-body-of-keju", name=name))
+            raise UsageError("--extra-body: keju sets {} itself, so it cannot be given here", name)
         if _SECRET.search(name):
-            raise UsageError(message("models.extra-body-secret", name=name))
+            raise UsageError(
+                "--extra-body: {} looks like a secret, which a run would store. Give keys in "
+                "environment variables",
+                name,
+            )
         try:
             found[name] = msgspec.json.decode(msgspec.json.encode(value))
         except (TypeError, ValueError, RecursionError) as error:
-            raise UsageError(
-                message("models.extra-body-not-json", name=name, error=error)
-            ) from None
+            raise UsageError("--extra-body {}: the value is not JSON: {}", name, error) from None
         for inner in _fields(found[name]):
             if _SECRET.search(inner):
-                raise UsageError(message("models.extra-body-inner-secret", name=name, inner=inner))
+                raise UsageError(
+                    "--extra-body {}: {} looks like a secret, and runs are stored", name, inner
+                )
     return found
 
 
@@ -95,12 +105,10 @@ def read_system_prompt(given: str) -> str:
     try:
         text = path.read_text("utf-8-sig").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = (
-            message("models.not-utf8") if isinstance(error, UnicodeDecodeError) else error.strerror
-        )
-        raise UsageError(message("models.system-prompt-unreadable", given=given, why=why)) from None
+        why = _("not UTF-8") if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise UsageError("--system-prompt {}: the file cannot be read: {}", given, why) from None
     if not text.strip():
-        raise UsageError(message("models.system-prompt-empty", given=given))
+        raise UsageError("--system-prompt {}: the file has no text", given)
     return text
 
 
@@ -112,7 +120,7 @@ def declared_dtype(given: str) -> str:
     """
     word = given.strip().lower()
     if not _WORD.fullmatch(word):
-        raise UsageError(message("models.dtype-invalid", given=given))
+        raise UsageError("--dtype {}: name a number format, such as bf16, fp8 or int4-awq", given)
     return _DTYPES.get(word, word)
 
 
@@ -137,13 +145,11 @@ def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str,
         if name in known and known[name] != value:
             option = "sampling-seed" if name == "seed" else name.replace("_", "-")
             raise UsageError(
-                message(
-                    "models.option-given-twice",
-                    name=name,
-                    given=known[name],
-                    option=option,
-                    other=msgspec.json.encode(value).decode(),
-                )
+                "{} is {} by --{} or a preset, and {} by --extra-body. Give it once",
+                name,
+                known[name],
+                option,
+                msgspec.json.encode(value).decode(),
             )
         both = isinstance(value, dict) and isinstance(found.get(name), dict)
         found[name] = {**found[name], **value} if both else value
@@ -168,7 +174,12 @@ def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], st
     }
     for option, text in named.items():
         if hidden(text) != text:
-            raise UsageError(message("models.option-contains-key", name=name, option=option))
+            raise UsageError(
+                "{}: {} contains a key from the environment. The run would store it. Give keys "
+                "only in environment variables",
+                name,
+                option,
+            )
 
 
 def _switch(position: str | None, address: str, provider: str) -> dict[str, Any]:
@@ -178,11 +189,9 @@ def _switch(position: str | None, address: str, provider: str) -> dict[str, Any]
         if provider in each.providers or re.search(each.hosts, _host(address)):
             if each.instead:
                 raise UsageError(
-                    message(
-                        "models.thinking-no-switch",
-                        provider=provider or _host(address),
-                        instead=each.instead,
-                    )
+                    "--thinking: {} has no such switch. Use {}",
+                    provider or _host(address),
+                    each.instead,
                 )
             return each.on if position == "on" else each.off
     raise AssertionError("the last entry of thinking.toml is for every server")

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.errors import DataError
-from keju.messages import message
 from keju.models.base import ItemPrompt
 from keju.models.other_harnesses import ReplayedAnswer
+from keju.texts import _
 
 _MOST_COMPARED = 4_000_000
 """Rows times items up to which a prompt is searched within longer prompts."""
@@ -53,14 +53,25 @@ def item_names(
         return [*different.popitem()[0]]
     if different:
         named = ", ".join(reading.called for reading in different.values())
-        raise _unmatched(path, message("models.numbers-fit-several", named=named))
+        raise _unmatched(path, _("its row numbers fit several tables ({})", named))
     if found := _by_prompt(rows, items):
         return found
-    raise _unmatched(path, message("models.ids-of-other-dataset"))
+    raise _unmatched(
+        path,
+        _(
+            "the ids are neither those of the dataset nor row numbers of an exported table of this "
+            "size"
+        ),
+    )
 
 
 def _unmatched(path: Path, reason: str) -> DataError:
-    return DataError(message("models.responses-unmatched", reason=reason), file=path)
+    return DataError(
+        "the responses cannot be matched with items: {}, and the prompts do not identify the items",
+        reason,
+        file=path,
+        hint="Add the ids of the items as id (keju data export vlmevalkit-tsv writes them)",
+    )
 
 
 def _readings(rows: Sequence[ReplayedAnswer], items: Sequence[ItemPrompt]) -> Iterator[_Reading]:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 
 from keju.errors import DataError
-from keju.messages import message
 
 _LENGTH = 8
 _MOST = 100 << 20
@@ -46,14 +45,22 @@ def read_header(path: Path) -> SafetensorsHeader:
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH), "little")
         if not 2 <= length <= min(_MOST, size - _LENGTH):
-            raise DataError(message("models.not-safetensors"), file=path)
+            raise DataError(
+                "not a safetensors file",
+                file=path,
+                hint="Download it again; a page of Git LFS or of a login is not the file itself",
+            )
         text = file.read(length)
     try:
         raw = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         raw.pop("__metadata__", None)
         tensors = {name: msgspec.json.decode(each, type=_Tensor) for name, each in raw.items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise DataError(message("models.not-safetensors"), file=path) from None
+        raise DataError(
+            "not a safetensors file",
+            file=path,
+            hint="Download it again; a page of Git LFS or of a login is not the file itself",
+        ) from None
     end = max((each.data_offsets[1] for each in tensors.values()), default=0)
     return SafetensorsHeader(
         shapes={name: tuple(each.shape) for name, each in tensors.items()},

@@ -14,7 +14,6 @@ from keju.clusters import Node, result_of, start_actor
 from keju.encoders.folder import weight_files
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file
-from keju.messages import message
 from keju.object_stores import cache_folder
 
 _PART = 16 << 20
@@ -100,7 +99,14 @@ def _results(calls: Mapping[Node, Any], folder: Path) -> dict[Node, str]:
             result = result_of(call)
         except OSError as error:
             raise UsageError(
-                message("models.weights-not-sent", node=node, folder=folder, error=error)
+                "the weights in {} cannot be stored on the node {} of the Ray cluster: {}",
+                folder,
+                node,
+                error,
+                hint=(
+                    "Free disk space in the cache (KEJU_CACHE) of the node, or copy the folder "
+                    "to the same path there"
+                ),
             ) from None
         if result is not None:
             found[node] = str(result)

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from keju.errors import UsageError
-from keju.messages import message
+from keju.texts import _
 
 _LOCALHOST = "localhost"
 
@@ -75,7 +75,7 @@ def proxy_for(url: str) -> Proxy | None:
         return None
     names = (f"{scheme}_proxy", f"{scheme}_proxy".upper())
     variable = next((name for name in names if os.environ.get(name)), "")
-    variable = variable or message("models.proxy-of-the-system")
+    variable = variable or _("proxy settings of the system")
     address = given if "://" in given else f"http://{given}"
     try:
         proxy = urlsplit(address)
@@ -83,11 +83,24 @@ def proxy_for(url: str) -> Proxy | None:
     except ValueError:
         proxy, host, port = urlsplit(""), None, None
     if not host or port == 0:
-        raise UsageError(message("models.proxy-not-an-address", variable=variable))
+        raise UsageError(
+            "{}: the value is not the address of a proxy; one looks like http://127.0.0.1:7890",
+            variable,
+            hint="Correct the variable, or unset it to connect without a proxy",
+        )
     shown = f"{proxy.scheme}://{f'[{host}]' if ':' in host else host}{f':{port}' if port else ''}"
     if proxy.scheme not in {"http", "https"}:
         raise UsageError(
-            message("models.proxy-not-http", variable=variable, proxy=shown, server=parts.hostname)
+            "{}: keju cannot use the proxy {}, because it supports HTTP proxies only",
+            variable,
+            shown,
+            hint=_(
+                "Set {} to the HTTP address of the same program, as in http://127.0.0.1:7890 "
+                "(most proxies of this kind listen for HTTP too), or set no_proxy={} to reach "
+                "this server without a proxy",
+                variable,
+                parts.hostname,
+            ),
         )
     return Proxy(address, host, f"{shown} ({variable})")
 
@@ -110,7 +123,12 @@ def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
     except ValueError:
         usable = False
     if not usable:
-        raise UsageError(message("models.not-an-endpoint", what=what, example=example))
+        raise UsageError("not {}; one looks like {}", what, example)
     if any(mark in url for mark in "@?#"):
-        raise UsageError(message("models.endpoint-with-secret", what=what, secret_in=secret_in))
+        raise UsageError(
+            "{} ends with its path and contains no user, password or query, because run.json "
+            "stores it. Put the secret into {}",
+            what,
+            secret_in,
+        )
     return url.rstrip("/")

@@ -19,9 +19,9 @@ from typing import NamedTuple
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
 from keju.items import Line, Request
-from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.texts import _
 
 _INSTALL = "apt-get install tesseract-ocr tesseract-ocr-{}"
 _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -117,16 +117,12 @@ class Tesseract:
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},
             )
         except OSError as error:
-            raise AskError(
-                "engine", message("models.tesseract-does-not-start", error=error)
-            ) from None
+            raise AskError("engine", _("tesseract does not start: {}", error)) from None
         try:
             talk = process.communicate(picture)
             table, complaint = await asyncio.wait_for(talk, self._timeout)
         except TimeoutError:
-            raise AskError(
-                "timeout", message("models.tesseract-too-slow", timeout=self._timeout)
-            ) from None
+            raise AskError("timeout", _("tesseract took more than {:g} s", self._timeout)) from None
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -134,10 +130,10 @@ class Tesseract:
                 await process.wait()
         if process.returncode:
             said = " ".join(complaint.decode(errors="replace").split())
-            said = said or _signal_name(process.returncode) or message("models.no-reason-given")
+            said = said or _signal_name(process.returncode) or _("no reason given")
             raise AskError(
                 "engine",
-                message("models.tesseract-ended", returncode=process.returncode, said=said[:500]),
+                _("tesseract ended with {}: {}", process.returncode, said[:500]),
             )
         return table.decode(errors="replace")
 
@@ -181,16 +177,27 @@ def _read_settings(given: str) -> _Settings:
     """The options of ``lang=NAME,psm=N``."""
     values: dict[str, str] = {}
     for part in given.split(",") if given else ():
-        name, _, value = part.strip().partition("=")
+        name, __, value = part.strip().partition("=")
         if name not in _Settings._fields or not value or name in values:
-            raise UsageError(message("models.tesseract-option", option=part.strip()))
+            raise UsageError(
+                "tesseract has no option {!r}",
+                part.strip(),
+                hint="Use lang=NAME and psm=N, separated by a comma: tesseract:lang=chi_tra,psm=6",
+            )
         values[name] = value.strip()
     settings = _Settings(**values)
     if settings.psm not in _SEGMENTATIONS:
         numbers = ", ".join(_SEGMENTATIONS)
-        raise UsageError(message("models.tesseract-psm", psm=settings.psm, known=numbers))
+        raise UsageError(
+            "psm={} is not a page segmentation of tesseract that reads text ({})",
+            settings.psm,
+            numbers,
+        )
     if not _LANGUAGE_NAME.fullmatch(settings.lang):
-        raise UsageError(message("models.tesseract-one-language", language=settings.lang))
+        raise UsageError(
+            "lang={} is not the name of one language of tesseract, such as chi_tra_vert",
+            settings.lang,
+        )
     return settings
 
 
@@ -199,7 +206,7 @@ def _find(settings: _Settings) -> _Installed:
     install = _INSTALL.format(settings.lang.replace("_", "-").lower())
     program = shutil.which("tesseract")
     if program is None:
-        raise PrerequisiteError(message("models.engine-tesseract"), install)
+        raise PrerequisiteError(_("the OCR engine 'tesseract'"), install)
     listed = _say(program, "--list-langs", install)
     folder = re.search(r'"([^"]+)"', listed)
     languages = listed.split()
@@ -208,7 +215,9 @@ def _find(settings: _Settings) -> _Installed:
         data = Path(folder.group(1) if folder else "") / f"{language}.traineddata"
         if language not in languages or not data.is_file():
             wanted = _INSTALL.format(language.replace("_", "-").lower())
-            raise PrerequisiteError(message("models.tesseract-language", language=language), wanted)
+            raise PrerequisiteError(
+                _("the language {} of the OCR engine 'tesseract'", language), wanted
+            )
         return data
 
     orientation = data_of(_ORIENTATION) if settings.psm in _WITH_ORIENTATION else None
@@ -222,7 +231,7 @@ def _say(program: str, option: str, install: str) -> str:
             [program, option], capture_output=True, check=True, timeout=30, text=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise PrerequisiteError(message("models.tesseract-working", error=error), install) from None
+        raise PrerequisiteError(_("a working tesseract ({})", error), install) from None
     return done.stdout or done.stderr
 
 

@@ -18,8 +18,8 @@ from keju.encoders.folder import bundled_minilm, model_config, weight_files
 from keju.errors import DataError
 from keju.files import sha256_file, shipped_toml
 from keju.items import Record
-from keju.messages import Message, message
 from keju.models.safetensors_header import read_header
+from keju.texts import Text, _
 
 Outcome = Literal["matches", "differs", "cannot be verified"]
 
@@ -70,19 +70,14 @@ class WeightsCheck(Record, frozen=True, kw_only=True, omit_defaults=False):
     differences: tuple[Difference, ...] = ()
 
     @property
-    def reason(self) -> Message | str:
+    def reason(self) -> Text | str:
         """The first difference, or why the folder cannot be verified; empty if it matches."""
         if self.differences:
             first = self.differences[0]
-            return message(
-                "models.weights-field-differs",
-                field=first.field,
-                expected=first.expected,
-                found=first.found,
-            )
+            return _("{} is {!r}, expected {!r}", first.field, first.found, first.expected)
         if self.outcome == "matches":
             return ""
-        return message("models.weights-hash-unknown")
+        return _("no hash of its weights is known; architecture and vocabulary are the same")
 
 
 class FolderFacts(NamedTuple):
@@ -123,7 +118,12 @@ def check_weights(folder: Path) -> list[WeightsCheck]:
     if any(folder.glob(f"*{_ONNX}")):
         found = [_compare_onnx(each, folder) for each in known_weights() if not each.model_type]
     elif not (folder / "config.json").is_file():
-        raise DataError(message("models.weights-no-config"), file=folder)
+        raise DataError(
+            "the folder has neither config.json nor ONNX models. Give the folder that has "
+            "config.json and model.safetensors (download all files of the repository that keju "
+            "weights names)",
+            file=folder,
+        )
     else:
         facts = read_facts(folder)
         found = [_compare(each, facts) for each in known_weights() if each.model_type]
@@ -147,8 +147,11 @@ def read_facts(folder: Path) -> FolderFacts:
         header = read_header(path)
         if header.size != header.complete_size:
             raise DataError(
-                message("models.weights-cut", size=header.size, complete=header.complete_size),
+                "the file has {:,} bytes, but its header states {:,}",
+                header.size,
+                header.complete_size,
                 file=path,
+                hint="Download it again, or copy it again",
             )
         shapes |= header.shapes
     _check_tensors(shapes, stated, parts[0])
@@ -172,19 +175,16 @@ def _check_tensors(shapes: dict[str, tuple[int, ...]], stated: dict[str, Any], p
     for name, shape in (embeddings or {_EMBEDDINGS[0]: ()}).items():
         if shape != expected:
             raise DataError(
-                message("models.weights-other-shape", name=name, shape=shape, expected=expected),
-                file=path,
+                "{} has the shape {}, but config.json states {}", name, shape, expected, file=path
             )
     layers = {
         found[1] for name in shapes if "vision" not in name and (found := _LAYER.search(name))
     }
     if len(layers) != stated["num_hidden_layers"]:
         raise DataError(
-            message(
-                "models.weights-other-layers",
-                found=len(layers),
-                expected=stated["num_hidden_layers"],
-            ),
+            "the weights have {} layers, but config.json states {}",
+            len(layers),
+            stated["num_hidden_layers"],
             file=path,
         )
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import UsageError
-from keju.messages import message
 from keju.object_stores.stores import STORES, Store
 
 # `Path` converts two slashes to one.
@@ -52,14 +51,26 @@ def parse_address(path: Path | str) -> Address:
     """
     found = _SCHEME.match(str(path))
     if found is None:
-        raise UsageError(message("object-stores.no-scheme"))
+        raise UsageError(
+            "this is not an address of an object store. Use s3://BUCKET/PREFIX, "
+            "gs://BUCKET/PREFIX or az://CONTAINER/PREFIX"
+        )
     scheme = found[1].lower()
     bucket, _, prefix = str(path)[found.end() :].partition("/")
     prefix = prefix.strip("/")
     if "@" in bucket:
-        raise UsageError(message("object-stores.credentials-in-address", scheme=scheme))
+        raise UsageError(
+            "the {0}:// address contains an @, which may be part of a name or a password. Use "
+            "{0}://BUCKET/PREFIX, and set the credentials in the environment",
+            scheme,
+        )
     parts = prefix.split("/")
     address = Address(scheme, bucket, prefix)
     if not _BUCKET.fullmatch(bucket) or any(part in {"", ".", ".."} for part in parts):
-        raise UsageError(message("object-stores.not-an-address", address=address))
+        raise UsageError(
+            "{}: not a valid address. Use s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or "
+            "az://CONTAINER/PREFIX. The name of a bucket has 3 to 63 characters: lowercase "
+            "letters, digits, dots, hyphens and underscores",
+            address,
+        )
     return address

@@ -15,7 +15,6 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from keju.errors import UsageError
-from keju.messages import message
 
 DEFAULT_GB = 20.0
 """The default maximum size of the cache, in 10^9 bytes."""
@@ -44,7 +43,9 @@ def cache_limit() -> int:
     with contextlib.suppress(ValueError):
         if (size := float(given or DEFAULT_GB)) > 0:
             return int(size * 1e9)
-    raise UsageError(message("object-stores.cache-size", given=given))
+    raise UsageError(
+        "KEJU_CACHE_GB is {!r}. It must be the size of the cache in GB, such as 20", given
+    )
 
 
 class FileCache:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic
-from keju.messages import message
 from keju.object_stores.address import Address
+from keju.texts import _
 
 MAX_RETRIES = 5
 """The maximum number of retries of a request, within a minute."""
@@ -126,7 +126,7 @@ class ObjectFolder:
         """
         found = self.find(name)
         if found is None:
-            raise MissingObjectError(message("object-stores.missing"), file=f"{self}/{name}")
+            raise MissingObjectError("the object does not exist", file=f"{self}/{name}")
         return io.BufferedReader(_ObjectFile(self, name, found.size), buffer_size=_READ)
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
@@ -196,17 +196,29 @@ class ObjectFolder:
 
         if _NO_BUCKET.search(str(error)):
             return DataError(
-                message("object-stores.no-bucket", bucket=self.address.bucket), file=place
+                "the bucket or container {} does not exist",
+                self.address.bucket,
+                file=place,
+                hint="Check the address, or create the bucket first",
             )
         if isinstance(error, NotFoundError | FileNotFoundError):
-            return MissingObjectError(message("object-stores.missing"), file=place)
+            return MissingObjectError("the object does not exist", file=place)
         store = self.address.store
         if _STATUS.search(str(error)):
-            text = message("object-stores.refused", reason=_reason(error), variables=store.usual)
+            text = _(
+                "the object store refused the request ({})",
+                _reason(error),
+                hint=_("Check the bucket, and {} in the environment", store.usual),
+            )
         else:
-            text = message(
-                "object-stores.no-answer", reason=_reason(error),
-                variables=", ".join(store.endpoints),
+            text = _(
+                "the object store did not answer ({})",
+                _reason(error),
+                hint=_(
+                    "Check the network. If the store has an address of its own, check {} in the "
+                    "environment",
+                    ", ".join(store.endpoints)
+                )
             )  # fmt: skip
         return DataError(text, file=place)
 
@@ -248,7 +260,10 @@ def _load() -> Any:  # noqa: ANN401 - a module
     try:
         import obstore  # noqa: PLC0415 - of an extra
     except ImportError:
-        raise UsageError(message("object-stores.not-installed")) from None
+        raise UsageError(
+            "addresses of object stores need the package obstore. Install it with: pip install "
+            '"keju[object-stores]"'
+        ) from None
     return obstore
 
 
@@ -260,10 +275,12 @@ def _check_environment(address: Address) -> None:
     store = address.store
     if not any(os.environ.get(name) for name in store.credentials):
         raise UsageError(
-            message(
-                "object-stores.no-credentials", scheme=address.scheme, variables=store.usual,
-                public=store.public, role=store.role,
-            )
+            "{}:// addresses need credentials in the environment. Set {}. For a public bucket, "
+            "set {} instead; on a cloud machine with a role, {}",
+            address.scheme,
+            store.usual,
+            store.public,
+            store.role
         )  # fmt: skip
     for name, value in store.settings():
         # A key file as JSON has line breaks.
@@ -273,7 +290,11 @@ def _check_environment(address: Address) -> None:
 
 def _not_configured(address: Address, reason: str) -> UsageError:
     variables = address.store.usual
-    return UsageError(message("object-stores.not-configured", reason=reason, variables=variables))
+    return UsageError(
+        "the settings of the object store in the environment are not valid ({}). Check {}",
+        reason,
+        variables,
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from keju.errors import UsageError
-from keju.messages import message
 from keju.object_stores.address import is_address, parse_address
 from keju.object_stores.cache import cache_folder
 from keju.object_stores.folder import ObjectFolder
@@ -61,7 +60,11 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
     """
     _check_empty(folder)
     if not folder.create(UNFINISHED, secrets.token_hex(16).encode()):
-        raise UsageError(message("object-stores.being-written", address=folder))
+        raise UsageError(
+            "{}: another process is writing there, or a process was interrupted. Use another "
+            "address, or delete the objects there if no process is writing",
+            folder,
+        )
     files = {
         path.relative_to(local).as_posix(): path
         for path in sorted(local.rglob("*"))
@@ -72,13 +75,17 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
         for done in [pool.submit(folder.write, name, path) for name, path in files.items()]:
             done.result()
     if not folder.create(last, final.read_bytes()):
-        raise UsageError(message("object-stores.exists", address=folder))
+        raise UsageError("{}: objects already exist there. Use another address", folder)
     folder.delete(UNFINISHED)
 
 
 def _check_empty(folder: ObjectFolder) -> None:
     found = next(folder.list(), None)
     if found and found.name == UNFINISHED:
-        raise UsageError(message("object-stores.being-written", address=folder))
+        raise UsageError(
+            "{}: another process is writing there, or a process was interrupted. Use another "
+            "address, or delete the objects there if no process is writing",
+            folder,
+        )
     if found:
-        raise UsageError(message("object-stores.exists", address=folder))
+        raise UsageError("{}: objects already exist there. Use another address", folder)

@@ -11,10 +11,10 @@ from typing import NamedTuple, TypeVar
 
 from keju.errors import UsageError
 from keju.items import Record
-from keju.messages import message
 from keju.published.papers import papers
 from keju.published.tables import EPSILON, PrintedTable
 from keju.registry import Plugin, Registry, guard_function, list_provided
+from keju.texts import _
 
 T = TypeVar("T")
 
@@ -68,11 +68,7 @@ def rebuild(benchmark: str = "") -> dict[str, tuple[Rebuilt, ...]]:
     found = map(paper_functions, names)
     tables = {each.rebuilt_title: tuple(each.rebuild()) for each in found if each.rebuild}
     if not tables:
-        raise UsageError(
-            message(
-                "published.no-means-rebuilt", benchmark=benchmark or message("published.any-paper")
-            )
-        )
+        raise UsageError("no printed means of {} are rebuilt", benchmark or _("any paper"))
     return tables
 
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from keju.datasets.readers.tables import sheet_lines
 from keju.errors import DataError, UsageError
-from keju.messages import message
 from keju.published.audit import Audit, UnreadCells, examine
 from keju.published.cell_numbers import decimal_sign, is_empty, number_cell
 from keju.published.checks import Check
@@ -222,16 +221,22 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
 def _read(path: Path) -> tuple[Leaderboard, tuple[UnreadCells, ...]]:
     """The table, and the cells that are not numbers."""
     if not path.is_file():
-        raise UsageError(message("published.no-leaderboard", path=path))
+        raise UsageError("{}: no such file", path)
     lines = [line.cells for line in sheet_lines(path)]
     if len(lines) < 3 or len(lines[0]) < 2:
-        raise DataError(message("published.leaderboard-not-a-table"), file=path)
+        raise DataError(
+            "not a table of names and numbers",
+            file=path,
+            hint="The first line names the columns, the first column the rows",
+        )
     if len(lines) * len(lines[0]) > _MOST_CELLS:
-        raise DataError(message("published.leaderboard-too-large", most=_MOST_CELLS), file=path)
+        raise DataError("more than {:,} cells", _MOST_CELLS, file=path)
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(lines[0]):
             raise DataError(
-                message("published.leaderboard-cells", count=len(line), headings=len(lines[0])),
+                "{} cells under {} headings",
+                len(line),
+                len(lines[0]),
                 file=path,
                 item=f"row {number}",
             )
@@ -239,7 +244,7 @@ def _read(path: Path) -> tuple[Leaderboard, tuple[UnreadCells, ...]]:
     names = _distinct(lines[0][1:])
     numeric = [name for name in names if _is_numbers(name, rows)]
     if not numeric:
-        raise DataError(message("published.no-column-of-numbers"), file=path)
+        raise DataError("no column of numbers", file=path)
     return _leaderboard(path.name, rows, numeric), tuple(_unread(path.name, names, rows))
 
 

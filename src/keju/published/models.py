@@ -9,7 +9,6 @@ from msgspec import field
 from msgspec.structs import replace
 
 from keju.items import Record
-from keju.messages import message
 from keju.published.papers import (
     Kind,
     check_distinct,
@@ -19,6 +18,7 @@ from keju.published.papers import (
     paper_file,
     papers,
 )
+from keju.texts import _
 
 AVERAGE = "Average"
 """The row, or the subset of a task's images, that is the mean of the others."""
@@ -64,7 +64,7 @@ def _models(benchmark: str) -> tuple[PublishedModel, ...]:
     file = paper_file(benchmark, "models.csv")
     found = csv_records(file, PublishedModel, {"benchmark": benchmark})
     names = (f"{'judge' if each.role == 'judge' else 'model'} {each.name!r}" for each in found)
-    check_distinct(names, file, message("published.remove-a-row"))
+    check_distinct(names, file, _("Remove one of the rows"))
     return tuple(replace(each, details=details.get(each.name, {})) for each in found)
 
 

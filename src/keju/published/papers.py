@@ -27,7 +27,7 @@ from keju.definitions import definitions, folder_of, task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import bounded_bytes, read_toml
 from keju.items import Record
-from keju.messages import message
+from keju.texts import _
 
 S = TypeVar("S")
 
@@ -235,18 +235,25 @@ def csv_rows(path: Path | None) -> list[dict[str, str]]:
     try:
         text = bounded_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(message("published.not-utf8"), file=path) from None
+        raise DataError("not UTF-8", file=path, hint="Save it as UTF-8") from None
     header, *lines = [*csv.reader(StringIO(text, newline=""))] or [[]]
     if twice := [name for name, count in Counter(header).items() if count > 1]:
         raise DataError(
-            message("published.heading-repeated", name=shortened(twice[0])), file=path, item="row 1"
+            "several columns have the heading {!r}",
+            shortened(twice[0]),
+            file=path,
+            item="row 1",
+            hint="Rename or remove all but one",
         )
     for number, line in enumerate(lines, start=2):
         if len(line) != len(header):
             raise DataError(
-                message("published.cells-and-headings", count=len(line), headings=len(header)),
+                "{} cells under {} headings",
+                len(line),
+                len(header),
                 file=path,
                 item=f"row {number}",
+                hint="Write a cell for each heading, with quotation marks if it contains a comma",
             )
     return [dict(zip(header, line, strict=True)) for line in lines]
 
@@ -279,7 +286,7 @@ def _allowed(shape: type[Any], error: str) -> str | None:
     kind = get_type_hints(shape).get(field_[1]) if field_ else None
     if field_ is None or get_origin(kind) is not Literal:
         return None
-    return message("published.field-one-of", field=field_[1], known=", ".join(get_args(kind)))
+    return _("{} is one of: {}", field_[1], ", ".join(get_args(kind)))
 
 
 def check_distinct(names: Iterable[str], path: Path | None, hint: str) -> None:
@@ -297,7 +304,9 @@ def check_distinct(names: Iterable[str], path: Path | None, hint: str) -> None:
     for number, name in enumerate(names, start=2):
         if name in rows:
             raise DataError(
-                message("published.row-repeated", name=name, row=rows[name]),
+                "the {} is also in row {}",
+                name,
+                rows[name],
                 file=path,
                 item=f"row {number}",
                 hint=hint,
@@ -313,9 +322,7 @@ def _read(folder: Path) -> Paper:
 def _folder(benchmark: str) -> Path:
     found = _place(benchmark)
     if found is None:
-        raise UsageError(
-            message("published.no-benchmark", benchmark=benchmark, papers=", ".join(papers()))
-        )
+        raise UsageError("no benchmark {!r}; there are {}", benchmark, ", ".join(papers()))
     return found
 
 

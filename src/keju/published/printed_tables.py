@@ -10,7 +10,6 @@ import msgspec
 
 from keju.definitions import Task, tasks
 from keju.errors import DataError
-from keju.messages import message
 from keju.published.functions import paper_functions
 from keju.published.models import published_models
 from keju.published.tables import Column, PrintedTable, published_tables
@@ -46,7 +45,7 @@ class PrintedTables(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             and (not task_format or self._format(column) == task_format)
         ]
         if not found:
-            raise DataError(message("published.no-column"), file=self.benchmark, item=reference)
+            raise DataError("no such column", file=self.benchmark, item=reference)
         return found
 
     def column(self, reference: str) -> Column:
@@ -57,9 +56,7 @@ class PrintedTables(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         found = self.columns(reference)
         if len(found) > 1:
-            raise DataError(
-                message("published.several-columns"), file=self.benchmark, item=reference
-            )
+            raise DataError("more than one column", file=self.benchmark, item=reference)
         return found[0]
 
     def _format(self, column: Column) -> str:

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeVar
 
 from keju.definitions import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
-from keju.messages import message
 from keju.models import drafted_by
 from keju.models.error_texts import looks_like_error
 from keju.published.checks.base import Mismatch
@@ -18,6 +17,7 @@ from keju.published.tables import EPSILON
 from keju.scoring import BenchmarkResult, Result
 from keju.scoring.aggregate import ONE_SIDED, is_ratio_of_sums, pairs_note
 from keju.text import answer_part
+from keju.texts import _, p_
 
 Places = Iterator[tuple[str, int, list[Mismatch]]]
 """An examined place, the number of comparisons there, and the failures."""
@@ -58,16 +58,16 @@ def unscored_responses(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=_name(*key[1:]),
-                    printed=message("published.cell-response"),
-                    recomputed=message("published.cell-no-score"),
+                    printed=_("a response"),
+                    recomputed=_("no score"),
                 )
                 for key in lacking
             ]
             + [
                 Mismatch(
                     where=_name(*key[1:]),
-                    printed=message("published.cell-score"),
-                    recomputed=message("published.cell-no-response"),
+                    printed=_("a score"),
+                    recomputed=_("no response"),
                 )
                 for key in stray
             ],
@@ -121,7 +121,7 @@ def incomplete_tasks(seen: RunData) -> Places:
                 Mismatch(
                     where=each.id,
                     printed=_count(counts[each.id], each.unit),
-                    recomputed=message("published.cell-number-in-benchmark", count=each.count),
+                    recomputed=_("the benchmark has {:,}", each.count),
                 )
                 for each in printed
                 if counts[each.id] < each.count
@@ -131,8 +131,8 @@ def incomplete_tasks(seen: RunData) -> Places:
 
 def _count(count: int, unit: str) -> str:
     if unit == "images":
-        return message("published.cell-images", count=count)
-    return message("published.cell-items", count=count)
+        return _("{:,} images", count)
+    return _("{:,} items", count)
 
 
 def incomplete_means(seen: RunData) -> Places:
@@ -147,12 +147,10 @@ def incomplete_means(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=f"{result.model}, {_variant_label(result)}",
-                    printed=message(
-                        "published.cell-domains-complete",
-                        complete=_complete_domains(each),
-                        count=len(each.overall.parts),
+                    printed=_(
+                        "{} of {} domains whole", _complete_domains(each), len(each.overall.parts)
                     ),
-                    recomputed=message("published.cell-number-missing", count=_missing_tasks(each)),
+                    recomputed=_("lacks {} tasks", _missing_tasks(each)),
                 )
                 for result, each in found
                 if each.overall.missing
@@ -179,8 +177,8 @@ def many_failures(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=name,
-                    printed=message("published.cell-failed", count=failed[name]),
-                    recomputed=message("published.cell-of-requests", count=count),
+                    printed=_("{:,} failed", failed[name]),
+                    recomputed=_("of {:,} asked", count),
                 )
                 for name, count in asked.items()
                 if failed[name] > _MANY_FAILURES * count
@@ -202,8 +200,8 @@ def error_texts(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=name,
-                    printed=message("published.cell-scored-as-answers", count=len(errors)),
-                    recomputed=message("published.cell-like-errors", item=errors[0].item),
+                    printed=_("{:,} scored as answers", len(errors)),
+                    recomputed=_("they look like errors, the first at {}", errors[0].item),
                 )
                 for name, errors in found
                 if errors
@@ -219,8 +217,8 @@ def single_letter_answers(seen: RunData) -> Places:
         constant = len(answers) >= _FEWEST and varied and letter
         wrong = Mismatch(
             where=letter,
-            printed=message("published.cell-times", count=count, total=len(answers)),
-            recomputed=message("published.cell-true-one-varies"),
+            printed=_("{} of {} times", count, len(answers)),
+            recomputed=_("the true one varies"),
         )
         failing = constant and count >= _NEARLY_ALL * len(answers)
         yield ", ".join(place), _enough(len(answers)), [wrong] if failing else []
@@ -233,10 +231,8 @@ def accuracy_below_guessing(seen: RunData) -> Places:
         count = round(sum(score.value or 0.0 for _, score in answers))
         wrong = Mismatch(
             where=place[1],
-            printed=message("published.cell-some-of", count=count, total=len(answers)),
-            recomputed=message(
-                "published.cell-guessing-gets", value=f"{chance * len(answers):.1f}"
-            ),
+            printed=p_("count", "{} of {}", count, len(answers)),
+            recomputed=_("guessing gets {}", f"{chance * len(answers):.1f}"),
         )
         far = at_most(count, len(answers), chance) < TOO_LITTLE_FOR_LUCK
         yield ", ".join(place), len(answers), [wrong] if far else []
@@ -264,8 +260,8 @@ def answered_own_drafts(seen: RunData) -> Places:
             [
                 Mismatch(
                     where=name,
-                    printed=message("published.cell-items-of", own=own, count=len(asked)),
-                    recomputed=message("published.cell-drafted-by-itself"),
+                    printed=_("{} of {} items", own, len(asked)),
+                    recomputed=_("drafted by this model itself"),
                 )
                 for name, asked in _grouped(items, lambda item: item.task)
                 if (own := sum(drafted_by(item, model) for item in asked))
@@ -289,8 +285,8 @@ def same_answers(seen: RunData) -> Places:
         same = sum(texts[first][key] == texts[second][key] for key in both)
         wrong = Mismatch(
             where=second,
-            printed=message("published.cell-wrong-answers", count=same),
-            recomputed=message("published.cell-those-of", model=first),
+            printed=_("{} wrong answers", same),
+            recomputed=_("those of {}", first),
         )
         everything = same == len(texts[first]) == len(texts[second])
         varied = len({texts[first][key] for key in both}) > 2
@@ -311,8 +307,8 @@ def same_rounds(seen: RunData) -> Places:
         same = [place for place in several if len(by_place[place]) == 1]
         wrong = Mismatch(
             where=model,
-            printed=message("published.cell-rounds", count=max(rounds.values(), default=0)),
-            recomputed=message("published.cell-same-in-all", count=len(same)),
+            printed=_("{} rounds", max(rounds.values(), default=0)),
+            recomputed=_("the same answer in all {:,} places", len(same)),
         )
         alike = len(several) >= _FEWEST and len(same) == len(several)
         yield model, _enough(len(several)), [wrong] if alike else []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from keju.messages import message
 from keju.published.checks.base import Mismatch
 from keju.published.run_checks import Places, RunData
 from keju.runs.served_models import ServedModels, changed_models, served_name
+from keju.texts import _
 
 
 def changed_served_models(seen: RunData) -> Places:
@@ -21,7 +21,7 @@ def _mismatches(served: ServedModels, count: int) -> list[Mismatch]:
     return [
         Mismatch(
             where=served.changed if name == served.after else name,
-            printed=message("published.cell-items-of", own=number, count=count),
+            printed=_("{} of {} items", number, count),
             recomputed=name,
         )
         for name, number in served.counts.items()

@@ -13,7 +13,6 @@ import msgspec
 
 from keju.errors import DataError, shortened
 from keju.items import Record
-from keju.messages import message
 from keju.published.models import published_model
 from keju.published.papers import (
     check_distinct,
@@ -23,6 +22,7 @@ from keju.published.papers import (
     papers,
     table_files,
 )
+from keju.texts import _
 
 V = TypeVar("V")
 
@@ -51,13 +51,11 @@ class _Named(dict[str, V]):
 
     def __missing__(self, name: str) -> V:
         raise DataError(
-            message(
-                "published.no-such-name",
-                kind=self._kind,
-                name=name,
-                known=shortened(", ".join(self), 200) or message("published.none"),
-            ),
+            "no {} {!r}",
+            self._kind,
+            name,
             file=self._place,
+            hint=_("Known: {}", shortened(", ".join(self), 200) or _("none")),
         )
 
 
@@ -120,7 +118,7 @@ class Column(Record, frozen=True, kw_only=True):
         """
         found = self.as_printed or _metrics(self.benchmark).get(self.metric)
         if found is None:
-            raise DataError(message("published.no-metric-declared"), item=self.place)
+            raise DataError("no metric of this name is declared", item=self.place)
         return found
 
 
@@ -169,9 +167,7 @@ def _metrics(benchmark: str) -> Mapping[str, Metric]:
         return MappingProxyType({})
     file = paper_file(benchmark, "metrics.csv")
     rows = csv_records(file, _MetricRow, {})
-    check_distinct(
-        (f"metric {row.metric!r}" for row in rows), file, message("published.remove-a-row")
-    )
+    check_distinct((f"metric {row.metric!r}" for row in rows), file, _("Remove one of the rows"))
     return MappingProxyType({row.metric: row for row in rows})
 
 
@@ -210,12 +206,20 @@ def _table_names(paths: Iterable[Path]) -> dict[str, Path]:
     for path in paths:
         parts = _TABLE_FILE.fullmatch(path.stem)
         if parts is None:
-            raise DataError(message("published.not-a-table-file"), file=path)
+            raise DataError(
+                "not a name of a table's file",
+                file=path,
+                hint="Rename it to table-N.csv, figure-N.csv or readme.csv; N is a number",
+            )
         kind, number = parts.groups()
         name = f"{kind.capitalize()} {int(number)}" if number else _README_TABLE
         if name in found:
             raise DataError(
-                message("published.table-twice", name=name, other=found[name].name), file=path
+                "{} is also in {}",
+                name,
+                found[name].name,
+                file=path,
+                hint="Remove one of the files",
             )
         found[name] = path
     return found
@@ -226,16 +230,18 @@ def _read(benchmark: str, title: str, path: Path) -> PrintedTable:
     printed = [next(iter(line.values())) for line in lines]
     known = [published_model(benchmark, name) for name in printed]
     names = [model.name if model else name for model, name in zip(known, printed, strict=True)]
-    hint = message("published.rename-a-row")
+    hint = _(
+        "Remove or rename one of the rows. Both spellings of a model in models.csv are one name"
+    )
     check_distinct((f"row {name!r}" for name in names), path, hint)
     rows: dict[str, dict[str, Cell]] = {}
     for name, line in zip(names, lines, strict=True):
-        _, *cells = line.items()
+        __, *cells = line.items()
         rows[name] = {column: printed_cell(text) for column, text in cells if text}
     spelled = dict(zip(names, printed, strict=True))
     return PrintedTable(benchmark=benchmark, name=title, rows=rows, spelled=spelled)
 
 
 def _in_paper(table: PrintedTable) -> tuple[str, int]:
-    kind, _, number = table.name.rpartition(" ")
+    kind, __, number = table.name.rpartition(" ")
     return (kind, int(number)) if number.isdecimal() else (table.name, 0)

@@ -9,8 +9,8 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from keju.errors import KejuError, describe_exception, shortened
-from keju.messages import message
 from keju.registry.plugins import Plugin, PluginError
+from keju.texts import _
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,13 +29,9 @@ def is_debugging() -> bool:
 
 def make_plugin_error(plugin: Plugin, function: str, error: BaseException) -> PluginError:
     """Make the error about an unexpected exception of a plug-in's function."""
-    hint = message("registry.set-debug", debug=DEBUG)
+    hint = _("Set {}=1 to see the traceback", DEBUG)
     reason = shortened(describe_exception(error), _LONGEST).rstrip(".")
-    return PluginError(
-        message(
-            "registry.plugin-raised", plugin=plugin, function=function, reason=reason, hint=hint
-        )
-    )
+    return PluginError("plug-in {}: {} raised {}. {}", plugin, function, reason, hint)
 
 
 @contextmanager

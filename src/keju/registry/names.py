@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import Generic, NamedTuple, TypeVar
 
 from keju.errors import KejuError, UsageError, unknown_name
-from keju.messages import message, noun
 from keju.registry.plugins import (
     Claim,
     Plugin,
@@ -16,6 +15,7 @@ from keju.registry.plugins import (
     list_claims,
     list_declared_names,
 )
+from keju.texts import noun
 
 T = TypeVar("T")
 
@@ -90,12 +90,10 @@ class Registry(Mapping[str, T]):
             raise KeyError(name)
         if len(providers) > 1:
             raise PluginError(
-                message(
-                    "registry.name-provided-twice",
-                    kind=noun(self.kind),
-                    name=name,
-                    providers=" and by ".join(providers),
-                )
+                "the {} {!r} is provided by {}. Uninstall one of them, or give it another name",
+                noun(self.kind),
+                name,
+                " and by ".join(providers),
             )
         if own is not None and not isinstance(own, str):
             return own
@@ -112,9 +110,7 @@ class Registry(Mapping[str, T]):
         except TypeError as error:
             if isinstance(source, str):
                 raise
-            raise PluginError(
-                message("registry.not-of-kind", source=source, kind=noun(self.kind), error=error)
-            ) from None
+            raise PluginError("plug-in {}: not a {}: {}", source, noun(self.kind), error) from None
         if self._guard and isinstance(source, Claim):
             thing = self._guard(thing, source.plugin)
         self._loaded[name] = found, thing
@@ -158,13 +154,7 @@ class Registry(Mapping[str, T]):
         start, kind = f"{place}: " if place else "", kind or self.kind
         if package := self.elsewhere.get(name):
             return PluginError(
-                message(
-                    "registry.not-installed",
-                    start=start,
-                    kind=noun(kind),
-                    name=name,
-                    package=package,
-                )
+                "{}the {} {!r} is not installed. It is in {}", start, noun(kind), name, package
             )
         return UsageError(f"{start}{unknown_name(name, known or self, kind)}")
 

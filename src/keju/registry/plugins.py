@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from keju.errors import KejuError, describe_exception, printable, shortened
 from keju.items import Record
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -142,7 +142,7 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     plugin = _LOADING[-1] if _LOADING else _MODULES.get(module) or Plugin(name=module)
     names = _DECLARED.setdefault(group, {}).setdefault(name, {})
     if _LOADING and module in names:
-        raise PluginError(message("registry.declared-twice", plugin=plugin, name=name, group=group))
+        raise PluginError("plug-in {} declares {!r} twice in {}", plugin, name, group)
     names[module] = Claim(plugin, plugin.name if _LOADING else module, lambda: declaration)
     return target
 
@@ -162,9 +162,7 @@ def add_plugin_files(files: Iterable[Path]) -> None:
     known = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
     given = [str(file.absolute()) for file in files]
     if apart := [name for name in given if os.pathsep in name]:
-        raise PluginError(
-            message("registry.path-with-separator", path=apart[0], separator=os.pathsep)
-        )
+        raise PluginError("plug-in {}: its path contains {!r}. Move the file", apart[0], os.pathsep)
     names = dict.fromkeys(each for each in (*known, *given) if each)
     os.environ[PLUGIN_FILES] = os.pathsep.join(names)
     load_plugin_files()
@@ -200,27 +198,13 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
     notes: list[str] = []
     for plugin in plugins:
         found = _find_installed(plugin)
-        needs = message(
-            "registry.needs-plugin",
-            place=place,
-            plugin=plugin,
-            found=found or message("registry.none"),
-        )
+        needs = _("{} needs the plug-in {} (installed: {})", place, plugin, found or _("none"))
         if not found:
             hint = (
-                message("registry.with-plugin-option")
-                if plugin.sha256
-                else message("registry.from-trusted-source")
+                _("with --plugin FILE.py") if plugin.sha256 else _("from a source that you trust")
             )
             raise PluginError(
-                message(
-                    "registry.plugin-missing",
-                    needs=needs,
-                    action=message("registry.load")
-                    if plugin.sha256
-                    else message("registry.install"),
-                    hint=hint,
-                )
+                "{}. {} it {}", needs, _("Load") if plugin.sha256 else _("Install"), hint
             )
         if found != plugin:
             notes.append(needs)
@@ -325,12 +309,7 @@ def _make_claim(point: EntryPoint) -> Claim:
             return get_declaration(point.load())
         except (Exception, SystemExit) as error:
             raise PluginError(
-                message(
-                    "registry.plugin-failed-at",
-                    plugin=plugin,
-                    where=where,
-                    reason=describe_exception(error),
-                )
+                "plug-in {} {}: {}", plugin, where, describe_exception(error)
             ) from error
 
     return Claim(plugin, where, load)
@@ -339,13 +318,11 @@ def _make_claim(point: EntryPoint) -> Claim:
 def _load_file(path: Path) -> None:
     """Execute a plug-in file as a module of its own."""
     if path.suffix != ".py":
-        raise PluginError(message("registry.plugin-not-python", path=path))
+        raise PluginError("plug-in {}: not a Python file (.py)", path)
     try:
         code = path.read_bytes()
     except OSError as error:
-        raise PluginError(
-            message("registry.plugin-unreadable", path=path, reason=error.strerror or error)
-        ) from None
+        raise PluginError("plug-in {}: {}", path, error.strerror or error) from None
     _run_source(PluginSource(str(path), code))
 
 
@@ -365,8 +342,6 @@ def _run_source(source: PluginSource) -> None:
     except PluginError:
         raise
     except (Exception, SystemExit) as error:
-        raise PluginError(
-            message("registry.plugin-failed", path=path, reason=describe_exception(error))
-        ) from error
+        raise PluginError("plug-in {}: {}", path, describe_exception(error)) from error
     finally:
         _LOADING.pop()

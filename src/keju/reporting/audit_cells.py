@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from keju.csv_files import write_frame
-from keju.messages import in_english
 from keju.published import Audit, Section, benchmarks_of, sections
+from keju.texts import in_english
 
 
 def write_cells(audit: Audit, path: Path) -> Path:

@@ -20,8 +20,9 @@ from keju.analysis.unfinished import Unfinished
 from keju.formatting import percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
-from keju.messages import Message, join_clauses, join_parts, listed, message, recognised
+from keju.messages import Message, message
 from keju.scoring import NO_RESPONSES, MetricResult
+from keju.texts import join_clauses, join_parts, listed, recognised
 
 _MOST_NAMED = 6
 _FEW = 0.01

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from keju.analysis.comparison import Comparison, Unscored
 from keju.analysis.labels import task_name
 from keju.formatting import format_p
-from keju.messages import Message, join_clauses, join_sentences, listed, message, recognised
+from keju.messages import Message, message
 from keju.reporting.cells import bounds_text
 from keju.scoring import Difference, OverallComparison, TaskComparison
 from keju.statistics import FEWEST_GROUPS
+from keju.texts import join_clauses, join_sentences, listed, recognised
 
 _MOST_NAMED = 8
 """Maximum number of tasks that one line of the comparison names."""

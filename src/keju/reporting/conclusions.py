@@ -14,20 +14,14 @@ from keju.analysis.resampling import Gap, ResampledMeans
 from keju.analysis.run_set import RunSet
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
-from keju.messages import (
-    Message,
-    join_clauses,
-    join_sentences,
-    listed,
-    message,
-    recognised,
-)
+from keju.messages import Message, message
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.glossary import pattern_senses
 from keju.reporting.view import View
 from keju.statistics import groups_needed
+from keju.texts import join_clauses, join_sentences, listed, recognised
 
 _MOST_PAIRS = 6
 _MOST_PAGES = 10

@@ -12,12 +12,13 @@ from keju.definitions import is_undeciphered
 from keju.files import slug
 from keju.formatting import NOTHING
 from keju.items import get_group
-from keju.messages import Message, in_english
+from keju.messages import Message
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.time_table import machine_costs
 from keju.scoring.reasoned_scores import FORM
 from keju.statistics import Interval
+from keju.texts import in_english
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from keju.analysis.leaderboard import Leaderboard
 from keju.files import slug, write_atomic
 from keju.formatting import NOTHING
-from keju.messages import Message, in_english
 from keju.reporting.cells import Cell
 from keju.reporting.leaderboard_cells import overall_cell, rank_cell
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable, PaperTableRow
+from keju.texts import Text, in_english
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -92,7 +92,7 @@ def _format_paper_table(table: PaperTable, data: Sequence[str]) -> Iterator[str]
     notes = [
         f"{in_english(h.title)}: {in_english(h.note)}."
         for h in table.headings
-        if isinstance(h.note, Message)
+        if isinstance(h.note, Text)
     ]
     about = map(in_english, (*table.notes, *data))
     caption = " ".join([f"{table.benchmark}, in the form of {table.name}.", *notes, *about])

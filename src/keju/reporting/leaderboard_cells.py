@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.run_set import PEOPLE
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, join_clauses, join_lines, join_parts, listed, message, recognised
+from keju.messages import Message, message
 from keju.reporting.cells import Cell, bounds_text
 from keju.reporting.time_table import span_range
 from keju.scoring import NO_RESPONSES
+from keju.texts import join_clauses, join_lines, join_parts, listed, recognised
 
 
 def overall_cell(mean: Mean | None) -> Cell:

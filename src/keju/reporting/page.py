@@ -18,7 +18,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
-from keju.messages import in_english, message
+from keju.messages import message
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import Verdict, points_note, verdicts
 from keju.reporting.item_browser import Browser
@@ -38,6 +38,7 @@ from keju.reporting.row_cells import CELLS
 from keju.reporting.stages import show_stage
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
 from keju.running.prices import Prices
+from keju.texts import in_english
 from keju.translations import Words, check_language
 
 if TYPE_CHECKING:

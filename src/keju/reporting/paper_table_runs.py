@@ -22,11 +22,12 @@ from keju.definitions import Task, tasks
 from keju.definitions import benchmark as benchmark_named
 from keju.items import Item, Score
 from keju.judging import TaskGrade
-from keju.messages import Message, listed, message
+from keju.messages import Message, message
 from keju.published import Column, PrintedTable
 from keju.reporting.paper_table_form import GradedCount
 from keju.scoring import TaskResult
 from keju.scoring.aggregate import task_value
+from keju.texts import listed
 
 Given = Mapping[tuple[str, str], Mapping[str, TaskGrade]]
 """Judges' grades by model and task."""

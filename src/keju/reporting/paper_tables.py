@@ -15,7 +15,7 @@ from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet
 from keju.analysis.same_models import SameAs
 from keju.definitions import tasks
-from keju.messages import listed, message
+from keju.messages import message
 from keju.published import (
     AVERAGE,
     Column,
@@ -35,6 +35,7 @@ from keju.reporting.paper_table_means import (
 )
 from keju.reporting.paper_table_rows import Part, table_of
 from keju.reporting.paper_table_runs import Given, RunValues, own_metric
+from keju.texts import listed
 
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 

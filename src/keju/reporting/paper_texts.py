@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from keju.analysis.reasoning import OVERALL, ReasoningTable
 from keju.definitions import task
-from keju.messages import Message, both, listed, message
+from keju.messages import Message, message
 from keju.published import paper, papers
+from keju.texts import both, listed
 
 
 class PaperTexts(NamedTuple):

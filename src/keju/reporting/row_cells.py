@@ -11,7 +11,7 @@ from keju.analysis.round_spread import RoundSpread
 from keju.analysis.task_tables import TaskRow
 from keju.analysis.wording_spread import WordingRow, WordingValue
 from keju.formatting import format_p, percent
-from keju.messages import Message, join_clauses, join_lines, message, recognised
+from keju.messages import Message, message
 from keju.reporting.cells import Cell, bounds_text, interval_text
 from keju.reporting.leaderboard_cells import (
     chance_lines,
@@ -26,6 +26,7 @@ from keju.reporting.leaderboard_cells import (
 )
 from keju.scoring import MetricResult, TaskComparison
 from keju.statistics import FEWEST_GROUPS, Interval, Spread
+from keju.texts import join_clauses, join_lines, recognised
 
 _WIDTH, _HEIGHT = 120, 36
 

@@ -9,9 +9,10 @@ from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
-from keju.messages import join_parts, message
+from keju.messages import message
 from keju.running.machine import Machine
 from keju.running.prices import Prices
+from keju.texts import join_parts
 
 _HOUR, _DAY = 3600.0, 86400.0
 

@@ -51,7 +51,7 @@ from keju.definitions import (
     tasks,
 )
 from keju.formatting import NOTHING
-from keju.messages import Message, join_lines, listed, message, recognised
+from keju.messages import Message, message
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.cells import Cell
@@ -66,6 +66,7 @@ from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 from keju.runs import RunFolder
+from keju.texts import join_lines, listed, recognised
 
 _KINDS = {
     "openai": "reporting.endpoint",

@@ -21,7 +21,6 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.messages import message
 from keju.models import AskError, Model, capabilities_of
 from keju.models.batch_support import (
     MOST_BYTES,
@@ -39,6 +38,7 @@ from keju.running.request_images import LazyImages
 from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.throttle import RateLimits
 from keju.runs import RunFolder
+from keju.texts import _
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
 _MORE_THAN_A_DAY = 26 * 3600.0
@@ -80,9 +80,13 @@ def check_batchable(models: Iterable[Model], limits: RateLimits, budget: Budget)
         if can.waiter is not None:
             can.waiter.check_batch_provider()
         elif can.submitter is None:
-            raise UsageError(message("running.model-without-batches", name=model.name))
+            raise UsageError(
+                "--batch: {} has no batch endpoints; openai: and inspect: models have", model.name
+            )
     if any(msgspec.structs.astuple(limits)) or budget.limited:
-        raise UsageError(message("running.batch-with-limits"))
+        raise UsageError(
+            "--batch: budgets and limits per minute do not apply to batches. Use --limit"
+        )
 
 
 class BatchRunner:
@@ -126,7 +130,15 @@ class BatchRunner:
         try:
             await self._run()
         except AskError as error:
-            hint = message("running.no-batch-endpoints") if _NO_BATCHES.search(str(error)) else ""
+            hint = (
+                _(
+                    ". The server has no batch endpoints, or its gateway is not set up for them "
+                    "(LiteLLM needs files_settings). Run the same command without --batch; what is "
+                    "stored is kept"
+                )
+                if _NO_BATCHES.search(str(error))
+                else ""
+            )
             raise UsageError(f"{self._model.name}: {error}{hint}") from None
         finally:
             await self._server.close()
@@ -151,7 +163,7 @@ class BatchRunner:
             if batch.status == "failed" and not found:
                 self._path(each.tag).unlink()
                 said = msgspec.json.encode(batch.errors).decode()[:300]
-                raise DataError(message("running.batch-refused", batch=each.id, said=said))
+                raise DataError("the server rejected batch {}: {}", each.id, said)
             results |= found
         await self._sort(results, under_way, first=not known)
         for each in ended:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from keju.errors import UsageError
-from keju.messages import message
 from keju.metrics.boxes import box_convention
+from keju.texts import _
 
 OF_MODEL = "boxes of "
 """Prefix of the keys of a run's settings that record the convention of one model."""
@@ -33,11 +33,15 @@ def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:
         if not parted:
             for_all.append(convention)
         elif model in of_model:
-            raise UsageError(message("running.boxes-of-model-twice", model=model))
+            raise UsageError("--boxes names {} twice. Give one convention per model", model)
         else:
             of_model[model] = convention
     if len(for_all) > 1:
-        raise UsageError(message("running.boxes-for-all-twice", for_all=", ".join(for_all)))
+        raise UsageError(
+            "--boxes is given twice without a model: {}. To set it for one model, use --boxes "
+            "MODEL=CONVENTION",
+            ", ".join(for_all),
+        )
     return (for_all[0] if for_all else ""), of_model
 
 
@@ -49,7 +53,9 @@ def check_models(of_model: Mapping[str, str], models: Collection[str]) -> None:
     """
     if strange := [name for name in of_model if name not in models]:
         raise UsageError(
-            message("running.boxes-of-no-model", name=strange[0], models=", ".join(models))
+            "--boxes names {!r}, which is not a model of this run. Models: {}",
+            strange[0],
+            ", ".join(models),
         )
 
 
@@ -64,12 +70,7 @@ def changed_conventions(
     """The models whose convention differs between two runs' settings, each with both."""
     found = ((name, convention_in(before, name), convention_in(now, name)) for name in models)
     return [
-        message(
-            "running.differs",
-            what=message("running.part-of-model", part="--boxes", model=name),
-            before=was or message("running.differs-none"),
-            after=has or message("running.differs-none"),
-        )
+        _("{} ({}, now {})", _("{} of {}", "--boxes", name), was or _("none"), has or _("none"))
         for name, was, has in found
         if was != has
     ]

@@ -19,11 +19,11 @@ from time import monotonic
 from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
-from keju.messages import Message, message
 from keju.models import Fit
 from keju.running.prices import Price, Prices
 from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
+from keju.texts import Text, _
 
 UNLIMITED_OUTPUT = 1024
 """Assumed tokens of an answer in a reservation, where neither --max-tokens nor an earlier answer
@@ -80,11 +80,11 @@ class Budget(Record, frozen=True, kw_only=True):
         for name in ("max_cost", "max_requests", "max_hours"):
             number = getattr(self, name)
             if number is not None and not (isfinite(number) and number >= 0):
-                raise UsageError(
-                    message("running.option-negative", name=name.replace("_", "-"), number=number)
-                )
+                raise UsageError("--{} must be 0 or more, not {:g}", name.replace("_", "-"), number)
         if self.max_cost is not None and self.prices is None:
-            raise UsageError(message("running.max-cost-needs-prices"))
+            raise UsageError(
+                "--max-cost needs a price file: --prices FILE (see: keju plan --prices example)"
+            )
 
 
 class CostEstimator:
@@ -151,7 +151,7 @@ class BudgetTracker:
         self.budget = budget
         self.spent = spent
         self.requests = 0
-        self.used_up: Message | str = ""
+        self.used_up: Text | str = ""
         self._ends = monotonic() + 3600 * budget.max_hours if budget.max_hours is not None else None
         self._reserved: dict[int, float] = {}
         self._highest_cost: dict[CostEstimator, float] = {}
@@ -186,12 +186,14 @@ class BudgetTracker:
                 return self.requests
             if not self._reserved:
                 self._set_used_up(
-                    message(
-                        "running.used-up-cost",
-                        most=most,
-                        currency=self._currency,
-                        spent=self.spent,
-                        cost=cost,
+                    _(
+                        "the limit --max-cost {:g} {} is reached: {:.4f} are spent, and the next "
+                        "request may cost {:.4f}",
+                        most,
+                        self._currency,
+                        self.spent,
+                        cost,
+                        hint="Run the same command with a higher --max-cost to continue",
                     )
                 )
                 return None
@@ -231,7 +233,7 @@ class BudgetTracker:
 
     def out_of_time(self) -> None:
         """End all waiting because the hours are used up."""
-        self._set_used_up(message("running.used-up-hours", hours=self.budget.max_hours))
+        self._set_used_up(_("the limit --max-hours {:g} is reached", self.budget.max_hours))
 
     @property
     def _currency(self) -> str:
@@ -246,11 +248,11 @@ class BudgetTracker:
 
     def _is_over(self) -> bool:
         if self.budget.max_requests is not None and self.requests >= self.budget.max_requests:
-            self._set_used_up(message("running.used-up-requests", most=self.budget.max_requests))
+            self._set_used_up(_("the limit --max-requests {} is reached", self.budget.max_requests))
             return True
         return False
 
-    def _set_used_up(self, why: Message) -> None:
+    def _set_used_up(self, why: Text) -> None:
         self.used_up = self.used_up or why
         self._settled.set()
 
@@ -297,4 +299,8 @@ def check_priced(estimators: Iterable[tuple[str, CostEstimator]], budget: Budget
         return
     for name, estimator in estimators:
         if estimator.paid and estimator.price is None:
-            raise UsageError(message("running.price-missing", name=name))
+            raise UsageError(
+                "--max-cost: the price file has no price for {}. Add one, in the form of: keju "
+                "plan --prices example",
+                name,
+            )

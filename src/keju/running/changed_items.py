@@ -15,7 +15,6 @@ from keju.datasets.readers.base import join_names
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.items import TRUE_READING, Item
-from keju.messages import message
 from keju.running.cache_key import request_key
 from keju.running.examples import has_examples
 from keju.running.requests import requests_for
@@ -23,6 +22,7 @@ from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
+from keju.texts import _, n_
 
 _NAMED = 3
 
@@ -49,20 +49,35 @@ class ChangedItems(NamedTuple):
     def lines(self) -> Iterator[str]:
         """The changes and their consequences, a line each."""
         if ids := self.references:
-            yield message("running.references-changed", count=len(ids), names=_names(ids))
+            yield n_(
+                "{n:,} reference changed ({}): the scores are computed again, and no request is "
+                "sent again because of this",
+                "{n:,} references changed ({}): the scores are computed again, and no request is "
+                "sent again because of this",
+                len(ids),
+                _names(ids),
+            )
         if ids := self.described:
-            yield message("running.other-descriptions", what=self._count(ids), names=_names(ids))
+            yield _(
+                "{} with changed descriptions, not run again: {}", self._count(ids), _names(ids)
+            )
         if ids := self.changed_requests:
-            yield message("running.other-requests", what=self._count(ids), names=_names(ids))
+            yield _(
+                "{} with another image or question, run again: {}", self._count(ids), _names(ids)
+            )
         if ids := self.new:
-            yield message("running.new-items", what=self._count(ids), names=_names(ids))
+            yield _("{} new, run now: {}", self._count(ids), _names(ids))
         if ids := self.gone:
-            yield message("running.gone-items", what=self._count(ids), names=_names(ids))
+            yield _(
+                "{} no longer in the dataset, whose responses are removed: {}",
+                self._count(ids),
+                _names(ids),
+            )
 
     def _count(self, ids: Sequence[str]) -> str:
         if self.pages:
-            return message("running.pages", count=len(ids))
-        return message("running.items", count=len(ids))
+            return n_("{n:,} page", "{n:,} pages", len(ids))
+        return n_("{n:,} item", "{n:,} items", len(ids))
 
 
 def changed_items(
@@ -103,19 +118,29 @@ def resume_obstacle(selection: Selection, found: ChangedItems, *, drop_changed: 
     With `drop_changed`, items may have changed or be gone.
     """
     if TRUE_READING.intersection(selection.settings):
-        return message("running.obstacle-references")
+        return _("its references are part of the prompts (--setting gold-ocr, gold-text)")
     if has_examples(selection.wordings):
-        return message("running.obstacle-examples")
+        return _("its items are part of the prompts (--examples)")
     if selection.pairs is not None:
-        return message("running.obstacle-pairs")
+        return _("--pairs was computed on it")
     return "" if drop_changed else _changed_or_gone(found)
 
 
 def _changed_or_gone(found: ChangedItems) -> str:
     if ids := found.changed_requests:
-        return message("running.obstacle-changed", count=len(ids), names=_names(ids))
+        return n_(
+            "{n:,} item of the run changed in image or question: {}",
+            "{n:,} items of the run changed in image or question: {}",
+            len(ids),
+            _names(ids),
+        )
     if ids := found.gone:
-        return message("running.obstacle-gone", count=len(ids), names=_names(ids))
+        return n_(
+            "{n:,} item of the run is not selected now: {}",
+            "{n:,} items of the run are not selected now: {}",
+            len(ids),
+            _names(ids),
+        )
     return ""
 
 

@@ -17,11 +17,11 @@ from keju.definitions.wordings import parse_few_shot
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request
-from keju.messages import message
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.text import in_script
+from keju.texts import _
 
 MOST = 50
 """The maximum number of examples; a larger number is probably a typing mistake."""
@@ -66,7 +66,11 @@ class Examples:
         for variant in variants:
             count = parse_few_shot(variant.wording).examples
             if count and variant.setting in OWN_READING:
-                raise UsageError(message("running.examples-with-setting", setting=variant.setting))
+                raise UsageError(
+                    "--examples cannot be used with --setting {}, in which the images of the "
+                    "examples would have to be transcribed first",
+                    variant.setting,
+                )
             for item in items if count else ():
                 if skip_reason(item, variant):
                     continue
@@ -94,17 +98,23 @@ class Examples:
     def _lacking(self, item: Item, count: int, found: int) -> str:
         form = question_forms_of([item])[-1]
         there = len(self._forms.get((item.task, item.query), []))
-        hint = message("running.use-fewer-examples")
+        hint = _(
+            "Use fewer examples, exclude the task with --task, or label more items as the "
+            "reference split (keju build, step split)"
+        )
         if not self._forms:
-            return message("running.no-reference-split", count=count, hint=hint)
-        return message(
-            "running.too-few-examples",
-            count=count,
-            item=item.id,
-            form=form,
-            found=found,
-            there=there,
-            hint=hint,
+            return _(
+                "--examples {}: the dataset has no reference split with answers. {}", count, hint
+            )
+        return _(
+            "--examples {0}: item {1} of {2} can have {3}. The reference split has {4} of {2}; "
+            "those of the item's own group, image or question are not shown. {5}",
+            count,
+            item.id,
+            form,
+            found,
+            there,
+            hint,
         )
 
     def _example(self, item: Item, variant: RequestVariant) -> Example:
@@ -135,9 +145,9 @@ def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Sel
     """
     for count in counts:
         if not 0 <= count <= MOST:
-            raise UsageError(message("running.examples-out-of-range", most=MOST, count=count))
+            raise UsageError("--examples must be 0 to {}, not {}", MOST, count)
     if seed < 0:
-        raise UsageError(message("running.examples-seed-negative", seed=seed))
+        raise UsageError("--examples-seed must be 0 or more, not {}", seed)
     names = [
         parse_few_shot(wording)._replace(examples=count, seed=seed if count else 0).name
         for wording in selection.wordings
@@ -178,7 +188,9 @@ def _boxes(item: Item, request: Request) -> Iterator[str]:
     convention = box_convention(request.box_convention)
     (ref, *others) = item.images
     if others:
-        raise DataError(message("running.example-of-several-images"), item=item.id)
+        raise DataError(
+            "an item with boxes on several images cannot be used as an example", item=item.id
+        )
     rows = [(box.x0, box.y0, box.x1, box.y1) for box in item.boxes]
     if not rows:
         yield "[]"

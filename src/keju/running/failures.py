@@ -11,7 +11,7 @@ import msgspec
 
 from keju.files import shipped_toml
 from keju.items import Failure, Response
-from keju.messages import join_sentences, language, message
+from keju.texts import _, join_sentences, language
 
 SAME_MESSAGE_LIMIT = 5
 """The number of failures with the same message, before any success, that stops a model."""
@@ -59,12 +59,20 @@ class FailureWatch:
             place = (kind, _WITH_DIGITS.sub("#", said))
             self._same_message[place] += 1
             if self._same_message[place] >= SAME_MESSAGE_LIMIT:
-                return message("running.halted-same", count=SAME_MESSAGE_LIMIT, said=said)
+                return _(
+                    "{} requests failed with the same message and none succeeded: {}",
+                    SAME_MESSAGE_LIMIT,
+                    said,
+                )
             self._kinds[kind] += 1
             if self._kinds[kind] >= SAME_KIND_LIMIT:
-                return message("running.halted-kind", count=SAME_KIND_LIMIT, said=said)
+                return _(
+                    "{} requests failed and none succeeded. The last message: {}",
+                    SAME_KIND_LIMIT,
+                    said,
+                )
         if self._in_a_row >= dead_after:
-            return message("running.halted-in-a-row", count=self._in_a_row, said=said)
+            return _("{} requests in a row failed. The last message: {}", self._in_a_row, said)
         return ""
 
 
@@ -93,12 +101,22 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _how_to_continue(then: str, *, answered: bool) -> str:
     """How to continue a run after a correction, by `then` of a hint."""
     if then == "again":
-        return message("running.then-again")
+        return _("Then run the same command again: it reads only what is new")
     if then == "retry":
-        return message("running.then-retry")
+        return _("Then run the same command with --retry-failed")
     if then == "out":
-        return message("running.then-other-out") if answered else message("running.then-same-out")
-    return message("running.then-other-name") if then == "name" else ""
+        return (
+            _("Then use another --out: a changed command makes another run")
+            if answered
+            else _(
+                "Then run the corrected command with the same --out: no request has an answer yet"
+            )
+        )
+    return (
+        _("Then use another --out: this run keeps the failures of the wrong name")
+        if then == "name"
+        else ""
+    )
 
 
 def hint_of(failure: Failure, *, answered: bool = True) -> Hint:

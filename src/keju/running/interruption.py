@@ -11,8 +11,8 @@ from threading import Lock
 
 from rich.console import Console
 
-from keju.messages import message
 from keju.running.request_runner import RequestRunner
+from keju.texts import n_
 
 
 class Interruption:
@@ -48,7 +48,13 @@ class Interruption:
             runner.stop()
             if console and runner.in_flight:
                 console.print(
-                    message("running.stopping", count=runner.in_flight),
+                    n_(
+                        "Stopping. Waiting for {n:,} answer under way; press Ctrl-C again to "
+                        "stop without them.",
+                        "Stopping. Waiting for {n:,} answers under way; press Ctrl-C again to "
+                        "stop without them.",
+                        runner.in_flight,
+                    ),
                     highlight=False,
                     soft_wrap=True,
                 )

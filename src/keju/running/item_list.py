@@ -14,7 +14,7 @@ from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _, n_
 
 COLUMNS = ("id", "item", "item_id", "ID")
 """The columns or keys that can contain a table's ids."""
@@ -36,9 +36,9 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     """
     ids = _ids_in(file)
     if not ids:
-        raise DataError(message("running.item-list-empty"), file=file)
+        raise DataError("no item id in the list", file=file, hint="Write one id per line")
     if twice := _repeated(ids):
-        raise DataError(message("running.item-listed-twice", names=_some(twice)), file=file)
+        raise DataError("listed twice: {}", _some(twice), file=file, hint="List every item once")
     return ids
 
 
@@ -62,12 +62,15 @@ def listed_places(
             known |= names
     if unknown := [each for each in ids if each not in known]:
         raise UsageError(
-            message(
-                "running.items-not-in-test",
-                dataset=dataset,
-                count=len(unknown),
-                given=len(ids),
-                names=_some(unknown),
+            n_(
+                "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
+                "in column id of its items.parquet",
+                "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids are "
+                "in column id of its items.parquet",
+                len(ids),
+                dataset,
+                len(unknown),
+                _some(unknown),
             )
         )
     return chosen
@@ -93,12 +96,10 @@ def _ids_in(file: Path) -> tuple[str, ...]:
     column = next((name for name in COLUMNS if name in rows[0].cells), None)
     if column is None:
         raise DataError(
-            message(
-                "running.item-list-no-column",
-                columns=", ".join(map(str, rows[0].cells)),
-                column=COLUMNS[0],
-            ),
+            "no column of item ids; found {}",
+            ", ".join(map(str, rows[0].cells)),
             file=file,
+            hint=_("Name the column {}", COLUMNS[0]),
         )
     return tuple(str(row.cells.get(column, "")).strip() for row in rows if row.cells.get(column))
 
@@ -115,7 +116,7 @@ def _text(file: Path) -> str:
     try:
         return bounded_bytes(file, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(message("running.item-list-not-utf8"), file=file) from None
+        raise DataError("the list of items is not UTF-8 text", file=file) from None
 
 
 def _repeated(ids: Sequence[str]) -> list[str]:

@@ -14,7 +14,6 @@ import msgspec
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Script, get_group
-from keju.messages import message
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
@@ -147,7 +146,7 @@ def _parse_shard(shard: str) -> tuple[int, int]:
     spelled = _SHARD.fullmatch(shard)
     number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
     if not 1 <= number <= count:
-        raise UsageError(message("running.shard-invalid", shard=shard))
+        raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", shard)
     return number, count
 
 

@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import NamedTuple
 
 from keju.items import Item, Request, Response
-from keju.messages import message
 from keju.models import Model
 from keju.running.outcomes import Job, job_of
 from keju.running.policy import Policy
@@ -31,6 +30,7 @@ from keju.running.selecting import RequestVariant, skip_reason
 from keju.running.store import StoredResponse
 from keju.runs import RunFolder
 from keju.text import answer_part
+from keju.texts import _
 
 
 class RequestHandle(NamedTuple):
@@ -94,7 +94,7 @@ class ItemRequests:
 
     def build_jobs(self, handles: Sequence[RequestHandle]) -> Iterator[Job]:
         """The requests with these handles, those of one item and variant after each other."""
-        for _, group in groupby(handles, key=lambda each: (each.place, id(each.variant))):
+        for __, group in groupby(handles, key=lambda each: (each.place, id(each.variant))):
             wanted = list(group)
             variant, candidates = wanted[0].variant, {each.candidate for each in wanted}
             item = self._contents.sent_items[wanted[0].place]
@@ -132,7 +132,7 @@ def _reading_turns(
 ) -> Iterator[tuple[Item, RequestVariant]]:
     """The items that a reader reads for models."""
     for model in models:
-        for _, item, variant in contents.turns(model):
+        for __, item, variant in contents.turns(model):
             if is_read_by(reader, model, item, variant, contents.examples):
                 yield item, variant
 
@@ -162,5 +162,5 @@ def _reading_queue(
         prices=policy.budget.prices,
         succeeded=any(status != "failed" for status in stored.values()),
     )
-    queue.doing = message("running.progress-reading")
+    queue.doing = _("(reading)")
     return queue

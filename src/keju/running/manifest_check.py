@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from keju.errors import UsageError
-from keju.messages import join_clauses, listed, message
 from keju.models import RESULTS
 from keju.running.box_conventions import OF_MODEL, changed_conventions
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
+from keju.texts import _, join_clauses, listed
 
 _OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs", "label": "--label"}
 """Settings with one value per run, and the options that set them."""
@@ -52,19 +52,19 @@ def drop_failures(store: ResponseStore, models: frozenset[str]) -> None:
 def _changed_text(gone: Sequence[str], now: Sequence[str]) -> str:
     """A message that a user's own wording has another text under its name, or an empty string."""
     for each in gone:
-        name, own, _ = each.partition("@")
+        name, own, __ = each.partition("@")
         for other in now:
             if own and other.partition("@")[0] == name:
-                return message("running.differs-wording", name=name, before=each, after=other)
+                return _("the text of wording {} changed ({}, now {})", name, each, other)
     return ""
 
 
 def _differing(what: str, before: object, after: object) -> str:
-    return message("running.differs", what=what, before=before, after=after)
+    return _("{} ({}, now {})", what, before, after)
 
 
 def _none() -> str:
-    return message("running.differs-none")
+    return _("none")
 
 
 def check_same(
@@ -86,11 +86,11 @@ def check_same(
     differing: list[str] = []
     if changed:
         differing.append(
-            message(
-                "running.differs-dataset",
-                before=f"{earlier.dataset} {earlier.dataset_hash[:8]}",
-                after=f"{now.dataset} {now.dataset_hash[:8]}",
-                changed=changed,
+            _(
+                "the dataset ({}, now {}: {})",
+                f"{earlier.dataset} {earlier.dataset_hash[:8]}",
+                f"{now.dataset} {now.dataset_hash[:8]}",
+                changed,
             )
         )
     for name, option in _OPTIONS.items():
@@ -106,9 +106,7 @@ def check_same(
     ):
         gone = [each for each in before_all if each not in now_all]
         if gone and not (changed := _changed_text(gone, now_all)):
-            differing.append(
-                message("running.differs-not-selected", option=option, gone=listed(gone))
-            )
+            differing.append(_("{} ({} is not selected now)", option, listed(gone)))
         elif gone:
             differing.append(changed)
     if earlier.rounds > now.rounds:
@@ -118,7 +116,7 @@ def check_same(
         was = earlier.models.get(name, identity)
         differing += [
             _differing(
-                message("running.part-of-model", part=part, model=name),
+                _("{} of {}", part, name),
                 was.get(part, "unset"),
                 identity.get(part, "unset"),
             )
@@ -128,14 +126,15 @@ def check_same(
     if differing:
         reason = ""
         if any(asked[name] != earlier.models[name] for name in shared if name in asked):
-            reason = message("running.one-identity")
-        raise UsageError(
-            message(
-                "running.started-otherwise",
-                path=folder.path,
-                differing=join_clauses(differing),
-                reason=reason,
+            reason = _(
+                ": the run already has answers of this model under its earlier identity, and a "
+                "run allows one identity for each model"
             )
+        raise UsageError(
+            "{} was started with different settings: {}. Use the same settings, or another --out{}",
+            folder.path,
+            join_clauses(differing),
+            reason,
         )
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from keju.errors import UsageError, shortened
 from keju.items import OWN_READING, Item, Request
-from keju.messages import message
 from keju.running.box_conventions import convention_in
 from keju.running.cache_key import request_key
 from keju.running.examples import Examples
@@ -50,13 +49,13 @@ def check_requests(
             continue
         if found.key != request_key(request, identity, found.source_sha256):
             raise UsageError(
-                message(
-                    "running.merge-other-request",
-                    path=run.path,
-                    model=model,
-                    item=shortened(request.item),
-                    keju=run.manifest().keju,
-                )
+                "{}: the stored response of {} to {} belongs to a different request (prompt, "
+                "image or setting) than the one that this version of keju makes. Merge with keju "
+                "{}, which made the run, or repeat the run",
+                run.path,
+                model,
+                shortened(request.item),
+                run.manifest().keju,
             )
 
 

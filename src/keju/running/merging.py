@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import Item, Record
 from keju.local_paths import check_local
-from keju.messages import join_clauses, message
 from keju.object_stores import is_address
 from keju.running.box_conventions import OF_MODEL
 from keju.running.dataset_items import items_at
@@ -32,6 +31,7 @@ from keju.running.store import RequestId, ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
 from keju.runs.record_list import RecordList
+from keju.texts import _, join_clauses
 
 
 class MergeResult(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -69,9 +69,9 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> MergeRes
     """
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("running.merge-out-exists", out=out))
+        raise UsageError("{} already exists. Choose another --out", out)
     if len({path.resolve() for path in runs}) < len(runs):
-        raise UsageError(message("running.merge-run-twice"))
+        raise UsageError("a run is given twice. Give each run once")
     with ExitStack() as stack:
         # The runs stay locked during the merge, so that no other process writes to them.
         parts = []
@@ -82,7 +82,11 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> MergeRes
         _check_alike(parts)
         missing = [*_absent_shards(parts), *_check_responses(parts)]
         if missing and not partial:
-            raise UsageError(message("running.merge-unfinished", missing=join_clauses(missing)))
+            raise UsageError(
+                "{}. Complete the runs with keju run, or merge the existing responses with "
+                "--partial",
+                join_clauses(missing),
+            )
         return _write(parts, out, missing)
 
 
@@ -93,25 +97,23 @@ def _check_alike(parts: Sequence[_Part]) -> None:
         where = f"{part.folder.path}: "
         if part.manifest.dataset_hash != first.manifest.dataset_hash:
             raise UsageError(
-                message(
-                    "running.merge-other-dataset",
-                    where=where,
-                    dataset=part.manifest.dataset,
-                    dataset_hash=part.manifest.dataset_hash[:8],
-                    path=first.folder.path,
-                    other=first.manifest.dataset,
-                    other_hash=first.manifest.dataset_hash[:8],
-                )
+                "{}uses the dataset {} {}, but {} uses {} {}. Repeat the command of one of the "
+                "runs with the dataset of the other",
+                where,
+                part.manifest.dataset,
+                part.manifest.dataset_hash[:8],
+                first.folder.path,
+                first.manifest.dataset,
+                first.manifest.dataset_hash[:8],
             )
         if part.manifest.keju != first.manifest.keju:
             raise UsageError(
-                message(
-                    "running.merge-other-version",
-                    where=where,
-                    keju=part.manifest.keju,
-                    path=first.folder.path,
-                    other=first.manifest.keju,
-                )
+                "{}was made by keju {}, but {} by keju {}. Run one of them again with the "
+                "other's version",
+                where,
+                part.manifest.keju,
+                first.folder.path,
+                first.manifest.keju,
             )
         _check_settings(part, first)
         _check_items(part, first)
@@ -124,14 +126,12 @@ def _check_settings(part: _Part, first: _Part) -> None:
     for name in sorted({*ours, *theirs} - {"shard"} - _of_one(part.manifest, first.manifest)):
         if ours.get(name) != theirs.get(name):
             raise UsageError(
-                message(
-                    "running.merge-other-setting",
-                    where=where,
-                    name=name,
-                    ours=ours.get(name, "unset"),
-                    path=first.folder.path,
-                    theirs=theirs.get(name, "unset"),
-                )
+                "{}was made with {} {}, but {} with {}. Merge only runs with the same settings",
+                where,
+                name,
+                ours.get(name, "unset"),
+                first.folder.path,
+                theirs.get(name, "unset"),
             )
 
 
@@ -143,33 +143,42 @@ def _check_identities(part: _Part, identities: dict[str, Mapping[str, str]]) -> 
         for each in sorted({*was, *identity}):
             if was.get(each) != identity.get(each):
                 raise UsageError(
-                    message(
-                        "running.merge-other-identity",
-                        where=where,
-                        each=each,
-                        name=name,
-                        identity=identity.get(each, "unset"),
-                        was=was.get(each, "unset"),
-                    )
+                    "{}{} of {} is {}, but {} in an earlier run. Run the model of one of them "
+                    "again in a new --out",
+                    where,
+                    each,
+                    name,
+                    identity.get(each, "unset"),
+                    was.get(each, "unset"),
                 )
 
 
 def _check_items(part: _Part, first: _Part) -> None:
     where = f"{part.folder.path}: "
     if not _are_equal(part.folder.iter_item_ids(), first.folder.iter_item_ids()):
-        raise UsageError(message("running.merge-other-items", where=where, path=first.folder.path))
+        raise UsageError(
+            "{}does not have the same items as {}. Repeat one of the runs in a new --out, with "
+            "the dataset and selection of the other",
+            where,
+            first.folder.path,
+        )
     if _are_equal(part.folder.iter_items(), first.folder.iter_items()):
         return
     if first.manifest.pairs:
         raise UsageError(
-            message(
-                "running.merge-other-pairs",
-                where=where,
-                path=first.folder.path,
-                pairs=first.manifest.pairs,
-            )
+            "{}has other pairs than {}, although both were made with --pairs {}: which pairs a "
+            "reduced form has depends on the selected items. Repeat one of the runs in a new "
+            "--out, with the dataset and selection of the other",
+            where,
+            first.folder.path,
+            first.manifest.pairs,
         )
-    raise UsageError(message("running.merge-items-differ", where=where, path=first.folder.path))
+    raise UsageError(
+        "{}does not have the same items as {}: items with the same id differ. Repeat one of the "
+        "runs in a new --out, with the dataset and selection of the other",
+        where,
+        first.folder.path,
+    )
 
 
 def _are_equal(ours: Iterable[object], theirs: Iterable[object]) -> bool:
@@ -191,12 +200,15 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
     counts = {shard.partition("/")[2] for shard in shards}
     if len(counts) > 1 or (shards and len(shards) < len(parts)):
         said = ", ".join(f"{part.folder.path} is {part.shard or 'whole'}" for part in parts)
-        raise UsageError(message("running.not-shards-of-one-run", said=said))
+        raise UsageError(
+            "these are not the shards of one run: {}. Give the runs of all shards of one command",
+            said,
+        )
     if twice := [shard for shard, count in Counter(shards).items() if count > 1]:
-        raise UsageError(message("running.shard-twice", shard=twice[0]))
+        raise UsageError("the shard {} is given twice. Give each shard once", twice[0])
     total = int(counts.pop()) if counts else 0
     return [
-        message("running.shard-missing", number=number, total=total)
+        _("no run is the shard {}/{}", number, total)
         for number in range(1, total + 1)
         if f"{number}/{total}" not in shards
     ]
@@ -224,12 +236,12 @@ def _check_responses(parts: Sequence[_Part]) -> list[str]:
             count = absent - sum(manifest.not_asked.get(model, {}).values())
             if count > 0:
                 missing.append(
-                    message(
-                        "running.requests-without-response",
-                        path=path,
-                        count=count,
-                        total=len(planned),
-                        model=model,
+                    _(
+                        "{}: {} of {} requests to {} have no response",
+                        path,
+                        count,
+                        len(planned),
+                        model,
                     )
                 )
     return missing
@@ -251,24 +263,22 @@ def _take_responses(
     for request_id in stored:
         if request_id not in planned:
             raise UsageError(
-                message(
-                    "running.merge-other-shard",
-                    path=path,
-                    model=model,
-                    item=request_id.item,
-                    shard=part.shard or message("running.run-is-whole"),
-                )
+                "{}: the response of {} to {} does not belong to its shard {}. Merge without "
+                "this run, or repeat its shard in a new --out",
+                path,
+                model,
+                request_id.item,
+                part.shard or _("(the run is not divided)"),
             )
         if request_id in taken:
             raise UsageError(
-                message(
-                    "running.merge-response-twice",
-                    path=path,
-                    model=model,
-                    item=request_id.item,
-                    round=request_id.round,
-                    place=taken[request_id],
-                )
+                "{}: {} has a response to {} (round {}), and {} has one too. Merge without one "
+                "of the two runs",
+                path,
+                model,
+                request_id.item,
+                request_id.round,
+                taken[request_id],
             )
         taken[request_id] = path
 

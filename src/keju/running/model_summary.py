@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import field
 
 from keju.items import Record
-from keju.messages import join_sentences
 from keju.running.failures import Hint, hint_of
 from keju.running.request_runner import ModelQueue
 from keju.running.store import StoredResponse
+from keju.texts import join_sentences
 
 
 class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):

@@ -14,7 +14,6 @@ from keju.definitions import read_prompts
 from keju.definitions.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.items import Record
-from keju.messages import message
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.request_fields import checked_extra_body, declared_dtype
 from keju.running.box_conventions import parse_boxes
@@ -152,7 +151,9 @@ class RunOptions(Record, frozen=True, kw_only=True):
         """
         effort = self.reasoning_effort
         if effort is not None and not effort.strip():
-            raise UsageError(message("running.reasoning-effort-empty"))
+            raise UsageError(
+                "--reasoning-effort is empty. Give a value such as low, or drop the option"
+            )
         decoding = Decoding(
             temperature=self.temperature,
             top_p=self.top_p,

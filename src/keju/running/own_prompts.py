@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from keju.definitions.wordings import RELEASED, own_wordings
 from keju.errors import UsageError
-from keju.messages import listed, message
 from keju.models import Model, ModelOptions
 from keju.models.base import ENDPOINTS
 from keju.running.reading import takes_no_prompt
 from keju.running.selecting import Selection
+from keju.texts import _, listed
 
 
 def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOptions:
@@ -25,7 +25,9 @@ def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOption
     for name, own in own_wordings(selection.wordings).items():
         systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
         if options.system_prompt and any(systems):
-            raise UsageError(message("running.two-system-prompts", name=name))
+            raise UsageError(
+                "--system-prompt: wording {} has a system prompt too. Use only one of them", name
+            )
         stored[f"--prompts ({name})"] = "\n".join(
             [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
         )
@@ -40,7 +42,10 @@ def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
     """
     names = [model.name for model in models]
     if own_wordings(selection.wordings) and all(map(takes_no_prompt, names)):
-        raise UsageError(message("running.prompts-of-engine", names=", ".join(names)))
+        raise UsageError(
+            "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
+            ", ".join(names),
+        )
 
 
 def prompt_notes(
@@ -50,13 +55,22 @@ def prompt_notes(
     own = own_wordings(selection.wordings).values()
     if own and RELEASED not in selection.wordings and not any(each.system for each in own):
         forms = dict.fromkeys(form for each in own for form in each.prompts)
-        yield message("running.only-these-forms", forms=listed(forms))
+        yield _(
+            "Only {} are run: the wordings have no prompts for other tasks. Add --wording "
+            "released to run the other tasks with the published prompts",
+            listed(forms),
+        )
     for model in models:
         sent = model.identity.get("kind") in ENDPOINTS
         if options.system_prompt and not sent:
-            yield message("running.takes-no-system-prompt", model=model.name)
+            yield _(
+                "{} does not accept a system prompt and is run without --system-prompt", model.name
+            )
         if own and takes_no_prompt(model.name):
             if RELEASED in selection.wordings:
-                yield message("running.takes-no-prompt", model=model.name)
+                yield _(
+                    "{} does not accept a prompt and is run in the published wording only",
+                    model.name,
+                )
             else:
-                yield message("running.takes-no-prompt-not-run", model=model.name)
+                yield _("{} does not accept a prompt and is not run", model.name)

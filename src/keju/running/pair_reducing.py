@@ -13,9 +13,9 @@ from keju.definitions.pair_forms import PairForm, mark_reduced, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Request
-from keju.messages import message
 from keju.models import Model, ModelOptions, capabilities_of, open_model
 from keju.running.request_images import LazyImages
+from keju.texts import _
 
 Likeness = Callable[[Item], Sequence[float]]
 """The similarity of an item's first image and each candidate, one value per candidate."""
@@ -57,7 +57,10 @@ def reduce_pairs(
             found |= _once(new, form, found.values())
     if not any(found.get(item.id, item) is not item for item in items):
         raise UsageError(
-            message("running.pairs-change-nothing", name=form.name, tasks=", ".join(form.tasks))
+            "--pairs {} reduces none of these items: it applies only to tasks of pairs ({}), and "
+            "only to items with more candidates",
+            form.name,
+            ", ".join(form.tasks),
         )
     return [found.get(item.id, item) for item in items]
 
@@ -89,16 +92,13 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
     for model in models:
         stored = capabilities_of(model).pair_forms
         if stored is not None and (stored or {""}) != {pairs or ""}:
-            forms = ", ".join(form or "all pairs" for form in sorted(stored)) or message(
-                "running.no-run"
-            )
+            forms = ", ".join(form or "all pairs" for form in sorted(stored)) or _("no run")
             raise UsageError(
-                message(
-                    "running.pairs-other-form",
-                    name=model.name,
-                    forms=forms,
-                    pairs=pairs or message("running.not-given"),
-                )
+                "{}: its responses are of {}, but --pairs is {}. The candidates have other "
+                "numbers there. Use the form in which they were asked",
+                model.name,
+                forms,
+                pairs or _("not given"),
             )
 
 
@@ -109,7 +109,7 @@ def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
     baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
     likeness = capabilities_of(baseline).likeness
     if likeness is None:
-        raise UsageError(message("running.pairs-baseline", baseline=form.baseline))
+        raise UsageError("--pairs: baseline:{} does not compare two images", form.baseline)
 
     def of(item: Item) -> list[float]:
         values = []
@@ -134,13 +134,12 @@ def _drawn(item: Item, form: PairForm) -> Item:
         return item
     if missing < 1:
         raise UsageError(
-            message(
-                "running.pairs-all-relevant",
-                name=form.name,
-                item=item.id,
-                count=len(item.relevant),
-                least=len(item.relevant) + 1,
-            )
+            "--pairs {}: {} has {} relevant candidates, so any ranking would be right. Use "
+            "gallery={} or more",
+            form.name,
+            item.id,
+            len(item.relevant),
+            len(item.relevant) + 1,
         )
     seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
     chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311

@@ -14,7 +14,6 @@ import msgspec
 from keju.definitions import definitions, folder_of, task
 from keju.errors import UsageError
 from keju.files import read_toml
-from keju.messages import message
 from keju.models import Decoding
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
 
@@ -62,12 +61,11 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         if self.only and all(task(each).benchmark != self.only for each in tasks):
             raise UsageError(
-                message(
-                    "running.preset-without-item",
-                    name=name,
-                    only=self.only,
-                    rounds=self.rounds or 1,
-                )
+                "--preset {}: the dataset has no item of {}. Remove the option, or ask each item "
+                "several times with --rounds {}",
+                name,
+                self.only,
+                self.rounds or 1,
             )
 
     def differences(
@@ -113,7 +111,7 @@ def presets() -> dict[str, Preset]:
         own = _read(folder / _FILE) if folder and (folder / _FILE).is_file() else {}
         if twice := sorted(found.keys() & own.keys()):
             raise UsageError(
-                message("running.preset-twice", folder=folder, file=_FILE, name=twice[0])
+                "{}/{}: there is another preset {!r}. Rename it", folder, _FILE, twice[0]
             )
         found |= own
     return found
@@ -134,5 +132,5 @@ def preset(name: str) -> Preset:
         return Preset(what="")
     if name not in presets():
         known = "; ".join(f"{each} ({found.what})" for each, found in presets().items())
-        raise UsageError(message("running.no-preset", name=name, known=known))
+        raise UsageError("no preset {!r}. Presets: {}", name, known)
     return presets()[name]

@@ -12,7 +12,6 @@ import msgspec
 
 from keju.errors import DataError, UsageError
 from keju.files import read_toml, shipped_toml
-from keju.messages import message
 
 EXAMPLE = "example"
 """Given in place of a file, this name means the bundled file, which states when it was last
@@ -40,10 +39,12 @@ def read_machine_price(text: str) -> MachinePrice | None:
         return None
     price = _HOURLY.fullmatch(text.strip())
     if not price or (price[1] and price[3]):
-        raise UsageError(message("running.machine-price-invalid", price=text))
+        raise UsageError(
+            "--machine-price {!r} is not a price for an hour. Write it as 0.20/h or 0.20EUR/h", text
+        )
     value = float(price[2])
     if not isfinite(value):
-        raise UsageError(message("running.machine-price-too-large", price=text))
+        raise UsageError("--machine-price {!r} is too large", text)
     return MachinePrice(value, price[1] or price[3])
 
 
@@ -88,7 +89,7 @@ def read_prices(path: Path) -> Prices:
     """
     shipped = str(path) == EXAMPLE
     if not shipped and not path.is_file():
-        raise UsageError(message("running.no-price-file", path=path, example=EXAMPLE))
+        raise UsageError("{}: no such price file. See an example with: --prices {}", path, EXAMPLE)
     if shipped:
         found = shipped_toml("keju.running", _SHIPPED, Prices)
     else:
@@ -97,7 +98,7 @@ def read_prices(path: Path) -> Prices:
     for price in found.models:
         if not (0 <= price.input < _MILLION and 0 <= price.output < _MILLION):
             raise DataError(
-                message("running.price-negative"),
+                "a price must be 0 or more for a million tokens",
                 file=path,
                 item=", ".join(price.names),
             )

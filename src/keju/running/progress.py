@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from keju.errors import printable, shortened
-from keju.messages import message
 from keju.models import MISSING, REPLAYED
 from keju.running.request_runner import ModelQueue
+from keju.texts import _
 
 _TICK = 0.25
 _LINE_EVERY = 10.0
@@ -79,38 +79,38 @@ class Pace:
     def line(self) -> str:
         """Rate, failures and remaining time as text."""
         if self.queue.waiting:
-            return message("running.progress-waiting")
+            return _("waiting for the engine before it")
         if self.queue.left and not self.queue.done and not self.queue.throttle.seconds_closed:
             if self.queue.halted:
-                return message("running.progress-given-up")
-            return message("running.progress-starting")
+                return _("given up")
+            return _("starting")
         # Reading files says nothing about the speed of what made them.
         timed = self.queue.model.identity.get("kind") not in REPLAYED
         parts: list[str] = [_speed(self.rate)] if self.rate and timed else []
         missing = self.queue.failures[MISSING]
         if missing:
-            parts.append(message("running.progress-without-result", count=missing))
+            parts.append(_("{} without a result", missing))
         if failed := self.queue.statuses["failed"] - missing:
-            parts.append(message("running.progress-failed", count=failed))
+            parts.append(_("{} failed", failed))
         throttle = self.queue.throttle
         if throttle.slowed:
-            parts.append(message("running.progress-slowed", count=throttle.limit))
+            parts.append(_("slowed to {} at once", throttle.limit))
         if self.queue.halted:
-            parts.append(message("running.progress-given-up"))
+            parts.append(_("given up"))
         elif throttle.seconds_closed > _WORTH_SAYING:
             clock = datetime.now().astimezone() + timedelta(seconds=throttle.seconds_closed)
             why = printable(shortened(self.queue.closed_by))
             until = f"{clock:%H:%M:%S}"
-            parts.append(message("running.progress-paused", time=until, reason=why))
+            parts.append(_("paused until {} by the server ({})", until, why))
         elif self.queue.left:
-            parts.append(message("running.progress-left", duration=duration(self.seconds_left)))
+            parts.append(_("{} left", duration(self.seconds_left)))
         return " · ".join(parts)
 
 
 def _speed(rate: float) -> str:
     if rate >= 1:
-        return message("running.progress-rate", rate=rate)
-    return message("running.progress-seconds-each", seconds=1 / rate)
+        return _("{:.1f}/s", rate)
+    return _("{:.1f} s each", 1 / rate)
 
 
 def duration(seconds: float | None) -> str:
@@ -118,11 +118,11 @@ def duration(seconds: float | None) -> str:
     if seconds is None:
         return "?"
     if seconds < 90:
-        return message("running.duration-seconds", seconds=seconds)
+        return _("{:.0f} s", seconds)
     minutes = round(seconds / 60)
     if minutes < 60:
-        return message("running.duration-minutes", minutes=minutes)
-    return message("running.duration-hours", hours=minutes // 60, minutes=minutes % 60)
+        return _("{} min", minutes)
+    return _("{} h {:02d} min", minutes // 60, minutes % 60)
 
 
 async def show(queues: Sequence[ModelQueue], console: Console) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from keju.errors import UsageError, shortened
 from keju.items import Response
-from keju.messages import join_parts, message
 from keju.models import RESULTS, Model
 from keju.running.outcomes import Job
 from keju.running.reading import NO_READING, failure_of
 from keju.running.store import StoredResponse
+from keju.texts import join_parts, n_
 
 
 class Renewal:
@@ -45,12 +45,11 @@ class Renewal:
             return False
         if not self._reads_files:
             raise UsageError(
-                message(
-                    "running.response-of-other-prompt",
-                    place=self._place,
-                    name=self._model.name,
-                    item=shortened(job.request.item),
-                )
+                "{}: the stored response of {} to {} was produced by a different prompt or "
+                "transcription. Use a different --out",
+                self._place,
+                self._model.name,
+                shortened(job.request.item),
             )
         if stored.source_sha256 != job.source_sha256:
             known, now = bool(stored.source_sha256), bool(job.source_sha256)
@@ -60,13 +59,22 @@ class Renewal:
     def lines(self) -> Iterator[str]:
         """Yield one line on the result files that changed since the last call, if any did."""
         new, changed, gone = (self._counts[kind] for kind in ("new", "changed", "gone"))
-        parts = [message("running.result-files-new", count=new)] if new else []
-        parts += [message("running.result-files-changed", count=changed)] if changed else []
-        parts += [message("running.result-files-gone", count=gone)] if gone else []
+        parts = [n_("{n:,} new result file", "{n:,} new result files", new)] if new else []
+        parts += (
+            [n_("{n:,} changed result file", "{n:,} changed result files", changed)]
+            if changed
+            else []
+        )
+        parts += (
+            [n_("{n:,} removed result file", "{n:,} removed result files", gone)] if gone else []
+        )
         if parts:
-            yield message(
-                "running.result-files-differ",
-                model=self._model.name,
-                changed=join_parts(parts),
-                kept=self._counts["kept"],
+            yield n_(
+                "{}: {} since the last call. The pages of these files are read again; {n:,} "
+                "other page is kept",
+                "{}: {} since the last call. The pages of these files are read again; {n:,} "
+                "other pages are kept",
+                self._counts["kept"],
+                self._model.name,
+                join_parts(parts),
             )

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
-from keju.messages import message
 from keju.object_stores import is_address
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
@@ -69,9 +68,10 @@ class RequestRebuilder:
         examples = self._examples.of(item, variant)
         if tuple(each.item for each in examples) != response.examples:
             raise DataError(
-                message("running.examples-differ"),
+                "the examples of the response's request are not those of examples.parquet",
                 file=self._folder.examples_path,
                 item=response.item,
+                hint="Restore the file, for example with the keju run command that made this run",
             )
         request = request_for(item, variant, self._reading(item, response), examples)
         if not response.candidate:

@@ -21,7 +21,6 @@ from time import monotonic
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError, describe_exception
 from keju.items import Failure, Request, Response, Usage
-from keju.messages import message
 from keju.models import Answer, AskError, Model, capabilities_of, computes_here
 from keju.models.decoding import not_sent
 from keju.running.budget import Budget, BudgetTracker, CostEstimator, add_usage
@@ -33,6 +32,7 @@ from keju.running.request_images import LazyImages
 from keju.running.store import RequestId, StoredResponse
 from keju.running.throttle import RateLimits, Throttle
 from keju.running.timing import Stopwatch
+from keju.texts import _
 
 _NONE = Usage()
 FIRST = 5
@@ -151,8 +151,11 @@ class ModelQueue:
         if wait is None or wait <= most:
             return False
         if not self.throttle.stopped:
-            self.halted = message(
-                "running.halted-by-wait", time=_clock(wait), minutes=most / 60, said=str(failure)
+            self.halted = _(
+                "the server asks to wait until {}, and keju waits at most {:g} minutes: {}",
+                _clock(wait),
+                most / 60,
+                str(failure),
             )
             self.throttle.stop()
         return True
@@ -249,7 +252,7 @@ class RequestRunner:
         return sum(queue.throttle.in_flight for queue in self.queues)
 
     def _start(self, queue: ModelQueue, group: asyncio.TaskGroup) -> None:
-        for _ in range(min(queue.throttle.ceiling, queue.total)):
+        for __ in range(min(queue.throttle.ceiling, queue.total)):
             group.create_task(self._work(queue))
 
     async def _one_after_another(self) -> None:
@@ -345,7 +348,7 @@ class RequestRunner:
                 return await model.answer(request, self._images(request))
         except TimeoutError:
             raise AskError(
-                "timeout", message("running.no-answer-in-time", seconds=seconds), retryable=True
+                "timeout", _("no answer within {:.0f} s", seconds), retryable=True
             ) from None
         except (AskError, PrerequisiteError, UsageError):
             raise

@@ -12,10 +12,10 @@ from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
-from keju.messages import message
 from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant
 from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
+from keju.texts import _
 
 PLAINLY = RequestVariant()
 """The default prompt variant: the image, with the prompt of the benchmark."""
@@ -168,7 +168,7 @@ def _script_of(prompt: str) -> Script:
 
 def _true_text(item: Item) -> str:
     if not (item.transcription or "").strip():
-        raise DataError(NO_TRANSCRIPTION, item=item.id, hint=message("running.use-setting-image"))
+        raise DataError(NO_TRANSCRIPTION, item=item.id, hint=_("Use --setting image"))
     return item.transcription or ""
 
 

@@ -20,9 +20,9 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError, shortened
 from keju.files import read_json, write_json
 from keju.items import Item, Record
-from keju.messages import Message, listed, message
 from keju.models import Model, capabilities_of
 from keju.runs import RunFolder
+from keju.texts import Text, _, listed, n_
 
 FILE = "sending.json"
 """The file of what was permitted, in the folder of the responses."""
@@ -143,9 +143,16 @@ class SendingCheck:
             return
         if not self._permission.given:
             if self._permission.ask is None:
-                raise UsageError(message("running.restricted-refused", sending=text))
+                raise UsageError(
+                    "{}. Nothing was sent. If you may send them, add --send-restricted-data (in "
+                    "Python send_restricted_data=True)",
+                    text,
+                )
             if not self._permission.ask(str(text)):
-                raise UsageError(message("running.restricted-declined", hosts=listed(hosts)))
+                raise UsageError(
+                    "nothing was sent to {}. Use a model on this machine, or another dataset",
+                    listed(hosts),
+                )
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self._new += [
             _Agreed(host=host, licence=licence, at=now)
@@ -154,7 +161,7 @@ class SendingCheck:
         ]
         self._store()
 
-    def describe(self, models: Iterable[Model]) -> Message | None:
+    def describe(self, models: Iterable[Model]) -> Text | None:
         """Describe what will be asked before the first request; None if nothing will be.
 
         Raises:
@@ -163,7 +170,7 @@ class SendingCheck:
         hosts, text = self._find_missing(models)
         return text if hosts else None
 
-    def _find_missing(self, models: Iterable[Model]) -> tuple[list[str], Message | None]:
+    def _find_missing(self, models: Iterable[Model]) -> tuple[list[str], Text | None]:
         """The hosts without a permission, and what is sent there."""
         found = {host for model in models for host in capabilities_of(model).destinations}
         if not found or not self._licences():
@@ -176,27 +183,33 @@ class SendingCheck:
         )
         return hosts, self._describe(hosts) if hosts else None
 
-    def _describe(self, hosts: list[str]) -> Message:
+    def _describe(self, hosts: list[str]) -> Text:
         licences = [
-            message("running.restricted-licence", licence=shortened(licence), why=why)
+            _("licence {} ({})", shortened(licence), why)
             for licence, why in self._licences().items()
         ]
         count, dataset = self._data.item_count, shortened(self._data.name)
         named = listed(licences[:_MOST_NAMED])
         if self._data.images:
-            return message(
-                "running.restricted-images",
-                count=count,
-                dataset=dataset,
-                hosts=listed(hosts),
-                licences=named,
+            return n_(
+                "the images and texts of {n:,} item of {} go to {}. Copies are not allowed, or "
+                "not known to be allowed: {}",
+                "the images and texts of {n:,} items of {} go to {}. Copies are not allowed, or "
+                "not known to be allowed: {}",
+                count,
+                dataset,
+                listed(hosts),
+                named,
             )
-        return message(
-            "running.restricted-texts",
-            count=count,
-            dataset=dataset,
-            hosts=listed(hosts),
-            licences=named,
+        return n_(
+            "the texts of {n:,} item of {} go to {}. Copies are not allowed, or not known to be "
+            "allowed: {}",
+            "the texts of {n:,} items of {} go to {}. Copies are not allowed, or not known to be "
+            "allowed: {}",
+            count,
+            dataset,
+            listed(hosts),
+            named,
         )
 
     def _licences(self) -> dict[str, str]:

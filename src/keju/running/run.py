@@ -18,7 +18,6 @@ from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import pair_form, reduced_form
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Response
-from keju.messages import message
 from keju.models import Model, ModelOptions, capabilities_of, open_models, role_of
 from keju.models.batch_support import BatchWaiter
 from keju.registry import check_installed
@@ -59,6 +58,7 @@ from keju.running.store import ResponseStore
 from keju.running.timing import add_timings
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
+from keju.texts import _
 
 _OURS = frozenset(
     {
@@ -282,7 +282,10 @@ def _reduced(
     form = pair_form(selection.pairs)
     if console and form.kind == "ranked" and len(known) < len(items):
         console.print(
-            message("running.ranking-first", baseline=f"baseline:{form.baseline}"),
+            _(
+                "Ranking the candidates by {}; no request is sent until then",
+                f"baseline:{form.baseline}",
+            ),
             highlight=False,
         )
     return reduce_pairs_for_run(dataset, items, selection.pairs, known)
@@ -324,7 +327,10 @@ def _check_batches(contents: RunContents, policy: Policy) -> None:
         for model in contents.models
         for variant in contents.selection.variants
     ):
-        raise UsageError(message("running.batch-reading-first"))
+        raise UsageError(
+            "--batch does not support settings in which the images are transcribed first. Use "
+            "--setting image"
+        )
 
 
 async def _send_in_batches(session: _Session, policy: Policy) -> tuple[list[PreparedQueue], int]:
@@ -337,7 +343,7 @@ async def _send_in_batches(session: _Session, policy: Policy) -> tuple[list[Prep
     can = [capabilities_of(model) for model in contents.models]
     prepared = _prepared(session, [_policy_of_batches(policy, each.waiter) for each in can])
     waiting = 0
-    for (queue, *_), batching in zip(prepared, can, strict=True):
+    for (queue, *__), batching in zip(prepared, can, strict=True):
         if batching.waiter:
             waiter = WaitingBatchRunner(
                 queue, batching.waiter, contents.dataset, store.append, policy.retry
@@ -361,22 +367,25 @@ def _policy_of_batches(policy: Policy, waiter: BatchWaiter | None) -> Policy:
 
 def _check_no_batches(folder: RunFolder) -> None:
     if folder.has_batches():
-        raise UsageError(message("running.batch-in-progress", path=folder.path))
+        raise UsageError(
+            "{0}: a server is working on batches of this run. Sending the same requests again "
+            "would cost money twice. Add --batch to collect the batches, or remove {0}/batches "
+            "to abandon them",
+            folder.path,
+        )
 
 
 def _check(options: ModelOptions, policy: Policy) -> None:
     if policy.concurrency is not None and policy.concurrency < 1:
-        raise UsageError(message("running.concurrency-too-small", concurrency=policy.concurrency))
+        raise UsageError("--concurrency must be 1 or more, not {}", policy.concurrency)
     if not policy.retry.timeout > 0:
-        raise UsageError(message("running.timeout-too-small", timeout=policy.retry.timeout))
+        raise UsageError("--timeout must be more than 0 seconds, not {:g}", policy.retry.timeout)
     policy.limits.check()
     policy.budget.check()
     for name in ("temperature", "top_p"):
         number = getattr(options.decoding, name)
         if number is not None and not isfinite(number):
-            raise UsageError(
-                message("running.option-not-a-number", name=name.replace("_", "-"), number=number)
-            )
+            raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), number)
 
 
 def _folder(out: Path) -> RunFolder:
@@ -386,11 +395,13 @@ def _folder(out: Path) -> RunFolder:
         out = out.resolve()
     folder = RunFolder(out)
     if out.exists() and not out.is_dir():
-        raise UsageError(message("running.out-not-a-folder", out=out))
+        raise UsageError("{} is not a directory. Choose another --out", out)
     if out.is_dir() and not folder.exists():
         strangers = [path.name for path in out.iterdir() if path.name not in _OURS]
         if strangers:
-            raise UsageError(message("running.out-not-a-run", out=out, name=strangers[0]))
+            raise UsageError(
+                "{} is not a keju run directory (found {}). Choose another --out", out, strangers[0]
+            )
     # A damaged run, or one of another format, is refused before anything in it is repaired.
     return RunFolder.open(out) if folder.exists() else folder
 

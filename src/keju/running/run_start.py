@@ -15,7 +15,6 @@ from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
 from keju.items import Item
-from keju.messages import message
 from keju.models import capabilities_of, plugins_of, role_of
 from keju.running.changed_items import ChangedItems, changed_items, drop_stale, resume_obstacle
 from keju.running.dataset_items import view_items
@@ -28,6 +27,7 @@ from keju.running.manifest_check import (
 from keju.running.run_contents import RunContents
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest, file_name
+from keju.texts import n_
 
 
 def start_run(
@@ -112,10 +112,22 @@ def _check_chosen(
     before.difference_update(changed.gone if changed else ())
     if gone := before.difference(chosen):
         raise UsageError(
-            message("running.items-not-chosen-now", path=path, count=len(gone), name=min(gone))
+            n_(
+                "{}: the run contains {n:,} item that are not selected now, such as {}. Select "
+                "at least the same items, or use another --out",
+                "{}: the run contains {n:,} items that are not selected now, such as {}. Select "
+                "at least the same items, or use another --out",
+                len(gone),
+                path,
+                min(gone),
+            )
         )
     if len(before) < len(chosen) and shard:
-        raise UsageError(message("running.shard-divided-otherwise", path=path))
+        raise UsageError(
+            "{}: more items are selected now, which would divide them into other shards. Select "
+            "the same items, or use new run directories for all shards",
+            path,
+        )
 
 
 def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
@@ -124,7 +136,12 @@ def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
     for name in names:
         other = spelled.setdefault(file_name(name).casefold(), name)
         if other != name:
-            raise UsageError(message("running.names-differ-in-case", name=name, other=other))
+            raise UsageError(
+                "{} and {} differ only in case, so that macOS and Windows would store their "
+                "responses in one file. Use another spelling, or a run for each",
+                name,
+                other,
+            )
 
 
 def _id_of(item: Item) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from keju.items import Record
-from keju.messages import Message, join_sentences, message
 from keju.models import MISSING
 from keju.running.failures import Hint, may_change
 from keju.running.model_summary import ModelSummary
+from keju.texts import _, hint_of, join_sentences
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -49,29 +49,38 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
         Results that files lack are hinted at where they are named, so they have no advice here.
         """
         hints: list[str] = [
-            message("running.of-model", model=model.model, text=Hint(model.hint, model.then).whole)
+            _("{}: {}", model.model, Hint(model.hint, model.then).whole)
             for model in self.models
             if model.hint
         ]
         halted = sum(model.left for model in self.models if model.hint)
         if self.left > halted:
-            more = [message("running.advice-retry-too")] if self._may_change else []
+            more = (
+                [_("Add --retry-failed to send the failed requests again too")]
+                if self._may_change
+                else []
+            )
             return join_sentences([*hints, self._how_to_continue, *more])
         if hints:
             return join_sentences(hints)
         if self._may_change:
-            return message("running.advice-retry")
+            return _(
+                "Run the same command again with --retry-failed to send only the failed requests "
+                "again"
+            )
         if any(kind != MISSING for model in self.models for kind in model.failures):
-            return message("running.advice-would-fail")
+            return _(
+                "The same requests would fail again. Correct the causes that are shown above first"
+            )
         return ""
 
     @property
     def _how_to_continue(self) -> str:
-        if isinstance(self.used_up, Message) and self.used_up.id == "running.used-up-cost":
-            return message("running.advice-more-money")
+        if hint := hint_of(self.used_up):
+            return hint
         if self.waiting:
-            return message("running.advice-collect")
-        return message("running.advice-continue")
+            return _("Run the same command again later to collect the finished responses")
+        return _("Run the same command again to continue")
 
     @property
     def _may_change(self) -> bool:

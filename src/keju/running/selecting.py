@@ -28,13 +28,13 @@ from keju.items import (
     Record,
     Setting,
 )
-from keju.messages import listed, message
 from keju.metrics.boxes import box_convention
 from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_places
 from keju.running.item_places import ItemKinds, limited_places, sampled_places, shard_places
 from keju.running.transcriptions import with_transcriptions
 from keju.runs.manifest import checked_label
+from keju.texts import _, listed
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
 _SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
@@ -181,7 +181,7 @@ def select_places(
     if selection.sample is not None:
         chosen = sampled_places(items, chosen, selection.sample, selection.seed)
     if not chosen:
-        raise UsageError(message("running.no-items-to-ask", dataset=dataset))
+        raise UsageError("{}: no items to ask (the test split is empty)", dataset)
     return chosen
 
 
@@ -231,11 +231,9 @@ def _check(selection: Selection) -> None:
     for name in ("limit", "sample", "rounds"):
         number = getattr(selection, name)
         if number is not None and number < 1:
-            raise UsageError(message("running.option-too-small", name=name, number=number))
+            raise UsageError("--{} must be 1 or more, not {}", name, number)
     if selection.rounds > MOST_ROUNDS:
-        raise UsageError(
-            message("running.too-many-rounds", most=MOST_ROUNDS, rounds=selection.rounds)
-        )
+        raise UsageError("--rounds must be {:,} at most, not {}", MOST_ROUNDS, selection.rounds)
     _known(selection.settings, _SETTINGS, "setting")
     _known(selection.scripts, _SCRIPTS, "script")
     _known_wordings(selection.wordings)
@@ -255,15 +253,11 @@ def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
         UsageError: there is no such value, or one is given twice.
     """
     if len(set(given)) < len(given):
-        raise UsageError(
-            message("running.option-given-twice", option=option, given=", ".join(given))
-        )
+        raise UsageError("--{} is given twice: {}", option, ", ".join(given))
     for name in given:
         if name not in known:
             choices = listed(map(str, known))
-            raise UsageError(
-                message("running.no-such-choice", option=option, name=name, choices=choices)
-            )
+            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, name, choices)
     return [each for name in given for each in known if each == name]
 
 
@@ -288,12 +282,11 @@ def _worded(kinds: ItemKinds, places: Sequence[int], selection: Selection) -> Se
     for name, own in own_wordings(selection.wordings).items():
         if all(wording_skip_reason(head, name) for head in heads):
             raise UsageError(
-                message(
-                    "running.wording-changes-nothing",
-                    name=name,
-                    prompts=", ".join(own.prompts),
-                    forms=", ".join(question_forms_of(heads)) or message("running.no-task"),
-                )
+                "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
+                "selected items are of {}",
+                name,
+                ", ".join(own.prompts),
+                ", ".join(question_forms_of(heads)) or _("no task"),
             )
     return kinds.places_where(
         lambda head: any(not wording_skip_reason(head, name) for name in selection.wordings), places
@@ -310,11 +303,9 @@ def _of_tasks(
         if not any(form.takes(head.task, head.query) for head in heads)
     ]:
         raise UsageError(
-            message(
-                "running.no-items-of-task",
-                dataset=dataset,
-                absent=", ".join(absent),
-                forms=", ".join(question_forms_of(heads)),
-            )
+            "{}: no items of task {}. Tasks here: {}",
+            dataset,
+            ", ".join(absent),
+            ", ".join(question_forms_of(heads)),
         )
     return kinds.places_where(forms.takes, places)

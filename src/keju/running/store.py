@@ -32,8 +32,8 @@ from keju.files import (
     write_atomic,
 )
 from keju.items import Failure, PromptScript, Request, Response, Setting, Status
-from keju.messages import message
 from keju.runs import ResponsePlace, RunFolder, superseded
+from keju.texts import _
 
 _MODE = 0o644
 
@@ -95,7 +95,11 @@ class ResponseStore:
         self.folder.path.mkdir(parents=True, exist_ok=True)
         self._lock = locked_file(
             self.folder.lock_path,
-            busy=message("running.run-is-locked", run=self.folder.path),
+            busy=_(
+                "{}: another keju is writing to this run. Wait for it to end, or choose another "
+                "--out",
+                self.folder.path,
+            ),
         )
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:
@@ -173,9 +177,14 @@ class ResponseStore:
                 raise OSError(28, os.strerror(28))  # noqa: TRY301
         except OSError as error:
             raise DataError(
-                message("running.response-not-written", reason=error.strerror),
+                "a response could not be written: {}",
+                error.strerror,
                 file=path,
                 item=response.item,
+                hint=(
+                    "Free disk space, then run the same command again. All earlier responses are "
+                    "stored"
+                ),
             ) from None
 
     def close(self) -> None:

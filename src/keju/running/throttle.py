@@ -10,7 +10,6 @@ from time import monotonic
 
 from keju.errors import UsageError
 from keju.items import Record
-from keju.messages import message
 
 _MINUTE, _BURST = 60.0, 1.0
 
@@ -31,9 +30,7 @@ class RateLimits(Record, frozen=True, kw_only=True):
         for name, option in _OPTIONS.items():
             number = getattr(self, name)
             if number is not None and not (isfinite(number) and number > 0):
-                raise UsageError(
-                    message("running.limit-not-positive", option=option, number=number)
-                )
+                raise UsageError("{} must be more than 0, not {:g}", option, number)
 
 
 _OPTIONS = {

@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.messages import message
 from keju.running.machine import Clocks, Machine, load_average, this_machine
 from keju.runs import RunFolder
+from keju.texts import _
 
 MOST_OTHERS = 0.1
 """The share of the machine's processor time that other programs may take in a timing."""
@@ -57,22 +57,18 @@ class Timing(Record, frozen=True, kw_only=True):
     def busy(self) -> str:
         """The other load of the machine, if it was so high that the wall time is an upper bound."""
         if self.others is not None and self.others > MOST_OTHERS:
-            return message("running.other-programs", percent=round(100 * self.others))
+            return _("other programs took {} % of the processor time", round(100 * self.others))
         if self.others is None and (self.load or 0) > LOAD_PER_CORE * self.machine.cores:
-            return message(
-                "running.load-average", load=f"{self.load:.1f}", cores=self.machine.cores
-            )
+            return _("the load average was {} on {} cores", f"{self.load:.1f}", self.machine.cores)
         return ""
 
     @property
     def too_little(self) -> str:
         """Why the timing cannot be used even on a quiet machine, or an empty string."""
         if self.failed > MOST_FAILED * (self.failed + self.answers):
-            return message(
-                "running.pages-failed", count=self.failed, total=self.failed + self.answers
-            )
+            return _("{:,} of {:,} pages failed", self.failed, self.failed + self.answers)
         if self.pages < FEWEST_PAGES:
-            return message("running.too-few-pages-timed", count=self.pages)
+            return _("too few pages were timed: {}", self.pages)
         return ""
 
 

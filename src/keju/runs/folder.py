@@ -27,7 +27,6 @@ from keju.errors import DataError, UsageError, shortened
 from keju.files import copy_atomic, is_reserved, read_json, sha256_bytes, sha256_file, write_json
 from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
-from keju.messages import message
 from keju.object_stores import is_address
 from keju.runs.manifest import FORMAT, RunManifest
 from keju.runs.responses import current_responses
@@ -90,7 +89,12 @@ class RunFolder:
         """
         folder = cls(path)
         if not folder.exists():
-            raise UsageError(message("runs.not-a-run", path=path, out=shell_quoted(str(path))))
+            raise UsageError(
+                "{}: not a run directory (no run.json). Create a run with: keju run DATASET "
+                "--model MODEL --out {}",
+                path,
+                shell_quoted(str(path)),
+            )
         folder.manifest()
         return folder
 
@@ -151,8 +155,11 @@ class RunFolder:
             raise DataError(error.problem, file=self.manifest_path, item=error.item) from None
         if manifest.format != FORMAT:
             raise DataError(
-                message("runs.other-format", format=manifest.format, known=FORMAT),
+                "format {!r}, but this keju reads {!r}",
+                manifest.format,
+                FORMAT,
                 file=self.manifest_path,
+                hint="Use the keju version that wrote it",
             )
         return manifest
 
@@ -191,7 +198,15 @@ class RunFolder:
             DataError: it is another file.
         """
         if not self.has_its_items():
-            raise DataError(message("runs.items-changed"), file=self.items_path)
+            raise DataError(
+                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+                file=self.items_path,
+                hint=(
+                    "Restore the file, for example with the keju run command that made this run. "
+                    "To use corrected references, make a dataset with them and run keju run on "
+                    "it with the same --out: no request is sent again"
+                ),
+            )
 
     def has_its_items(self) -> bool:
         """Whether items.parquet is the file that the run stored, or run.json has no hash of it."""
@@ -205,7 +220,7 @@ class RunFolder:
             DataError: the file does not exist.
         """
         if not self.items_path.is_file():
-            raise DataError(message("runs.items-missing"), file=self.items_path)
+            raise DataError("no such file", file=self.items_path, hint="Restore the run's items")
         stamp = _stamp(self.items_path)
         if self._items_hash is None or self._items_hash[0] != stamp:
             self._items_hash = stamp, sha256_file(self.items_path)
@@ -228,7 +243,11 @@ class RunFolder:
         """
         stored = self.manifest().examples_sha256 if self.exists() else ""
         if stored and self.examples_hash() != stored:
-            raise DataError(message("runs.examples-changed"), file=self.examples_path)
+            raise DataError(
+                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+                file=self.examples_path,
+                hint="Restore the file, for example with the keju run command that made this run",
+            )
         return read_items(self.examples_path) if self.examples_path.is_file() else []
 
     def examples_hash(self) -> str:
@@ -270,7 +289,7 @@ class RunFolder:
         """
         recorded = self.manifest().dataset_path
         if not recorded:
-            raise UsageError(message("runs.dataset-not-recorded", path=self.path))
+            raise UsageError("{} does not record where its dataset with the images is", self.path)
         return Dataset.open(Path(recorded) if is_address(recorded) else self.path / recorded)
 
     def responses_path(self, model: str, task: str) -> Path:

@@ -10,7 +10,6 @@ from keju.definitions.wordings import Wording
 from keju.errors import UsageError, printable, shortened
 from keju.files import sha256_bytes
 from keju.items import Record
-from keju.messages import message
 from keju.registry import Plugin
 
 FORMAT = "keju-run-2"
@@ -119,7 +118,15 @@ def checked_label(text: str) -> str:
     """
     label = text.strip()
     if not label or len(label) > LONGEST_LABEL:
-        raise UsageError(message("runs.label-length", count=len(label), most=LONGEST_LABEL))
+        raise UsageError(
+            "a label has 1 to {} characters, not {}. Use a short name, e.g. --label step-2000",
+            LONGEST_LABEL,
+            len(label),
+        )
     if printable(label) != label or "/" in label or "\\" in label or label in (".", ".."):
-        raise UsageError(message("runs.label-characters", label=shortened(printable(label))))
+        raise UsageError(
+            "the label {!r} contains a control character or a part of a path. Use letters, "
+            "digits, points, hyphens and spaces, e.g. --label step-2000",
+            shortened(printable(label)),
+        )
     return label

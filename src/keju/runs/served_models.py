@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from keju.items import Response
-from keju.messages import Message, listed, message
+from keju.texts import Text, listed, n_
 
 _MOST_NAMED = 5
 
@@ -60,19 +60,28 @@ def changed_models(responses: Iterable[Response]) -> dict[str, ServedModels]:
     return {model: each for model, each in found.items() if each.several}
 
 
-def served_lines(responses: Iterable[Response]) -> Iterator[Message]:
+def served_lines(responses: Iterable[Response]) -> Iterator[Text]:
     """One line for each model whose server reported several models."""
     for model, each in changed_models(responses).items():
         yield served_line(model, each)
 
 
-def served_line(model: str, served: ServedModels) -> Message:
+def served_line(model: str, served: ServedModels) -> Text:
     """A line with the number of responses of each reported model, and the place of the change."""
     ranked = sorted(served.counts.items(), key=lambda pair: -pair[1])
     named = [
-        message("runs.served-count", count=count, name=name) for name, count in ranked[:_MOST_NAMED]
+        n_("{n:,} response by {}", "{n:,} responses by {}", count, name)
+        for name, count in ranked[:_MOST_NAMED]
     ]
-    return message(
-        "runs.served-changed", model=model, counts=listed(named), kinds=len(ranked),
-        item=served.changed, before=served.before, after=served.after,
+    return n_(
+        "{}: the server reported {n:,} model under this name ({}); from item {} on {} after {}. "
+        "The scores mix them: use another --label and --out for each",
+        "{}: the server reported {n:,} models under this name ({}); from item {} on {} after {}. "
+        "The scores mix them: use another --label and --out for each",
+        len(ranked),
+        model,
+        listed(named),
+        served.changed,
+        served.after,
+        served.before
     )  # fmt: skip

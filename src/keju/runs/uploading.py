@@ -21,7 +21,6 @@ import msgspec
 from keju.errors import DataError, UsageError
 from keju.files import write_atomic
 from keju.items import Record
-from keju.messages import message
 from keju.object_stores import ObjectFolder, parse_address
 from keju.runs.folder import RunFolder
 
@@ -89,7 +88,11 @@ def upload_run(run: Path, address: str) -> UploadedRun:
         return UploadedRun(last.number, 0, 0)
     index = UploadIndex(format=FORMAT, number=last.number + 1 if last else 0, files=files)
     if not folder.create(_index_name(index.number), msgspec.json.encode(index)):
-        raise UsageError(message("object-stores.other-upload", address=folder))
+        raise UsageError(
+            "{}: another process uploaded at the same time. If it uploaded the same run, upload "
+            "again",
+            folder,
+        )
     return UploadedRun(index.number, sent, size)
 
 
@@ -108,13 +111,17 @@ def download_run(address: str, out: Path) -> Path:
     folder = ObjectFolder(parse_address(address))
     index = _read_last(folder)
     if index is None:
-        raise UsageError(message("object-stores.no-run", address=folder))
+        raise UsageError("{}: there is no uploaded run (no object index-00000.json)", folder)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("object-stores.out-not-empty", out=out))
+        raise UsageError("{}: exists and is not empty. Use another directory", out)
     unsafe = next((name for name in index.files if not _is_inside(name)), None)
     if unsafe is not None or _RUN not in index.files:
         place = f"{folder}/{_index_name(index.number)}"
-        raise DataError(message("object-stores.index-damaged"), file=place)
+        raise DataError(
+            "the index of an uploaded run is damaged or has another format",
+            file=place,
+            hint="Upload the run to another address",
+        )
     # A directory without run.json is not a run.
     for name in sorted(index.files, key=lambda name: (name == _RUN, name)):
         write_atomic(out / name, _fetch_parts(folder, index.files[name]))
@@ -126,7 +133,9 @@ def _fetch_parts(folder: ObjectFolder, parts: tuple[Part, ...]) -> Iterator[byte
         data = folder.read(_part_name(part))
         if hashlib.sha256(data).hexdigest() != part.sha256:
             raise DataError(
-                message("object-stores.part-damaged"), file=f"{folder}/{_part_name(part)}"
+                "the content differs from the content that was uploaded",
+                file=f"{folder}/{_part_name(part)}",
+                hint="Upload the run to another address",
             )
         yield data
 
@@ -150,7 +159,11 @@ def _read_last(folder: ObjectFolder) -> UploadIndex | None:
     except (msgspec.MsgspecError, UnicodeDecodeError):
         index = None
     if index is None or index.format != FORMAT or index.number != number:
-        raise DataError(message("object-stores.index-damaged"), file=f"{folder}/{name}")
+        raise DataError(
+            "the index of an uploaded run is damaged or has another format",
+            file=f"{folder}/{name}",
+            hint="Upload the run to another address",
+        )
     return index
 
 

@@ -14,7 +14,6 @@ from keju.items import (
     Score,
     Setting,
 )
-from keju.messages import message
 from keju.registry import PluginError
 from keju.scoring.lookup import find_metrics
 from keju.scoring.means import benchmark_result
@@ -171,7 +170,10 @@ def _declared(score: Score, find: _Find) -> Metric | None:
     found = find(score.metric)
     if found is None and (origin := origin_of(score.signature)):
         raise PluginError(
-            message("scoring.metric-of-missing-plugin", metric=score.metric, plugin=origin)
+            "the metric {} comes from the plug-in {}, which is missing. Install it, load it with "
+            "--plugin FILE.py, or score the run again without it",
+            score.metric,
+            origin,
         )
     return found
 

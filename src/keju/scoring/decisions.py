@@ -22,7 +22,6 @@ from keju.definitions import choices_of
 from keju.errors import DataError, UsageError, english_problem
 from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, PromptVariant, Record, Response, Score, variant_of
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.runs import RunFolder
 from keju.scoring.extraction import body_of
@@ -96,7 +95,7 @@ def read_decisions(path: Path) -> Decisions:
         DataError: it is not a table of decisions.
     """
     if not path.is_file():
-        raise UsageError(message("scoring.adjudication-missing", path=path))
+        raise UsageError("{}: no such file", path)
     said: dict[str, Counter[str]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -104,12 +103,15 @@ def read_decisions(path: Path) -> Decisions:
                 code, letter = row.get(CODE), (row.get(LETTER) or "").strip()
                 if not code or not (letter == NONE or (len(letter) == 1 and letter.isalpha())):
                     raise DataError(
-                        message("scoring.adjudication-not-a-decision"),
-                        file=path, item=f"row {line}"
+                        "the row is not a decision: fill answer_key, and write one letter into "
+                        "letter or leave it empty",
+                        file=path,
+                        item=f"row {line}",
+                        hint="Write the file with keju serve"
                     )  # fmt: skip
                 said.setdefault(code, Counter())[letter] += 1
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(message("scoring.adjudication-not-csv", error=error), file=path) from None
+        raise DataError("not a CSV file in UTF-8: {}", error, file=path) from None
     letters = {code: most for code, votes in said.items() if (most := _most(votes))}
     return Decisions(letters, sha256_file(path)[:8])
 

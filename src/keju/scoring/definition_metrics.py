@@ -5,8 +5,8 @@ from __future__ import annotations
 from keju.definitions import Definition, Query, Task, is_shipped
 from keju.errors import DataError, did_you_mean, nearest_names, shortened
 from keju.items import Protocol
-from keju.messages import message
 from keju.scoring.lookup import metric_of, metrics
+from keju.texts import _
 
 
 def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
@@ -51,20 +51,18 @@ def _with_official(query: Query) -> str:
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
     known = known_metrics(protocol, task, query)
     if known:
-        hint = message("scoring.metrics-are", known=", ".join(known))
+        hint = _("Metrics: {}", ", ".join(known))
     elif protocol == "official" and (published := _with_official(query)):
-        hint = message("scoring.leave-empty-or-name", published=published)
+        hint = _("Leave the list empty, or name a published benchmark: {}", published)
     else:
-        hint = message("scoring.leave-empty")
+        hint = _("Leave the list empty")
     return DataError(
-        message(
-            "scoring.no-metric-for-form",
-            protocol=protocol,
-            metric=shortened(metric),
-            form=query.form,
-            pairs=message("scoring.in-pairs") if task.of_pairs else "",
-            near=did_you_mean(nearest_names(metric, known)),
-        ),
+        "no {} metric {!r} for answers of the form {}{}.{}",
+        protocol,
+        shortened(metric),
+        query.form,
+        _(" in pairs") if task.of_pairs else "",
+        did_you_mean(nearest_names(metric, known)),
         file=place,
         item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
         hint=hint,

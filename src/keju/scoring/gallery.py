@@ -7,13 +7,13 @@ from collections import Counter
 from keju.definitions import Query, query_of
 from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.items import Item, Protocol, Status
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
 from keju.scoring.numeric_answer import extract_probability
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.verdicts import Verdict
 from keju.scoring.yes_no import first_yes_no
+from keju.texts import _
 
 _SHOWN = 10
 _YES_NO = {"Yes": 1.0, "No": 0.0}
@@ -86,10 +86,10 @@ class Gallery:
         lacking = self.sent - len(said)
         if lacking:
             raise UndefinedMetricError(
-                message("scoring.candidates-without-response", lacking=lacking, asked=self.sent)
+                _("{:,} of {:,} candidates have no response yet", lacking, self.sent)
             )
         if any(not 1 <= place <= self.candidates for place in self.item.relevant):
-            raise UndefinedMetricError(message("scoring.relevant-not-among-images"))
+            raise UndefinedMetricError(_("a relevant candidate is not among the item's images"))
         return [said[place] for place in range(1, self.sent + 1)]
 
     def ranking(self, protocol: Protocol) -> Ranking:

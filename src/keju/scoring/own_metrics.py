@@ -20,7 +20,6 @@ from keju.encoders.text import Vector
 from keju.errors import describe_exception
 from keju.files import sha256_file
 from keju.items import AnswerForm, Protocol
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
 from keju.registry.plugins import list_claims
@@ -36,6 +35,7 @@ from keju.scoring.metric import (
 )
 from keju.scoring.metric_inputs import preparations
 from keju.scoring.metric_value import MetricValue, mean, ratio
+from keju.texts import _
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -80,14 +80,7 @@ class OwnMetric(Metric):
             reason = describe_exception(error)
             if empty:
                 raise self._refused(case, f"raised {reason} on an empty answer") from None
-            raise UndefinedMetricError(
-                message(
-                    "scoring.own-metric-undefined",
-                    name=self.name,
-                    origin=self.origin,
-                    reason=reason,
-                )
-            ) from None
+            raise UndefinedMetricError(_("{} of {}: {}", self.name, self.origin, reason)) from None
         return self._checked(found, case)
 
     def _checked(self, found: object, case: Any) -> MetricValue:  # noqa: ANN401 - as measure
@@ -113,19 +106,18 @@ class OwnMetric(Metric):
             raise self._refused(case, f"returned {_short_repr(found)}")
 
     def _refused(self, case: Any, what: str) -> PluginError:  # noqa: ANN401 - as measure
-        wanted = message("scoring.finite-number", range=_range(self.lowest, self.highest))
+        wanted = _("a finite number {}", _range(self.lowest, self.highest))
         if self.over is not MEAN:
-            wanted = message("scoring.fraction", wanted=wanted)
-        where = message("scoring.for-item", item=case.item.id) if case else ""
+            wanted = _("(numerator, denominator) with a quotient that is {}", wanted)
+        where = _(" for item {}", case.item.id) if case else ""
         return PluginError(
-            message(
-                "scoring.metric-returned",
-                name=self.name,
-                origin=self.origin,
-                what=what,
-                where=where,
-                wanted=wanted,
-            )
+            "the metric {} of {} {}{}. Return {}, or raise ValueError with the reason if an item "
+            "has no value",
+            self.name,
+            self.origin,
+            what,
+            where,
+            wanted,
         )
 
 
@@ -309,14 +301,14 @@ def _clash(one: Metric, other: Metric) -> bool:
 
 
 def _name_taken(own: Metric, what: str) -> str:
-    by = message("scoring.of-plugin", origin=own.origin) if own.origin else ""
-    return message(
-        "scoring.metric-name-taken",
-        name=own.name,
-        by=by,
-        protocol=own.protocol,
-        form=own.form,
-        what=what,
+    by = _(" of {}", own.origin) if own.origin else ""
+    return _(
+        "the metric {}{} ({}, {}) has the same name as {}. Give it another name",
+        own.name,
+        by,
+        own.protocol,
+        own.form,
+        what,
     )
 
 
@@ -369,11 +361,7 @@ def _short_repr(value: object) -> str:
 
 def _range(low: float | None, high: float | None) -> str:
     if low is None and high is None:
-        return message("scoring.any-size")
+        return _("of any size")
     if low is None or high is None:
-        return (
-            message("scoring.at-least", low=low)
-            if high is None
-            else message("scoring.at-most", high=high)
-        )
-    return message("scoring.between", low=low, high=high)
+        return _("of at least {:g}", low) if high is None else _("of at most {:g}", high)
+    return _("between {:g} and {:g}", low, high)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from keju.messages import message
 from keju.metrics import (
     EditCounts,
     MarkCounts,
@@ -17,6 +16,7 @@ from keju.scoring.metric import Preparation
 from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.short_answer import entity_set
 from keju.text import Layer, Pair, counted_pairs, normalise
+from keju.texts import _
 
 MAX_CELLS = 10**10
 """Edit distances between longer texts (product of their lengths) are not computed."""
@@ -61,7 +61,7 @@ def best_edit_counts(sample: ScoringSample) -> EditCounts:
     """
     counts = best_edits(*transcription_pairs(sample)["script"])
     if not counts.expected:
-        raise UndefinedMetricError(message("scoring.reference-without-characters"))
+        raise UndefinedMetricError(_("the reference has no character that is counted"))
     return counts
 
 

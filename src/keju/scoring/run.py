@@ -20,7 +20,6 @@ from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
-from keju.messages import message
 from keju.runs import RunFolder, StoredItems, file_name, path_of_name
 from keju.scoring.decisions import (
     NO_DECISIONS,
@@ -39,6 +38,7 @@ from keju.scoring.scores_parquet import write_scores
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
 from keju.scoring.stored import reasoned_scores_path, reviewed_scores_path, scores_path
 from keju.scoring.variants import collect_variant_scores
+from keju.texts import _
 
 T = TypeVar("T")
 
@@ -292,9 +292,16 @@ def check_response(response: Response, run: RunFolder) -> None:
         try:
             json.loads(response.not_text)
         except (ValueError, RecursionError) as error:
-            problem = message("scoring.not-text-is-not-json", error=error)
+            problem = _(
+                "not_text of the response is not JSON: {}",
+                error,
+                hint="The file was edited: correct the line, or remove it and resume the run",
+            )
     if response.candidate and not (has_task(response.task) and task(response.task).of_pairs):
-        problem = message("scoring.candidate-of-no-pair")
+        problem = _(
+            "the response names a candidate, but its task has no pairs",
+            hint="The file was edited: correct the line, or remove it and resume the run",
+        )
     if problem:
         file = run.responses_path(response.model, response.task)
         raise DataError(problem, file=file, item=response.item)
@@ -326,12 +333,10 @@ def _models_in(run: RunFolder) -> list[str]:
             continue
         if folder != path_of_name(folder.parent, first.model):
             raise DataError(
-                message(
-                    "scoring.responses-of-other-model",
-                    model=first.model,
-                    file_name=file_name(first.model),
-                ),
+                "the folder contains responses of {}",
+                first.model,
                 file=folder,
+                hint=_("Name the folder {}", file_name(first.model)),
             )
         models.append(first.model)
     order = {name: place for place, name in enumerate(run.manifest().models)}

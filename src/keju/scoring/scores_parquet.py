@@ -17,7 +17,6 @@ import polars as pl
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import Score
-from keju.messages import message
 from keju.scoring.fingerprints import FORMAT, Fingerprint
 
 if TYPE_CHECKING:
@@ -122,10 +121,12 @@ def read_fingerprint(path: Path) -> Fingerprint | None:
     try:
         stored = pl.read_parquet_metadata(path).get(_FINGERPRINT)
     except FileNotFoundError:
-        raise DataError(message("scoring.scores-missing"), file=path) from None
+        raise DataError("no such file", file=path, hint="Create it with: keju score RUN") from None
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(message("scoring.scores-not-parquet", reason=reason), file=path) from None
+        raise DataError(
+            "not readable as parquet: {}", reason, file=path, hint="Create it with: keju score RUN"
+        ) from None
     try:
         found = msgspec.json.decode(stored or "null", type=Fingerprint | None)
     except msgspec.DecodeError:
@@ -157,7 +158,11 @@ def iter_scores_of(path: Path, *, by_group: bool = False) -> Iterator[Score]:
     last = {"key": "", "item": ""}
     for frame in _frames(path, by_group=by_group):
         if frame.schema != SCHEMA:
-            raise DataError(message("scoring.scores-of-other-version"), file=path)
+            raise DataError(
+                "not a table of scores of this version",
+                file=path,
+                hint="Create it with: keju score RUN",
+            )
         for row in frame.iter_rows(named=True):
             for name in _REPEATED:
                 value = row[name]
@@ -170,7 +175,7 @@ def iter_scores_of(path: Path, *, by_group: bool = False) -> Iterator[Score]:
                 row["stats"] = stats.of(row["stats"])
                 score = msgspec.convert(row, Score)
             except (msgspec.ValidationError, TypeError) as error:
-                raise DataError(message("scoring.not-a-score", error=error), file=path) from None
+                raise DataError("not a score: {}", error, file=path) from None
             yield score
 
 
@@ -207,7 +212,7 @@ def _frames(path: Path, *, by_group: bool) -> Iterator[pl.DataFrame]:
                 assert isinstance(frame, pl.DataFrame)
                 yield frame
     except FileNotFoundError:
-        raise DataError(message("scoring.scores-missing"), file=path) from None
+        raise DataError("no such file", file=path, hint="Create it with: keju score RUN") from None
     except (Exception, pl.exceptions.PanicException) as error:  # noqa: BLE001 - of damaged files
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(message("scoring.not-parquet", reason=reason), file=path) from None
+        raise DataError("not readable as parquet: {}", reason, file=path) from None

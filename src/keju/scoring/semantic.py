@@ -16,7 +16,6 @@ from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.errors import english_problem
 from keju.items import Item, Response
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
@@ -26,6 +25,7 @@ from keju.scoring.preparations import AS_IT_IS
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.signatures import metric_signature
 from keju.text import unrepeated_share
+from keju.texts import _
 
 LONGEST = 200_000
 """Responses of more characters are not encoded: no answer is so long, and each takes minutes."""
@@ -76,7 +76,7 @@ class Batch:
             raise UndefinedMetricError(reason)
         candidate, reference = metric.prepare.inputs(sample)
         if len(candidate) > LONGEST:
-            raise TooLongError(message("scoring.too-long-to-encode", count=len(candidate)))
+            raise TooLongError(_("too long to encode: {:,} characters", len(candidate)))
         other = keju_metric(metric.protocol, metric.benchmark, metric.form, metric.beside)
         beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
@@ -144,7 +144,7 @@ def token_match_f1_rescaled(
     """F1 by token matching, rescaled by the published baseline."""
     baseline = ENCODERS[name].baseline
     if baseline is None:
-        raise UndefinedMetricError(message("scoring.no-baseline-to-rescale", name=name))
+        raise UndefinedMetricError(_("{} has no published baseline for rescaling", name))
     return [rescale(score, baseline).f1 for score in encoders.bert_score(name, pairs)]
 
 
@@ -186,7 +186,9 @@ def _without_credit_for_repeats(values: Sequence[float], pairs: Sequence[Pair]) 
 
 def _known(floor: float | None) -> float:
     if floor is None:
-        raise UndefinedMetricError(message("scoring.floor-needs-two-items"))
+        raise UndefinedMetricError(
+            _("the floor needs two items of this task with different references")
+        )
     return floor
 
 

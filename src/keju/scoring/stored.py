@@ -12,10 +12,10 @@ from pathlib import Path
 
 from keju.errors import UsageError, shortened
 from keju.items import Score
-from keju.messages import message
 from keju.runs import RunFolder, path_of_name
 from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
 from keju.scoring.scores_parquet import iter_scores_of, read_fingerprint, read_scores
+from keju.texts import _
 
 
 def scores_path(run: RunFolder, model: str) -> Path:
@@ -92,9 +92,11 @@ def _of_same_scoring(run: RunFolder, model: str, path: Path) -> list[Score]:
         return []
     if read_fingerprint(path) != read_fingerprint(scores_path(run, model)):
         raise UsageError(
-            message(
-                "scoring.scores-of-two-scorings", path=path, model=model, again=_score_again(run)
-            )
+            "{}: the scores with reasoning and the other scores of {} are from two different "
+            "scorings. {}",
+            path,
+            model,
+            _score_again(run),
         )
     return read_scores(path)
 
@@ -108,7 +110,9 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
     """
     models = list(run.manifest().models) if models is None else models
     if not any(run.scores_dir.glob("*.parquet")):
-        raise UsageError(message("scoring.no-scores", path=run.path))
+        raise UsageError(
+            "{0}: the run has no scores yet. Compute them with: keju score {0}", run.path
+        )
     run.check_items()
     items = run.items_hash()
     stale: list[str] = []
@@ -117,27 +121,25 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
         scored = read_fingerprint(path) if path.is_file() else Fingerprint(items=items)
         if scored is None:
             raise UsageError(
-                message(
-                    "scoring.scores-other-format",
-                    path=run.path,
-                    model=model,
-                    again=_score_again(run),
-                )
+                "{}: the scores of {} are in another format than those of this keju. {}",
+                run.path,
+                model,
+                _score_again(run),
             )
         if scored.items != items:
             raise UsageError(
-                message("scoring.items-changed", path=run.path, again=_score_again(run))
+                "{}: items.parquet changed since the run was scored. {}",
+                run.path,
+                _score_again(run),
             )
         if changes := changes_since(run, model, scored):
             stale.append(_describe_changes(model, changes))
     if stale:
         raise UsageError(
-            message(
-                "scoring.run-changed",
-                path=run.path,
-                stale="; ".join(stale),
-                again=_score_again(run),
-            )
+            "{}: the run changed since it was scored: {}. {}",
+            run.path,
+            "; ".join(stale),
+            _score_again(run),
         )
 
 
@@ -157,4 +159,4 @@ def _describe_changes(model: str, changes: Changes) -> str:
 
 
 def _score_again(run: RunFolder) -> str:
-    return message("scoring.score-again", path=run.path)
+    return _("Score it again: keju score {}", run.path)

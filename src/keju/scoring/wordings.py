@@ -12,7 +12,6 @@ from functools import cache, lru_cache
 
 from keju.errors import DataError
 from keju.files import shipped_toml
-from keju.messages import message
 from keju.scoring.first_characters import lookahead_of
 from keju.text import CharacterTable, normalise
 
@@ -68,9 +67,7 @@ def expression(file: str, name: str) -> str:
     try:
         entry = _entries(file)[name]
     except KeyError:
-        raise DataError(
-            message("scoring.no-wording-entry", name=name), file=f"{file}.toml"
-        ) from None
+        raise DataError("there is no wording {!r}", name, file=f"{file}.toml") from None
     text = _HAN.sub(
         lambda found: fold(found[0]), entry if isinstance(entry, str) else "|".join(entry)
     )

@@ -16,7 +16,6 @@ from keju.analysis.resampling import (
     resample_benchmark,
 )
 from keju.items import Protocol, Record
-from keju.messages import in_english
 from keju.scoring import PROTOCOLS, BenchmarkResult
 from keju.site.addresses import address
 from keju.site.bundle_files import scores_file
@@ -24,6 +23,7 @@ from keju.site.entry_numbers import bounds_of, rounded
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
+from keju.texts import in_english
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):

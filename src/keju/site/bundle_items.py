@@ -11,10 +11,10 @@ from keju.bundles import BundledItem, number_groups
 from keju.definitions import task
 from keju.errors import UsageError
 from keju.items import Protocol
-from keju.messages import listed, message
 from keju.scoring import PROTOCOLS, metric_names
 from keju.site.addresses import address, stable_id
 from keju.site.records import ITEMS_PER_SHARD, BoardOfBundle, BoardTask, Source
+from keju.texts import _, listed
 
 Place = tuple[str, str]
 """Task and query."""
@@ -106,9 +106,7 @@ def _metrics(name: str, query: str) -> tuple[tuple[Protocol, str], ...]:
     asked = next((each for each in known.queries if each.name == query), None)
     if asked is None:
         names = listed(each.name for each in known.queries)
-        raise UsageError(
-            message("definitions.item-query-unknown", task=name, query=query, names=names)
-        )
+        raise UsageError("task {!r} has no query {!r}", name, query, hint=_("Queries: {}", names))
     return tuple(
         (protocol, metric)
         for protocol in PROTOCOLS

@@ -15,7 +15,6 @@ from markupsafe import Markup
 
 from keju import __version__
 from keju.formatting import percent
-from keju.messages import LANGUAGES
 from keju.reporting.item_pages import inert, page_templates
 from keju.scoring import PROTOCOLS, VERDICTS
 from keju.site.addresses import address
@@ -37,6 +36,7 @@ from keju.site.printed_rows import PrintedRow, printed_rows
 from keju.site.records import Source
 from keju.site.script_data import script, write_changed
 from keju.site.statements import Statements
+from keju.texts import LANGUAGES
 from keju.translations import REPORT, Words
 
 _TEMPLATES = (

@@ -13,7 +13,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
-from keju.messages import LANGUAGES, message
+from keju.messages import message
 from keju.reporting.stages import show_stage
 from keju.site.boards import Board, BoardNumbers, board_numbers, board_of, items_first
 from keju.site.bundle_files import BUNDLES, stored_summary, write_bundle_files
@@ -25,6 +25,7 @@ from keju.site.model_facts import FILE, Facts, read_model_facts
 from keju.site.pages import Site, write_pages
 from keju.site.records import FORMAT, BoardOfBundle, BundleSummary, Source
 from keju.site.statements import read_statements
+from keju.texts import LANGUAGES
 
 _MARKER, _NUMBERS = "keju-site.json", "numbers.json"
 ENDING = ".keju.zip"

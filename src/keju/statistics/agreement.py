@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
+from keju.texts import _
 
 Measure = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -54,7 +54,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure:
     """
     values, unit_of = _pairable(ratings, nominal=measure == "nominal")
     if not len(values):
-        raise UndefinedMetricError(message("statistics.no-second-rating"))
+        raise UndefinedMetricError(_("no unit has two or more ratings"))
     if measure == "ratio" and values.min() < 0:
         raise ValueError("ratios can't be negative")
     if measure == "ordinal":
@@ -62,7 +62,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, measure:
     distance = _DISTANCES[measure]
     expected = _expected(values, distance)
     if not expected:
-        raise UndefinedMetricError(message("statistics.ratings-equal"))
+        raise UndefinedMetricError(_("all ratings are equal"))
     observed = _observed(values, unit_of, distance)
     units = int(unit_of[-1]) + 1
     return Alpha(1 - observed / expected, observed, expected, units, len(values))
@@ -101,7 +101,7 @@ def _middle_ranks(values: _Floats) -> _Floats:
     The ordinal distance is (the number of ratings from one value to the other, the ends counted
     half)², which is the squared difference of these ranks.
     """
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    __, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - counts / 2)[inverse], dtype=np.float64)
 
 

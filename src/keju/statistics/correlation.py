@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from keju.messages import message
 from keju.metrics.base import UndefinedMetricError
+from keju.texts import _
 
 _Floats = npt.NDArray[np.float64]
 
@@ -97,7 +97,7 @@ def kendall(left: Sequence[float], right: Sequence[float]) -> float:
     untied_left = counts.pairs - counts.tied_left
     untied_right = counts.pairs - counts.tied_right
     if not untied_left or not untied_right:
-        raise UndefinedMetricError(message("statistics.one-side-constant"))
+        raise UndefinedMetricError(_("all values of one side are equal"))
     difference = counts.concordant - counts.discordant
     return difference / math.sqrt(untied_left) / math.sqrt(untied_right)
 
@@ -121,8 +121,8 @@ def pair_counts(left: Sequence[float], right: Sequence[float]) -> PairCounts:
         ValueError: the sides differ in length, or a value is not finite.
     """
     first, second = _paired(left, right)
-    _, ids_first = np.unique(first, return_inverse=True)
-    _, ids_second = np.unique(second, return_inverse=True)
+    __, ids_first = np.unique(first, return_inverse=True)
+    __, ids_second = np.unique(second, return_inverse=True)
     tied_first, tied_second = _ties(ids_first), _ties(ids_second)
     tied_both = _ties(ids_first * len(first) + ids_second)
     discordant = _inversions(ids_second[np.lexsort((ids_second, ids_first))])
@@ -154,14 +154,14 @@ def _paired(
         raise ValueError("values must be finite")
     if len(first) < least:
         raise UndefinedMetricError(
-            message("statistics.too-few-pairs", least=least, count=len(first))
+            _("at least {} pairs are needed, but there are {}", least, len(first))
         )
     return first, second
 
 
 def _pearson(first: _Floats, second: _Floats) -> float:
     if (first == first[0]).all() or (second == second[0]).all():
-        raise UndefinedMetricError(message("statistics.one-side-constant"))
+        raise UndefinedMetricError(_("all values of one side are equal"))
     first, second = (_unit(side) for side in (first, second))
     return float(np.clip(first @ second, -1, 1))
 
@@ -179,7 +179,7 @@ def _unit(values: _Floats) -> _Floats:
 
 def _ranks(values: _Floats) -> _Floats:
     """Ranks from 1; tied values share their mean rank."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    __, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[inverse], dtype=np.float64)
 

@@ -13,8 +13,8 @@ from operator import add
 from types import ModuleType
 
 from keju.errors import PrerequisiteError
-from keju.messages import message
 from keju.text.character_table import CharacterTable
+from keju.texts import _
 
 _LOCALE = "zh-cn"
 _INSTALL = 'pip install "keju[official]"'
@@ -22,7 +22,16 @@ _INSTALL = 'pip install "keju[official]"'
 
 def conversion_missing() -> str:
     """Why `official_convert` is not available; empty where it is."""
-    return "" if find_spec("zhconv") else str(PrerequisiteError(message("text.zhconv"), _INSTALL))
+    return (
+        ""
+        if find_spec("zhconv")
+        else str(
+            PrerequisiteError(
+                _("zhconv (GPL-2.0-or-later), with which official scoring converts responses,"),
+                _INSTALL,
+            )
+        )
+    )
 
 
 def official_convert(text: str) -> str:
@@ -61,7 +70,10 @@ def _zhconv() -> ModuleType:
         try:
             from zhconv import zhconv  # noqa: PLC0415 - an extra
         except ImportError:
-            raise PrerequisiteError(message("text.zhconv"), _INSTALL) from None
+            raise PrerequisiteError(
+                _("zhconv (GPL-2.0-or-later), with which official scoring converts responses,"),
+                _INSTALL,
+            ) from None
     module: ModuleType = zhconv
     return module
 

@@ -111,13 +111,13 @@ def test_a_table_of_books_in_the_folder_is_noted_unless_it_is_named(source: Sour
     table = source.folder / "books.csv"
     table.write_text("book,category,dynasty,script\n論語集注,Confucianism,,\n")
     done = source.read(line("OCR"))
-    (note,) = (each for each in done.notes if getattr(each, "id", "").startswith("ancientdoc."))
-    assert note.id == "ancientdoc.books-not-used"
-    assert note.fields["file"] == table
+    (note,) = (each for each in done.notes if "is a table of books" in each)
+    assert note.template.startswith("{0} is a table of books and was not")
+    assert note.values == (table,)
     assert len(source.items()) == 1
     shutil.rmtree(source.folder.parent / "out")
     named = source.read(line("OCR"), books=str(table))
-    assert not any(getattr(each, "id", "") == "ancientdoc.books-not-used" for each in named.notes)
+    assert not any("is a table of books" in each for each in named.notes)
 
 
 def test_a_table_of_books_alone_is_not_a_source(source: Source) -> None:

@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from keju.messages import register
+from keju.texts import add_translations
 
-register("synthetic", Path(__file__).parent / "messages")
+add_translations(Path(__file__).with_name("keju-synthetic.mo"))

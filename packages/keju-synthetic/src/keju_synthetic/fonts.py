@@ -16,7 +16,7 @@ from PIL import ImageFont
 from keju.errors import DataError, PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Record
-from keju.messages import message
+from keju.texts import _
 
 _ABSENT = chr(0x10FFFD)
 """A private-use code point that no font draws: its glyph is the font's `.notdef`."""
@@ -81,8 +81,12 @@ def find_font(family: str, style: str, licence: str) -> Font:
     found = _find_in_folder(family, style) or _find_with_fontconfig(family, style)
     if found is None:
         raise PrerequisiteError(
-            message("synthetic.font", family=family, style=style),
-            message("synthetic.font-packages"),
+            _("the font '{}' ({})", family, style),
+            _(
+                "your system's packages (Debian: fonts-noto-cjk fonts-cns11643-kai "
+                "fonts-cns11643-sung fonts-kouzan-mouhitsu fontconfig), or set KEJU_FONTS to a "
+                "folder that contains it"
+            ),
         )
     path, index = found
     record = FontRecord(
@@ -144,7 +148,7 @@ def _read_version(path: Path) -> str:
     try:
         start = struct.unpack_from(">I", data, 12)[0] if data[:4] == b"ttcf" else 0
         for number in range(struct.unpack_from(">H", data, start + 4)[0]):
-            tag, _, offset, _ = struct.unpack_from(">4sIII", data, start + 12 + 16 * number)
+            tag, __, offset, __ = struct.unpack_from(">4sIII", data, start + 12 + 16 * number)
             if tag == b"name":
                 return _read_name_entry(data, offset, 5)
     except (struct.error, UnicodeDecodeError):
@@ -153,10 +157,10 @@ def _read_version(path: Path) -> str:
 
 
 def _read_name_entry(data: bytes, table: int, wanted: int) -> str:
-    _, count, strings = struct.unpack_from(">3H", data, table)
+    __, count, strings = struct.unpack_from(">3H", data, table)
     for number in range(count):
         entry = struct.unpack_from(">6H", data, table + 6 + 12 * number)
-        platform, _, _, name, length, offset = entry
+        platform, __, __, name, length, offset = entry
         if (platform, name) == (3, wanted):
             start = table + strings + offset
             return data[start : start + length].decode("utf-16-be")
@@ -169,9 +173,7 @@ def load_face(path: Path, index: int, size: int) -> ImageFont.FreeTypeFont:
     try:
         return ImageFont.truetype(path, size, index=index, layout_engine=ImageFont.Layout.BASIC)
     except OSError as error:
-        raise DataError(
-            message("synthetic.font-not-readable", reason=str(error)), file=path
-        ) from None
+        raise DataError("the file is not readable as a font: {}", str(error), file=path) from None
 
 
 def find_missing_characters(font: Font, text: str) -> str:

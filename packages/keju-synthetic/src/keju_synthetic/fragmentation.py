@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import n_
 from keju_synthetic.noise import Plane, make_noise, ramp, to_plane
 
 Labels = NDArray[np.uint8]
@@ -66,11 +66,18 @@ def fragment_mask(
         DataError: no break leaves parts large enough: the mask is too small or too thin.
     """
     if not 1 <= parts <= 40:
-        raise DataError(message("synthetic.parts-out-of-range", count=parts))
+        raise DataError(
+            n_(
+                "a piece cannot be broken into {n:,} part",
+                "a piece cannot be broken into {n:,} parts",
+                parts,
+                hint="Use 1 to 40",
+            )
+        )
     whole = _find_largest_region(mask > 0.5)
     labels: Labels = whole.astype(np.uint8)
     if not whole.any():
-        raise DataError(message("synthetic.mask-empty"))
+        raise DataError("the mask of the piece is empty", hint="Give a mask that covers the piece")
     enough = _LEAST * np.count_nonzero(whole) / parts
     for number in range(2, parts + 1):
         sizes = np.bincount(labels.ravel(), minlength=number)[1:]
@@ -99,7 +106,11 @@ def _split_part(
             ):
                 labels[kept] = number
                 return
-    raise DataError(message("synthetic.no-break-found", area=enough))
+    raise DataError(
+        "no fracture leaves parts of at least {:.0f} pixels",
+        enough,
+        hint="Use fewer parts, or a larger mask",
+    )
 
 
 def _select_side(

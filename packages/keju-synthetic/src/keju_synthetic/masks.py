@@ -7,7 +7,6 @@ from PIL import Image, ImageDraw, ImageOps
 
 from keju.errors import DataError
 from keju.images import decoding, open_header, open_image
-from keju.messages import message
 from keju.outlines import largest_contour
 from keju_synthetic.noise import Plane, to_plane
 
@@ -45,7 +44,13 @@ def load_masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image,
     mask = (to_plane(alpha) > 0.5).astype(np.float32) if alpha else _segment_foreground(picture)
     share = float(mask.mean())
     if not _LEAST <= share <= _MOST:
-        raise DataError(message("synthetic.no-object-found", share=share), file=name)
+        raise DataError(
+            "no object is distinguished from the background ({:.0%} of the image would be the "
+            "piece)",
+            share,
+            file=name,
+            hint="Use images with a plain or transparent background",
+        )
     return picture, mask
 
 

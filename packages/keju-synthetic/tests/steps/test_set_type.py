@@ -120,10 +120,10 @@ def test_what_is_no_page_is_refused(tmp_path):
     make_dataset(tmp_path / "given", [page_item("a")])
     with pytest.raises(DataError) as caught:
         built(tmp_path / "given", tmp_path / "out")
-    assert caught.value.id == "synthetic.no-page-to-set"
+    assert caught.value.template == "no item is a transcription with outlines of its lines"
     with pytest.raises(UsageError) as caught:
         built(tmp_path / "given", tmp_path / "out", settings=TypesetSettings(typeface="comic"))
-    assert caught.value.id == "errors.unknown-name"
+    assert caught.value.template == "no {} {!r}.{} Choose from: {}"
 
 
 def test_a_page_without_lines_of_the_chosen_kind_is_dropped(source_pages, tmp_path):

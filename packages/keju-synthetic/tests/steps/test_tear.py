@@ -16,7 +16,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item
-from keju.messages import using
+from keju.texts import using
 from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.masks import is_page, load_masked
 from keju_synthetic.steps import tear
@@ -50,7 +50,7 @@ def test_a_picture_on_which_nothing_stands_apart_is_refused():
     Image.new("RGB", (200, 200), (90, 90, 90)).save(flat, "PNG")
     with pytest.raises(DataError) as caught:
         load_masked(flat.getvalue(), name="a", most_side=300)
-    assert caught.value.id == "synthetic.no-object-found"
+    assert caught.value.template.startswith("no object is distinguished")
 
 
 def test_every_fragments_pixels_come_from_where_its_affine_says(make_bone):
@@ -112,7 +112,7 @@ def test_an_image_without_an_object_is_dropped_and_none_left_is_an_error(tmp_pat
         writer.add(page_item("a", images=(writer.add_image(flat.getvalue(), "flat"),)))
     with pytest.raises(DataError) as caught:
         built(tear.STEP, tmp_path / "given", tmp_path / "out")
-    assert caught.value.id == "synthetic.no-piece-to-break"
+    assert caught.value.template == "no image can be broken into fragments; the first: {}"
 
 
 def test_the_reason_in_a_table_is_english_in_every_language():

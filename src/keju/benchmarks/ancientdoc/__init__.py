@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from keju.messages import register
+from keju.texts import add_translations
 
 POSITION = 2
 """The benchmark's position in lists."""
@@ -17,4 +17,4 @@ PROVIDES: dict[str, dict[str, str]] = {
 Metrics are declared by the import of a module.
 """
 
-register("ancientdoc", Path(__file__).parent / "messages")
+add_translations(Path(__file__).with_name("ancientdoc.mo"))

@@ -13,7 +13,6 @@ from keju.definitions import prompt_of
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import Item
-from keju.messages import message
 
 LAYOUT = """\
 OUT/
@@ -69,5 +68,7 @@ def _page(item: Item) -> str:
     name = item.metadata.get("page") or PurePosixPath(item.images[0].path).name
     plain = PurePosixPath(name)
     if plain.is_absolute() or ".." in plain.parts or any(mark in name for mark in "\\\0:"):
-        raise DataError(message("ancientdoc.page-leads-out", name=name), item=item.id)
+        raise DataError(
+            "the page {!r} leads out of the folder", name, item=item.id, hint="Rename the page"
+        )
     return name

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from keju.messages import register
+from keju.texts import add_translations
 
 BENCHMARK = "MCS-Bench"
 
@@ -25,4 +25,4 @@ PROVIDES: dict[str, dict[str, str]] = {
 Metrics are declared by the import of a module.
 """
 
-register("mcs-bench", Path(__file__).parent / "messages")
+add_translations(Path(__file__).with_name("mcs-bench.mo"))

@@ -13,9 +13,9 @@ from keju.definitions import Task, is_task_word, task, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
-from keju.messages import message
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample, json_kind
 from keju.text import read_content
+from keju.texts import _
 
 _LARGEST = 2 << 30
 _QUESTIONS = ("Question", "Question_Simplified", "Question_Traditional")
@@ -43,14 +43,18 @@ def read_responses(path: Path) -> list[ScoringSample]:
             message names the file and the item.
     """
     if path.is_file() and path.stat().st_size > _LARGEST:
-        raise DataError(message("mcs-bench.responses-too-large"), file=path)
+        raise DataError("more than 2 GiB", file=path, hint="Score it in parts")
     samples = list(_cases(path, _rows(path)))
     if not samples:
-        raise DataError(message("mcs-bench.no-responses"), file=path)
+        raise DataError("contains no responses", file=path)
     if all(sample.defect.answer_missing for sample in samples):
-        raise DataError(message("mcs-bench.no-answer-field"), file=path)
+        raise DataError(
+            "no item has Answer_Simplified", file=path, hint="Rename the field that has the answers"
+        )
     if all(sample.response.status == "failed" for sample in samples):
-        raise DataError(message("mcs-bench.no-response-field"), file=path)
+        raise DataError(
+            "no item has Response", file=path, hint="Rename the field that has the responses"
+        )
     return samples
 
 
@@ -77,20 +81,21 @@ def _cases(file: Path, rows: list[object]) -> Iterator[ScoringSample]:
     for position, row in enumerate(rows, start=1):
         place = Place(file, f"item {position}")
         if not isinstance(row, dict):
-            raise place.error(message("mcs-bench.not-an-object", kind=json_kind(row)))
+            raise place.error(_("is {}, not an object", json_kind(row)))
         name = _named(place, row, "ID")
         place = Place(file, f"item {position} (ID {ascii(name)[1:-1][:60]})")
         number = _number(place, row)
         if number not in numbers:
             raise place.error(
-                message(
-                    "mcs-bench.task-id-unknown",
-                    task_id=ascii(row["Task_ID"])[:40],
-                    benchmark=BENCHMARK,
+                _(
+                    "Task_ID {} is not a task of {}",
+                    ascii(row["Task_ID"])[:40],
+                    BENCHMARK,
+                    hint="Use 1 to 45",
                 )
             )
         if (number, name) in seen:
-            raise place.error(message("mcs-bench.response-twice", number=number))
+            raise place.error(_("ID and Task_ID {} occur twice", number, hint="Remove one of them"))
         seen.add((number, name))
         _check_names(place, row, task(f"T{number}"))
         yield _sample(place, row, name, number)
@@ -114,12 +119,13 @@ def _check_names(place: Place, row: Mapping[str, object], task: Task) -> None:
         said = _optional(row, key).strip()
         if is_task_word(said) and said not in names:
             raise place.error(
-                message(
-                    "mcs-bench.response-task-differs",
-                    task=task.id,
-                    names=" ".join(names),
-                    key=key,
-                    said=said[:20],
+                _(
+                    "Task_ID {} is {}, but {} is {}",
+                    task.id,
+                    " ".join(names),
+                    key,
+                    said[:20],
+                    hint="Correct one of them",
                 )
             )
 
@@ -128,7 +134,13 @@ def _sample(place: Place, row: Mapping[str, object], name: str, number: str) -> 
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
             raise place.error(
-                message("mcs-bench.field-too-long", key=key, count=len(value), most=LONGEST)
+                _(
+                    "{} has {:,} characters, more than {:,}",
+                    key,
+                    len(value),
+                    LONGEST,
+                    hint="Shorten it, or remove the item",
+                )
             )
     defect = Defect(
         response=_half(row, "Response"),
@@ -184,12 +196,8 @@ def _named(place: Place, row: Mapping[str, object], key: str) -> str:
         value = int(value)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return _HALF.sub("\ufffd", str(value).strip())
-    problem = (
-        message("mcs-bench.field-is", key=key, kind=json_kind(value))
-        if key in row
-        else message("mcs-bench.field-missing", key=key)
-    )
-    raise place.error(problem, message("mcs-bench.response-item-needs"))
+    problem = _("{} is {}", key, json_kind(value)) if key in row else _("has no {}", key)
+    raise place.error(problem, _("Each item needs ID, Task_ID, Answer_Simplified and Response"))
 
 
 def _optional(row: Mapping[str, object], key: str) -> str:

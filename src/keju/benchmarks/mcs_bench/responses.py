@@ -24,7 +24,6 @@ from keju.exports import ResponseFile
 from keju.files import write_json
 from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, file_name
 
@@ -62,7 +61,7 @@ def export_responses(run: Path, out: Path) -> list[ResponseFile]:
                 response_set = _ResponseSet(model, variant_of(response), response.round)
                 found.setdefault(response_set, {})[place] = response
     if not found:
-        raise UsageError(message("mcs-bench.run-without-responses", run=run, benchmark=BENCHMARK))
+        raise UsageError("{}: no responses to tasks of {}", run, BENCHMARK)
     return [
         _write(path, items, found[response_set], shown)
         for response_set, path in _files(out, list(found)).items()
@@ -78,11 +77,14 @@ def _files(out: Path, response_sets: list[_ResponseSet]) -> dict[_ResponseSet, P
     if out.suffix == ".json":
         if len(response_sets) > 1:
             raise UsageError(
-                message("mcs-bench.several-sets-of-responses", out=out, count=len(response_sets))
+                "-o {}: the run has {} sets of responses (models, prompt variants and rounds), "
+                "and a file has one. Give a directory",
+                out,
+                len(response_sets),
             )
         return {response_sets[0]: out}
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("mcs-bench.out-not-empty", out=out))
+        raise UsageError("-o {}: exists and is not an empty directory. Choose another -o", out)
     check_local(out)
     out.mkdir(parents=True, exist_ok=True)
     paths = (out / f"{file_name(name)}.json" for name in _names(response_sets))

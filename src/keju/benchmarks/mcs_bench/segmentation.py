@@ -16,8 +16,8 @@ from math import log
 from pathlib import Path
 
 from keju.errors import PrerequisiteError
-from keju.messages import message
 from keju.object_stores import cache_folder
+from keju.texts import _
 
 _BLOCK = re.compile(r"([\u4E00-\u9FD5a-zA-Z0-9+#&\._%\-]+)")
 _SPACE = re.compile(r"(\r\n|\s)")
@@ -190,7 +190,7 @@ def _cutter() -> _Cutter:
             from jieba import finalseg  # noqa: PLC0415
     except ImportError:
         raise PrerequisiteError(
-            message("mcs-bench.bleu-over-words"), 'pip install "keju[official]"'
+            _("BLEU over words, which needs jieba,"), 'pip install "keju[official]"'
         ) from None
     jieba.setLogLevel(logging.WARNING)
     folder = _cache_folder()

@@ -8,11 +8,11 @@ import re
 from keju.benchmarks.mcs_bench.script import official_edits
 from keju.errors import PrerequisiteError
 from keju.items import Item
-from keju.messages import message
 from keju.metrics import EditCounts, UndefinedMetricError
 from keju.scoring.preparations import check_length
 from keju.scoring.scoring_sample import ScoringSample, computed_once, json_kind
 from keju.text import Pair, official_convert, official_convert_value
+from keju.texts import _
 
 _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
 
@@ -46,7 +46,7 @@ def require_answer(sample: ScoringSample) -> None:
         UndefinedMetricError: the authors' form has no answer.
     """
     if sample.defect.answer_missing:
-        raise UndefinedMetricError(message("mcs-bench.script-stops-without-answer"))
+        raise UndefinedMetricError(_("the authors' script stops here: KeyError, no answer"))
 
 
 @computed_once
@@ -137,7 +137,7 @@ def edits(sample: ScoringSample) -> EditCounts:
 
 def _stopped(sample: ScoringSample, how: str) -> UndefinedMetricError:
     what = json_kind(json.loads(sample.response.not_text))
-    return UndefinedMetricError(message("mcs-bench.script-stops", how=how, what=what))
+    return UndefinedMetricError(_("the authors' script stops here: {}, Response is {}", how, what))
 
 
 def _converted(text: str) -> str:

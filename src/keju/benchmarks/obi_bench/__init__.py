@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from keju.messages import register
+from keju.texts import add_translations
 
 POSITION = 3
 """The benchmark's position in lists."""
@@ -24,4 +24,4 @@ PROVIDES: dict[str, dict[str, str]] = {
 Metrics are declared by the import of a module.
 """
 
-register("obi-bench", Path(__file__).parent / "messages")
+add_translations(Path(__file__).with_name("obi-bench.mo"))

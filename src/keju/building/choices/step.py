@@ -26,7 +26,7 @@ from keju.building.step_context import StepContext
 from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import message
+from keju.texts import n_
 
 
 class MakeChoicesSettings(Settings, frozen=True):
@@ -101,7 +101,14 @@ def make_choices_of_items(context: StepContext, settings: MakeChoicesSettings) -
     checks = check_choices(choices)
     context.table("leaks", checks, LeakCheck)
     context.table("option-use", count_option_use(choices), OptionUse)
-    context.note(message("steps.choices-made", count=len(choices), dropped=len(dropped)))
+    context.note(
+        n_(
+            "{} multiple-choice questions made, {n:,} item dropped",
+            "{} multiple-choice questions made, {n:,} items dropped",
+            len(dropped),
+            len(choices),
+        )
+    )
     for line in describe_leaks(checks):
         context.note(line)
 
@@ -123,7 +130,9 @@ def _make_target(settings: MakeChoicesSettings) -> Item:
     except DataError as error:
         raise UsageError(error.problem) from None
     if form != "letter":
-        raise UsageError(message("building.task-without-letters", task=found.id))
+        raise UsageError(
+            "task {!r} does not ask for a letter. Set to to a task that does", found.id
+        )
     return item
 
 
@@ -191,9 +200,12 @@ def _check_made(choices: Mapping[str, Choice], dropped: Sequence[Dropped]) -> No
     if choices:
         return
     if not dropped:
-        raise DataError(message("building.no-item-taken"))
+        raise DataError("no item is selected", hint="Name their tasks, or metadata that they have")
     first = dropped[0]
     raise DataError(
-        message("building.no-choice-question", count=len(dropped), reason=first.reason),
+        "no multiple-choice question could be made from {} items: {}",
+        len(dropped),
+        first.reason,
         item=first.subject,
+        hint="Use larger pools, or fewer options",
     )

@@ -30,7 +30,7 @@ from keju.building.worker_encoders import encode_images
 from keju.definitions import query_of
 from keju.encoders.pictures import PictureEncoder
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.texts import n_
 
 Drop = Literal["never", "copies", "items"]
 
@@ -126,13 +126,14 @@ def deduplicate_images(context: StepContext, settings: DedupImagesSettings) -> N
     context.table("duplicates", out, ImageDuplicate)
     copies = sum(kept != sha256 for sha256, kept in kept_by.items())
     context.note(
-        message(
-            "steps.image-copies",
-            copies=copies,
-            images=len(refs),
-            candidates=len(candidates),
-            dropped=len(out),
-            items=len(given),
+        n_(
+            "{} of {} images are copies of others ({n:,} candidate); {} of {} items dropped",
+            "{} of {} images are copies of others ({n:,} candidates); {} of {} items dropped",
+            len(candidates),
+            copies,
+            len(refs),
+            len(out),
+            len(given),
         )
     )
 

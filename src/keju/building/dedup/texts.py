@@ -28,7 +28,7 @@ from keju.building.engine import Engine
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _
 
 _BLOCK = 1000
 """Texts of a row of the engine."""
@@ -120,18 +120,19 @@ def deduplicate_texts(context: StepContext, settings: DedupTextsSettings) -> Non
     context.table("duplicates", _make_rows(kept, found, kinds), Duplicate)
     context.table("conflicts", _find_conflicts(found), Conflict)
     context.note(
-        message(
-            "steps.texts-deduplicated",
-            dropped=len(gone),
-            items=len(found.columns),
-            kept=len(found.groups),
-            exact=kinds["exact"],
-            canonical=kinds["canonical"],
-            near=kinds["near"],
+        _(
+            "{} of {} items dropped; {} items kept in their place ({} exact, {} canonical, {} "
+            "near)",
+            len(gone),
+            len(found.columns),
+            len(found.groups),
+            kinds["exact"],
+            kinds["canonical"],
+            kinds["near"],
         )
     )
     if found.capped:
-        context.note(message("steps.buckets-capped", count=found.capped))
+        context.note(_("{} buckets were too large to be compared completely", found.capped))
 
 
 STEP = Step(

@@ -15,7 +15,6 @@ from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
-from keju.messages import message
 from keju.models import open_model
 from keju.models.base import UNKNOWN_DTYPE
 from keju.models.request_fields import parse_extra_body
@@ -26,6 +25,7 @@ from keju.running.restricted_data import SendingCheck, SentData
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.text import answer_part
+from keju.texts import _
 
 UnusedReason = Literal["failed", "unparsed", "refused"]
 
@@ -161,9 +161,7 @@ class DraftRequester:
         if declined := next(
             (why for each in requests if (why := model.unsupported_reason(each))), ""
         ):
-            raise UsageError(
-                message("building.model-cannot-draft", model=settings.model, declined=declined)
-            )
+            raise UsageError("{} cannot draft that: {}", settings.model, declined)
         with ResponseStore(self.folder) as store:
             done = send_requests(
                 store, [model], lambda _: requests, policy=options.policy(),
@@ -174,14 +172,12 @@ class DraftRequester:
         if done.left:
             why = done.used_up or next((each.halted for each in done.models if each.halted), "")
             raise DataError(
-                message(
-                    "building.replies-missing",
-                    left=done.left,
-                    count=len(requests),
-                    why=f": {why}" if why else "",
-                ),
+                "{} of {} requests have no response yet{}",
+                done.left,
+                len(requests),
+                f": {why}" if why else "",
                 hint=next((each.hint for each in done.models if each.hint), "")
-                or message("building.replies-kept"),
+                or _("The responses so far are stored. Run the same command again to resume"),
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
         return map(replies.reply_to, requests)

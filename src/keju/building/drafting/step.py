@@ -27,10 +27,10 @@ from keju.definitions import benchmark, definitions
 from keju.definitions import task as declared
 from keju.errors import DataError, UsageError, unknown_name
 from keju.items import Item, Request
-from keju.messages import listed, message
 from keju.models import role_of
 from keju.runs import RunFolder
 from keju.runs.record_list import LazyList, RecordList
+from keju.texts import _, listed, n_
 
 OCR = "ocr"
 """The kind that needs no template: a transcription, as the task itself requests it."""
@@ -136,15 +136,15 @@ def _get_kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
             unknown_name(name, [OCR, *(each.name for each in templates.kinds)], "kind")
         )
     if role_of(settings.model) not in {"model", "answers"}:
-        raise UsageError(message("building.needs-language-model", model=settings.model, name=name))
+        raise UsageError(
+            "{} cannot draft {}, which requires a language model", settings.model, name
+        )
     if not settings.task and settings.benchmark not in kind.tasks:
         raise UsageError(
-            message(
-                "building.template-of-other-benchmark",
-                name=name,
-                benchmark=settings.benchmark,
-                tasks=", ".join(kind.tasks),
-            )
+            "{} does not make items of {}. Set benchmark: {}",
+            name,
+            settings.benchmark,
+            ", ".join(kind.tasks),
         )
     if settings.task and settings.task not in kind.makes:
         raise UsageError(f"{kind.name}: {unknown_name(settings.task, kind.makes, 'task')}")
@@ -189,10 +189,27 @@ def _find_targets(
                 numbers.append(number)
                 places.append(place)
     if kind.completes and complete and not numbers and not missing:
-        lacks.append(message("steps.no-item-for-kind", kind=kind.name, count=complete))
+        lacks.append(
+            n_(
+                "no item without an answer for {}; {n:,} page has items of such tasks. Set task = "
+                "… to add a draft to them",
+                "no item without an answer for {}; {n:,} pages have items of such tasks. Set task "
+                "= … to add a draft to them",
+                complete,
+                kind.name,
+            )
+        )
     for lack, count in missing.items():
         what = _describe_lack(lack, kind, settings)
-        lacks.append(message("steps.no-draft-of-kind", count=count, kind=kind.name, lack=what))
+        lacks.append(
+            n_(
+                "{n:,} page has no draft of the kind {}: missing {}",
+                "{n:,} pages have no draft of the kind {}: missing {}",
+                count,
+                kind.name,
+                what,
+            )
+        )
 
     def make(place: int) -> Page:
         return list_targets(pages[numbers[place]], kind, tasks, completed)[places[place]]
@@ -203,15 +220,17 @@ def _find_targets(
 def _describe_lack(lack: str, kind: Kind, settings: DraftSettings) -> str:
     """Name the material that a kind's pages lack, with a hint on how to supply it."""
     if lack == "image" and kind.completes:
-        return message("steps.material-image-for-completing")
+        return _(
+            "image. Give web pages an image: in their sidecar, by own_image, or in a table (rows)"
+        )
     if lack == "image" and kind.shown and not settings.show:
-        return message("steps.material-image-or-text")
+        return _('image. Set show = "text" to draft from their text')
     names = {
-        "image": message("steps.material-image"),
-        "text": message("steps.material-text"),
-        "notes": message("steps.material-notes"),
-        "description": message("steps.material-description"),
-        "keywords": message("steps.material-keywords"),
+        "image": _("image"),
+        "text": _("text"),
+        "notes": _("notes"),
+        "description": _("description"),
+        "keywords": _("keywords"),
     }
     return names.get(lack, lack)
 
@@ -224,7 +243,7 @@ def _find_lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
         try:
             make_question(page, _choose_task(kind, settings, page))
         except DataError as error:
-            return message("steps.material-question", problem=error.problem)
+            return _("complete question ({})", error.problem)
     return ""
 
 
@@ -238,22 +257,29 @@ def _describe_shortage(
         short += count < settings.per_page
         unread += 0 if page.text.strip() else count
     if kind.exact and short:
-        yield message(
-            "steps.fewer-drafts",
-            count=short,
-            pages=len(pages),
-            least=settings.per_page,
-            kind=kind.name,
+        yield _(
+            "{} of {} pages have fewer than {} drafts of {}",
+            short,
+            len(pages),
+            settings.per_page,
+            kind.name,
         )
     if unread and kind.checks:
-        yield message("steps.drafts-not-checked", count=unread, kind=kind.name)
+        yield n_(
+            "{n:,} draft of {} not checked against a text, because their pages have no "
+            "transcription",
+            "{n:,} drafts of {} not checked against a text, because their pages have no "
+            "transcription",
+            unread,
+            kind.name,
+        )
 
 
 def _transcribe(work: DraftRequester, pages: Sequence[Page]) -> Iterator[Item]:
     """Draft the texts of pages that have none."""
     settings = work.settings
     if role_of(settings.model) == "baseline":
-        raise UsageError(message("building.model-reads-nothing", model=settings.model))
+        raise UsageError("{} does not read text. Use an OCR engine, such as ppocr", settings.model)
     numbers = array("q")
     requests = RecordList(Request)
     for number, page in enumerate(pages):
@@ -305,11 +331,9 @@ def _choose_transcription_task(page: Page, settings: DraftSettings) -> str:
     every = (each.id for each in benchmark(settings.benchmark).tasks if _is_transcription(each.id))
     name = settings.task or (own if reads else next(every, ""))
     if not name:
-        raise UsageError(
-            message("building.no-transcription-task", ocr=OCR, benchmark=settings.benchmark)
-        )
+        raise UsageError("{}: no task of {} asks for a transcription", OCR, settings.benchmark)
     if not _is_transcription(name):
-        raise UsageError(message("building.task-not-transcription", ocr=OCR, name=name))
+        raise UsageError("{}: task {} does not ask for a transcription", OCR, name)
     return name
 
 
@@ -369,7 +393,14 @@ def _check_failed(work: DraftRequester) -> None:
     if first is not None:
         count = sum(each.what == "failed" for each in work.unused)
         raise DataError(
-            message("building.draft-requests-failed", count=count, why=first.why), item=first.page
+            n_(
+                "{n:,} request failed. The first error: {}",
+                "{n:,} requests failed. The first error: {}",
+                count,
+                first.why,
+                hint="Stored responses are kept. Run the same command again, or set leave_failed",
+            ),
+            item=first.page,
         )
 
 
@@ -381,7 +412,12 @@ def _report(
 ) -> None:
     counts = Counter(draft.signature.split()[0] for draft in drafts)
     found = listed(f"{count} {name}" for name, count in counts.items())
-    context.note(message("steps.drafts-made", found=found or message("errors.none")))
+    context.note(
+        _(
+            "drafts: {}. They must be accepted by a person before use in a benchmark",
+            found or _("none"),
+        )
+    )
     for line in lacks:
         context.note(line)
     for what, count in Counter(each.what for each in work.unused).items():
@@ -390,7 +426,7 @@ def _report(
 
 def _count_unused(what: str, count: int) -> str:
     if what == "failed":
-        return message("steps.responses-failed", count=count)
+        return _("{} responses failed (tables/unused)", count)
     if what == "unparsed":
-        return message("steps.responses-unparsed", count=count)
-    return message("steps.responses-refused", count=count)
+        return _("{} responses unparsed (tables/unused)", count)
+    return _("{} responses refused (tables/unused)", count)

@@ -14,7 +14,6 @@ from keju.definitions import Definition, definitions, is_shipped, task
 from keju.errors import UsageError, unknown_name
 from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import Item
-from keju.messages import message
 
 Show = Literal["text", "image", "image-and-text"]
 """The material from which a kind is drafted: that of its stages, the page's image, or both."""
@@ -121,9 +120,7 @@ def read_templates(path: Path | None = None, benchmark: str = "") -> Templates:
     found = read_toml(path, Templates, what="a file of templates")
     for kind in found.kinds:
         if fault := find_template_fault(kind):
-            raise UsageError(
-                message("building.template-fault", path=path, name=kind.name, fault=fault)
-            )
+            raise UsageError("{}: kind {}: {}", path, kind.name, fault)
     return found
 
 
@@ -134,11 +131,7 @@ def _add_tasks(templates: Templates, used: Sequence[Definition]) -> Templates:
         for name, drafts in definition.drafts.items():
             if name not in kinds:
                 raise UsageError(
-                    message(
-                        "building.draft-kind-unknown",
-                        name=definition.name,
-                        problem=unknown_name(name, kinds, "kind"),
-                    )
+                    "{}: drafts: {}", definition.name, unknown_name(name, kinds, "kind")
                 )
             kind, (first, *others) = kinds[name], drafts.tasks
             shown = {definition.name: drafts.show} if drafts.show else {}
@@ -160,9 +153,18 @@ def change_material(kind: Kind, show: Show) -> Kind:
     if show == "text" and not any("image" in stage.shows for stage in kind.stage):
         return kind
     if any("image" in stage.shows for stage in kind.stage):
-        raise UsageError(message("building.show-fixed-by-stages", show=show, name=kind.name))
+        raise UsageError(
+            "show = {!r}: the stages of {} already define which of them shows the image. Remove "
+            "show",
+            show,
+            kind.name,
+        )
     if show == "image" and set(kind.needs) - {"text", "image"}:
-        raise UsageError(message("building.show-image-unused", name=kind.name))
+        raise UsageError(
+            "show = 'image': {} is drafted from known facts about the image. Use text or "
+            "image-and-text",
+            kind.name,
+        )
     kept = {"text"} if show == "image" else set[str]()
     stages = [
         msgspec.structs.replace(

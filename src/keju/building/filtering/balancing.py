@@ -15,7 +15,7 @@ from keju.building.step_context import StepContext
 from keju.datasets.values import value_label
 from keju.errors import UsageError, unknown_name
 from keju.items import Item, get_group
-from keju.messages import listed, message
+from keju.texts import _, listed
 
 _FIELDS: dict[str, Callable[[Item], str]] = {
     "task": lambda item: item.task,
@@ -74,9 +74,9 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
         UsageError: nothing limits a stratum, or no item has a field that was named.
     """
     if not settings.most and not settings.ratio:
-        raise UsageError(message("building.nothing-limits-stratum"))
+        raise UsageError("no limit for a stratum is set. Set most or ratio")
     if 0 < settings.ratio < 1:
-        raise UsageError(message("building.ratio-too-small", ratio=settings.ratio))
+        raise UsageError("ratio must be 1 or more, not {:g}", settings.ratio)
     strata = _list_strata(context, settings.by)
     allowed = compute_allowance(list(map(len, strata.values())), settings.most, settings.ratio)
     kept: set[str] = set()
@@ -99,14 +99,14 @@ def balance_items(context: StepContext, settings: BalanceSettings) -> None:
     write_dropped(context.out, left)
     counts = [row.kept for row in rows]
     context.note(
-        message(
-            "steps.balanced",
-            kept=len(kept),
-            items=len(context.dataset),
-            strata=len(rows),
-            fields=listed(settings.by),
-            least=min(counts),
-            most=max(counts),
+        _(
+            "{} of {} items kept in {} strata by {}: {} to {} in each",
+            len(kept),
+            len(context.dataset),
+            len(rows),
+            listed(settings.by),
+            min(counts),
+            max(counts),
         )
     )
 

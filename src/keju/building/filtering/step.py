@@ -40,7 +40,7 @@ from keju.encoders.matches import MatchEncoder
 from keju.errors import UsageError, unknown_name
 from keju.files import write_atomic
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _, n_
 
 _CHUNK = 2048
 """Items whose texts are measured at a time."""
@@ -131,7 +131,7 @@ def _measure_texts(
     if settings.clip:
         matches = compute_matches(context, context.dataset, settings.clip)
     else:
-        context.note(message("steps.match-unscored"))
+        context.note(_("image-text match: unscored, because no CLIP weights are given (clip)"))
     texts = map(collect_texts, context.dataset)
     found = context.engine.iter_map("texts", texts, words, TextMeasures, chunk=_CHUNK)
     for item, measures in zip(context.dataset, found, strict=True):
@@ -154,16 +154,22 @@ def _report(context: StepContext, quality: Quality) -> None:
     report = render_quality_report(quality, distributions, name)
     write_atomic(context.out / FILE, report + "\n")
     context.note(
-        message(
-            "steps.measured",
-            items=quality.items,
-            images=len(quality.pictures),
-            dropped=quality.dropped,
-            file=FILE,
+        _(
+            "{} and {} measured, {} dropped; see {} for distributions and the worst items",
+            n_("{n:,} item", "{n:,} items", quality.items),
+            n_("{n:,} image", "{n:,} images", len(quality.pictures)),
+            n_("{n:,} item", "{n:,} items", quality.dropped),
+            FILE,
         )
     )
     if listed:
-        context.note(message("steps.listed-words", count=len(listed)))
+        context.note(
+            n_(
+                "{n:,} item contains listed words; review them (tables/listed)",
+                "{n:,} items contain listed words; review them (tables/listed)",
+                len(listed),
+            )
+        )
 
 
 _BATCH = 64

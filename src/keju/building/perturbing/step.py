@@ -20,9 +20,9 @@ from keju.datasets.line_kinds import FLOW
 from keju.definitions import query_of
 from keju.errors import DataError, number_of
 from keju.items import Item, get_group
-from keju.messages import message
 from keju.runs.record_list import RecordList
 from keju.scoring.memorization import CONTROL, CONTROL_OF, WRONG_PAGE
+from keju.texts import _
 
 Kind = Literal["look-alike", "other", "swapped", "blanked", "wrong-page"]
 
@@ -100,9 +100,11 @@ def make_controls(context: StepContext, settings: PerturbSettings) -> None:
                 count += 1
         if not count:
             raise DataError(
-                message("building.no-control-of-kind", kind=kind), hint=_describe_need(kind)
+                "no item can be converted to a control of the kind {}",
+                kind,
+                hint=_describe_need(kind),
             )
-        context.note(message("steps.controls-made", kind=kind, count=count))
+        context.note(_("{}: {} controls", kind, count))
     context.table("controls", made, Control)
 
 
@@ -116,8 +118,11 @@ STEP = Step(
 
 def _describe_need(kind: Kind) -> str:
     if kind == WRONG_PAGE:
-        return message("steps.wrong-page-needs")
-    return message("steps.alteration-needs")
+        return _(
+            "It requires items with images of two groups or more that ask for a transcription, a "
+            "letter or a short answer"
+        )
+    return _("It requires transcriptions with lines, before typeset draws them")
 
 
 def _alter_text(

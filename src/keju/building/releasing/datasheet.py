@@ -18,7 +18,7 @@ from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.errors import UsageError, number_of, unknown_name
 from keju.files import read_toml, shipped_toml
-from keju.messages import in_english, listed, message
+from keju.texts import in_english, listed, n_
 
 FILE = "DATASHEET.md"
 
@@ -44,7 +44,7 @@ def read_answers(path: Path) -> dict[str, str]:
         if name not in asked:
             raise UsageError(f"{path}: {unknown_name(name, sorted(asked), 'question')}")
         if not isinstance(value, str) or not value.strip():
-            raise UsageError(message("building.answer-not-in-quotes", path=path, name=name))
+            raise UsageError("{}: {}: write the answer as text in quotes", path, name)
     return given
 
 
@@ -59,7 +59,9 @@ def render_datasheet(known: DatasheetData, answers: Mapping[str, str]) -> str:
         "",
     ]
     if left := list_open_questions(answers):
-        open_ = message("steps.questions-open", count=len(left), names=listed(left))
+        open_ = n_(
+            "{n:,} question is open: {}.", "{n:,} questions are open: {}.", len(left), listed(left)
+        )
         lines += [in_english(open_), ""]
     for part in _load_sections():
         lines += [f"## {part.title}", ""]

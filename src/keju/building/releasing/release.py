@@ -46,8 +46,8 @@ from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
-from keju.messages import join_clauses, listed, message
 from keju.object_stores import is_address, stage_output
+from keju.texts import _, join_clauses, listed, n_
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
@@ -105,7 +105,7 @@ def write_release(
 def _write_release(dataset: Dataset, out: Path, settings: ReleaseSettings) -> WrittenRelease:
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("building.release-out-not-empty", out=out))
+        raise UsageError("{}: not an empty folder. Choose another --out", out)
     answers = read_answers(settings.answers) if settings.answers else {}
     dataset = _add_metadata(dataset, settings)
     items = ReleaseSummary(dataset, dataset.manifest.licence)
@@ -114,7 +114,7 @@ def _write_release(dataset: Dataset, out: Path, settings: ReleaseSettings) -> Wr
     partial = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    for _ in write_parquet(dataset, dataset, partial):
+    for __ in write_parquet(dataset, dataset, partial):
         pass
     _write_prompts(dataset, partial / PROMPTS)
     _describe(dataset, items, partial, settings, checks, answers)
@@ -125,13 +125,17 @@ def _write_release(dataset: Dataset, out: Path, settings: ReleaseSettings) -> Wr
         out.rmdir()
     partial.replace(out)
     notes: list[str] = [
-        message("steps.not-passed", what=each.what, found=each.found)
-        for each in checks
-        if not each.passed
+        _("not passed: {}: {}", each.what, each.found) for each in checks if not each.passed
     ]
     if left := list_open_questions(answers):
         notes.append(
-            message("steps.questions-open-in", file=SHEET, count=len(left), names=listed(left))
+            n_(
+                "{}: {n:,} question is open: {}.",
+                "{}: {n:,} questions are open: {}.",
+                len(left),
+                SHEET,
+                listed(left),
+            )
         )
     return WrittenRelease(out, (*names, SUMS), checks, tuple(notes))
 
@@ -146,7 +150,7 @@ def release_items(context: StepContext, settings: ReleaseSettings) -> None:
     for item in context.iter_items():
         context.keep(item)
     done = write_release(context.dataset, context.out / RELEASE, settings)
-    context.note(message("steps.release-files", folder=RELEASE, files=listed(done.files)))
+    context.note(_("{}/ contains {}", RELEASE, listed(done.files)))
     for line in done.notes:
         context.note(line)
 
@@ -171,15 +175,7 @@ def _add_metadata(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
     for word, value in given.items():
         known = getattr(manifest, word)
         if value and value != known and known.strip().casefold() not in _NOT_GIVEN:
-            raise UsageError(
-                message(
-                    "building.release-word-known",
-                    field=word,
-                    value=value,
-                    path=dataset.path,
-                    known=known,
-                )
-            )
+            raise UsageError("--{0} {1}: {2} has the {0} {3!r}", word, value, dataset.path, known)
     return dataset.with_manifest(replace(manifest, **{k: v for k, v in given.items() if v}))
 
 
@@ -247,25 +243,33 @@ def _run_checks(
     Raises:
         DataError: an error that `keju data validate` finds, no licence or source, or drafts.
     """
-    there = {"licence": message("steps.check-licence"), "source": message("steps.check-source")}
+    there = {"licence": _("there is a licence"), "source": _("there is a source")}
     for word, what in there.items():
         value = getattr(dataset.manifest, word)
         if value.strip().casefold() in _NOT_GIVEN:
             raise DataError(
-                message("building.release-word-missing", field=word, value=value),
+                "the {} is {!r}, and a release requires one",
+                word,
+                value,
                 file=dataset.path / "dataset.json",
+                hint=_("Find it out, and set it in the release: --{} …", word),
             )
         yield Check(what, value, passed=True)
     yield _check_licences(items)
     if items.drafts and not settings.drafts:
         raise DataError(
-            message("building.drafts-not-accepted", count=items.drafts),
+            n_(
+                "{n:,} item is a draft that no person has accepted",
+                "{n:,} items are drafts that no person has accepted",
+                items.drafts,
+                hint="Have them reviewed, or use --drafts to release them without review",
+            ),
             file=dataset.path,
             item=items.first_draft,
         )
     yield Check(
-        message("steps.check-drafts"),
-        message("steps.drafts-are", count=items.drafts),
+        _("no item is a draft that no person has accepted"),
+        n_("{n:,} is", "{n:,} are", items.drafts),
         not items.drafts,
     )
     counts: Counter[str] = Counter()
@@ -275,12 +279,19 @@ def _run_checks(
                 finding.problem,
                 file=dataset.path,
                 item=finding.item,
-                hint=message("building.hint-and-validate", hint=finding.hint),
+                hint=_("{} See: keju data validate", finding.hint),
             )
         counts[finding.severity] += 1
     yield Check(
-        message("steps.check-valid"),
-        message("steps.valid-found", warnings=counts["warning"], notices=counts["notice"]),
+        _(
+            "every item and image is valid (keju data validate: each image is decoded, its size "
+            "and SHA-256 agree with its item)"
+        ),
+        _(
+            "0 errors, {}, {}",
+            n_("{n:,} warning", "{n:,} warnings", counts["warning"]),
+            n_("{n:,} notice", "{n:,} notices", counts["notice"]),
+        ),
         passed=True,
     )
     yield _check_references(items)
@@ -291,12 +302,9 @@ def _run_checks(
 def _check_licences(items: ReleaseSummary) -> Check:
     """Check that no item has a licence that the release's does not name."""
     others = items.licences.list_others()
-    licences = join_clauses(
-        message("steps.items-under-licence", count=count, licence=licence)
-        for licence, count in others
-    )
+    licences = join_clauses(_("{:,} under {}", count, licence) for licence, count in others)
     return Check(
-        message("steps.check-licences"), licences or message("steps.licences-same"), not others
+        _("no item has another licence than the release"), licences or _("none has"), not others
     )
 
 
@@ -304,21 +312,31 @@ def _check_references(items: ReleaseSummary) -> Check:
     """Check that every item that is scored has a reference."""
     bare = items.unscored
     found = (
-        message("steps.no-references", count=bare, items=items.items)
+        _("{:,} of {:,} have none: their responses are not scored", bare, items.items)
         if bare
-        else message("steps.no-references-missing")
+        else _("0 have none")
     )
-    return Check(message("steps.check-references"), found, not bare)
+    return Check(_("every item has a reference"), found, not bare)
 
 
 def _check_splits(items: ReleaseSummary) -> Check:
     """Check that no group and no image is in both splits."""
     groups, images = items.in_both_splits
-    found = message("steps.in-both", groups=groups, images=images)
-    return Check(message("steps.check-splits"), found, not groups + images)
+    found = _(
+        "{} and {} in both",
+        n_("{n:,} group", "{n:,} groups", groups),
+        n_("{n:,} image", "{n:,} images", images),
+    )
+    return Check(
+        _("no group and no image is in both test and reference"), found, not groups + images
+    )
 
 
 def _check_repeats(items: ReleaseSummary) -> Check:
     """Check that no two items have the same question about the same images."""
     again = items.repeated
-    return Check(message("steps.check-repeats"), message("steps.repeated", count=again), not again)
+    return Check(
+        _("no two items have the same question about the same images"),
+        _("{} repeated", again),
+        not again,
+    )

@@ -18,7 +18,7 @@ from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
 from keju.errors import DataError, UsageError
 from keju.items import Item, get_group
-from keju.messages import listed, message
+from keju.texts import _, listed, n_
 
 Split = Literal["test", "reference"]
 
@@ -141,7 +141,7 @@ def divide(units: UnitTasks, sizes: Indices, share: float, rng: np.random.Genera
 
     shuffled = rng.permutation(len(sizes))
     order = shuffled[np.argsort(-sizes[shuffled], kind="stable")].tolist()
-    for _ in range(_PASSES):
+    for __ in range(_PASSES):
         if not sum(map(falls, order)):
             break
     return chosen
@@ -193,8 +193,21 @@ def split_items(context: StepContext, settings: SplitSettings) -> None:
     given = _Given(context.dataset)
     total, free, lacking = len(given.tasks), int(given.free.sum()), int(given.lacking.sum())
     if free < 2:
-        more = message("building.and-references", count=lacking) if lacking else ""
-        raise UsageError(message("building.nothing-to-split", items=total, units=free, more=more))
+        more = (
+            n_(
+                ", and references to the {n:,} item without one",
+                ", and references to the {n:,} items without one",
+                lacking,
+            )
+            if lacking
+            else ""
+        )
+        raise UsageError(
+            "the {} form {}, and a split requires two. Give each book a group of its own{}",
+            n_("{n:,} item", "{n:,} items", total),
+            n_("{n:,} unit", "{n:,} units", free),
+            more,
+        )
     chosen = given.choose(settings.reference, context.rng("divide"))
     side = np.zeros(total, bool)
     context.table("places", _keep_all(context, given, chosen, side))
@@ -202,17 +215,40 @@ def split_items(context: StepContext, settings: SplitSettings) -> None:
     context.table("split", rows, TaskSplit)
     reference = int(side.sum())
     context.note(
-        message("steps.split-done", test=total - reference, reference=reference, units=free)
+        _(
+            "{} to test, {:,} to reference, in {}",
+            n_("{n:,} item", "{n:,} items", total - reference),
+            reference,
+            n_("{n:,} unit", "{n:,} units", free),
+        )
     )
     divided, without = (int(given.sizes[which].sum()) for which in (given.free, given.bare))
     if kept := total - divided - without:
-        context.note(message("steps.split-kept-of-pairs", count=kept))
+        context.note(
+            n_(
+                "{n:,} item keeps its split: tasks of pairs, and items connected with them",
+                "{n:,} items keep their split: tasks of pairs, and items connected with them",
+                kept,
+            )
+        )
     if without:
-        context.note(message("steps.split-kept-without-reference", count=without))
+        context.note(
+            n_(
+                "{n:,} item keeps its split, because they have no reference",
+                "{n:,} items keep their split, because they have no reference",
+                without,
+            )
+        )
     for name in ("test", "reference"):
         if bare := [row for row in rows if not getattr(row, name) and row.kept < row.items]:
-            names = (message("steps.task-of-units", task=row.task, units=row.units) for row in bare)
-            context.note(message("steps.split-side-empty", side=name, names=listed(names)))
+            names = (n_("{} ({n:,} unit)", "{} ({n:,} units)", row.units, row.task) for row in bare)
+            context.note(
+                _(
+                    "no {} item of {}: their items form too few independent units",
+                    name,
+                    listed(names),
+                )
+            )
 
 
 STEP = Step(
@@ -227,7 +263,7 @@ def _is_of_pairs(item: Item) -> bool:
     try:
         return task(item.task).of_pairs
     except UsageError as error:
-        raise DataError(str(error), item=item.id, hint=message("building.give-task-id")) from None
+        raise DataError(str(error), item=item.id, hint=_("Give it the id of a task")) from None
 
 
 def _keep_all(

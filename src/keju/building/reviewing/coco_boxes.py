@@ -17,7 +17,6 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import write_json
 from keju.items import Item
-from keju.messages import message
 
 LABEL = "character"
 COCO_FILE = "boxes.json"
@@ -40,12 +39,18 @@ def write_boxes(dataset: Dataset, items: Sequence[Item], out: Path) -> None:
             if first.boxes != item.boxes:
                 # The returned boxes of the image would be read as corrections of both items.
                 raise DataError(
-                    message("building.other-boxes-on-picture", item=first.id),
+                    "the item and {} show the same image, but have different boxes",
+                    first.id,
                     file=dataset.path,
                     item=item.id,
+                    hint="Export the two separately, or export to Label Studio",
                 )
     if not boxed:
-        raise DataError(message("building.no-item-has-boxes"), file=dataset.path)
+        raise DataError(
+            "none of the items has boxes",
+            file=dataset.path,
+            hint="Export the items as a sheet: --form sheet",
+        )
     names = export_images(dataset, (item.images[0] for item in boxed.values()), out)
     images: list[dict[str, object]] = []
     boxes: list[dict[str, object]] = []
@@ -78,7 +83,9 @@ def read_boxes(file: Path, items: Mapping[str, Item], person: str) -> list[Verdi
     if annotations.notes:
         # If such annotations were ignored, their boxes would count as removed.
         notes = "; ".join(annotations.notes)
-        raise DataError(message("building.not-only-boxes", notes=notes), file=file)
+        raise DataError(
+            "the annotations are not only boxes: {}", notes, file=file, hint="Draw each as a box"
+        )
     verdicts = []
     for path, drawn in annotations.of.items():
         boxed = by_hash[path.name]
@@ -114,5 +121,10 @@ class _ExportedImages(ImageNames):
         del item
         image_hash = parse_hash(name)
         if image_hash not in self._hashes:
-            raise DataError(message("building.picture-not-sent", name=name[:80]), file=file)
+            raise DataError(
+                "the image {!r} was not exported with boxes of this dataset",
+                name[:80],
+                file=file,
+                hint="Keep the names of the exported images",
+            )
         return Path(image_hash)

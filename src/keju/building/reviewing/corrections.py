@@ -14,7 +14,6 @@ from keju.building.reviewing.verdicts import Verdict
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item, Line
-from keju.messages import message
 
 
 def is_transcribed(item: Item) -> bool:
@@ -39,7 +38,11 @@ def unify_texts(item: Item, verdict: Verdict) -> Verdict:
         return verdict
     text = verdict.corrections.transcription
     if corrected.get("answer", text) != text:
-        raise DataError(message("building.two-new-texts"), item=item.id)
+        raise DataError(
+            "the new answer and the new transcription differ, but are the same text in this task",
+            item=item.id,
+            hint="Write the new text in one of the two",
+        )
     corrections = replace(verdict.corrections, answer=text, transcription=UNSET)
     return replace(verdict, corrections=corrections)
 

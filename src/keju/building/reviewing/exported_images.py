@@ -14,7 +14,6 @@ from keju.files import write_atomic
 from keju.images import decoding, open_header, orientation_of
 from keju.items import Box, ImageRef, Item
 from keju.local_paths import check_local
-from keju.messages import message
 
 IMAGES = "images"
 
@@ -51,7 +50,11 @@ def export_images(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
         with decoding(source, name):
             turned = orientation_of(open_header(source, name=name)) != 1
         if turned:
-            raise DataError(message("building.turned-by-exif"), file=name)
+            raise DataError(
+                "only the EXIF data rotates this image, and some tools ignore it",
+                file=name,
+                hint="Rotate the pixels first: keju build standardise",
+            )
         names[ref.sha256] = name_image(len(names) + 1, ref)
         target = out / IMAGES / names[ref.sha256]
         target.unlink(missing_ok=True)
@@ -78,7 +81,7 @@ def find_box_changes(item: Item, found: Sequence[Box], *, within: float) -> tupl
     size = (item.images[0].width, item.images[0].height)
     for box in found:
         if fault := box_fault(box, size):
-            raise DataError(message("building.review-box-fault", fault=fault), item=item.id)
+            raise DataError("the box {}", fault, item=item.id, hint="Draw it again")
     left = list(found)
     kept = []
     for own in item.boxes:

@@ -26,7 +26,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import relative_path
 from keju.items import Item
-from keju.messages import Message, message
+from keju.texts import Text, _
 
 Form = Literal["sheet", "label-studio", "coco"]
 
@@ -50,15 +50,17 @@ def export_review(
         DataError: there are no items, or an image cannot be exported.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise UsageError(message("building.review-out-exists", out=out))
+        raise UsageError("{} exists already. Choose another --out", out)
     if not items:
-        raise DataError(message("building.nothing-to-review"), file=dataset.path)
+        raise DataError(
+            "there are no items to review", file=dataset.path, hint="Choose other items"
+        )
     if form == "coco" and scales:
-        raise UsageError(message("building.coco-without-marks"))
+        raise UsageError("COCO has no place for marks. Remove the scales")
     scales = scales or read_review_form()
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
-            raise UsageError(message("building.review-sheet-name", out=out))
+            raise UsageError("{}: the name of a sheet must end in .csv or .jsonl", out)
         write_sheet(dataset, items, out, scales)
     elif form == "label-studio":
         write_tasks(dataset, items, out, scales)
@@ -66,24 +68,41 @@ def export_review(
         write_boxes(dataset, items, out)
 
 
-def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Message]:
+def describe_export(form: Form, dataset: Dataset, out: Path) -> list[Text]:
     """Describe an export to the user: where the images are, and how the tool shows them."""
     if form == "sheet":
         folder = relative_path(dataset.path, out.parent)
         if dataset.packed:
-            return [message("building.review-images-packed", folder=folder)]
-        return [message("building.review-images-beside", folder=folder)]
-    lines = [message("building.review-images-copied", folder=out / IMAGES)]
+            return [
+                _(
+                    "The images are stored in the tables of {}, relative to the sheet, and cannot "
+                    "be opened as files",
+                    folder,
+                )
+            ]
+        return [
+            _(
+                "The images are in {}, relative to the sheet. The column images contains "
+                "their paths",
+                folder,
+            )
+        ]
+    lines = [_("The images are in {}", out / IMAGES)]
     if form == "label-studio":
         root = shlex.quote(str(out.resolve().parent))
         start = f"{SERVING}=true {DOCUMENT_ROOT}={root} label-studio start"
         lines += [
-            message("building.review-start-label-studio", command=start),
-            message(
-                "building.review-set-up-label-studio",
-                interface=INTERFACE,
-                images=out.resolve() / IMAGES,
-                tasks=TASKS,
+            _(
+                "Start Label Studio with access to the images: {}. One server can show several "
+                "exports of the same folder",
+                start,
+            ),
+            _(
+                "In Label Studio, use {} as the labelling interface, add {} as local storage "
+                "without syncing it, and import {}. After the review, export as JSON",
+                INTERFACE,
+                out.resolve() / IMAGES,
+                TASKS,
             ),
         ]
     return lines
@@ -103,16 +122,27 @@ def read_review(
     if src.suffix.casefold() in SUFFIXES:
         return read_sheet(src, items, person, scales)
     if src.suffix.casefold() == ".zip":
-        raise DataError(message("building.review-archive"), file=src)
+        raise DataError(
+            "the file is an archive", file=src, hint="Unpack it. From Label Studio, export as JSON"
+        )
     if src.suffix.casefold() in _WORKBOOKS:
-        raise DataError(message("building.review-office-file"), file=src)
+        raise DataError(
+            "keju does not read this spreadsheet format",
+            file=src,
+            hint="Save it as .xlsx or as CSV (UTF-8)",
+        )
     if src.is_dir() and (src / TASKS).is_file():
         return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):
         return read_tasks(src, items, person, scales)
     boxes = src / COCO_FILE if src.is_dir() else src
     if not boxes.is_file():
-        raise DataError(message("building.no-review-found"), file=src)
+        raise DataError(
+            "the path contains no review. keju reads sheets, exports of Label Studio, and boxes "
+            "as COCO",
+            file=src,
+            hint="Use the files that the tool exported",
+        )
     return read_boxes(boxes, items, person)
 
 

@@ -31,7 +31,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import read_json, write_atomic, write_json
 from keju.items import Box, Item
-from keju.messages import message
+from keju.texts import _
 
 TASKS, INTERFACE = "tasks.json", "interface.xml"
 
@@ -195,15 +195,20 @@ def read_tasks(
     for number, task in enumerate(read_json(file, list[_Task]), start=1):
         if not task.data:
             raise DataError(
-                message("building.label-studio-no-data"), file=file, item=f"task {number}"
+                "the task contains no data",
+                file=file,
+                item=f"task {number}",
+                hint="Export as JSON from Label Studio, not as JSON-MIN",
             )
         name = task.data.get("item")
         item = items.get(name) if isinstance(name, str) else None
         if item is None:
             raise DataError(
-                message("building.no-item-called", name=str(name)[:80]),
+                "the dataset does not contain an item {!r}",
+                str(name)[:80],
                 file=file,
                 item=f"task {number}",
+                hint="Use the dataset from which the review was exported",
             )
         seal = task.data.get("seal")
         given: dict[str, Verdict] = {}
@@ -222,7 +227,11 @@ def read_tasks(
 
 def _check_repeated(first: Verdict, verdict: Verdict) -> None:
     if first != verdict:
-        raise DataError(message("building.two-annotations", person=verdict.person))
+        raise DataError(
+            "the task has two different annotations of {}",
+            verdict.person,
+            hint="Delete one of them in Label Studio and export again",
+        )
 
 
 def _read_verdict(
@@ -230,10 +239,18 @@ def _read_verdict(
 ) -> Verdict:
     results = annotation.result
     if len(results) > _MOST_RESULTS:
-        raise DataError(message("building.too-many-results", most=_MOST_RESULTS))
+        raise DataError(
+            "the annotation has more than {:,} texts and boxes",
+            _MOST_RESULTS,
+            hint="Delete those that are not needed",
+        )
     if other := next((result.type for result in results if result.type in _OTHER_SHAPES), ""):
         # If such shapes were ignored, their boxes would count as removed.
-        raise DataError(message("building.shape-not-a-box", shape=other))
+        raise DataError(
+            "the annotation has a shape of the type {!r}, but keju reads only boxes",
+            other,
+            hint="Draw a box",
+        )
     corrected: dict[str, Any] = {}
     for name in _TEXTS:
         text = _read_text(results, name)
@@ -248,7 +265,10 @@ def _read_verdict(
     if decision == Decision.REJECT:
         corrected = {}
     if decision == Decision.CORRECT and not corrected:
-        raise DataError(message("building.correction-missing"))
+        raise DataError(
+            "the decision is `correct`, but there is no correction",
+            hint="Write the correction, or decide `accept`",
+        )
     fields = {
         "item": item.id,
         "person": _name_person(annotation, person),
@@ -261,9 +281,14 @@ def _read_verdict(
     try:
         verdict = msgspec.convert(fields, Verdict)
     except msgspec.ValidationError as error:
-        raise DataError(message("building.not-a-verdict", error=error)) from None
+        raise DataError(
+            "the annotation is not a valid verdict: {}", error, hint="Review the item again"
+        ) from None
     if not seal:
-        raise DataError(message("building.label-studio-no-seal"))
+        raise DataError(
+            "the task has no seal, so the version of the item that was reviewed is unknown",
+            hint="Import the tasks.json that keju exported into Label Studio",
+        )
     return verdict
 
 
@@ -276,7 +301,11 @@ def _read_decision(results: list[_Result], corrected: Mapping[str, Any]) -> Deci
         (choice,) = ticked
         decision = Decision(choice)
     except ValueError:
-        unclear = message("building.decision-unclear", ticked=", ".join(ticked)[:60])
+        unclear = _(
+            "the decision is {!r}",
+            ", ".join(ticked)[:60],
+            hint="Choose one of `accept`, `correct` and `reject` in Label Studio",
+        )
         raise DataError(unclear) from None
     return Decision.CORRECT if corrected and decision == Decision.ACCEPT else decision
 
@@ -288,18 +317,20 @@ def _read_marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
         if not result.from_name.startswith(MARK):
             continue
         if result.from_name not in scales:
-            raise DataError(message("building.choice-of-no-scale", scale=result.from_name[:60]))
+            raise DataError(
+                "{!r} is not a scale of the review form",
+                result.from_name[:60],
+                hint="Use the form that was exported: --scales FILE.toml",
+            )
         scale, value = scales[result.from_name], result.value
         texts = value.choices if value.rating is None else [*value.choices, str(value.rating)]
         mark = scale.parse_mark(texts[0]) if len(texts) == 1 else None
         if mark is None:
             raise DataError(
-                message(
-                    "building.label-studio-not-a-mark",
-                    given=", ".join(texts)[:60],
-                    name=scale.name,
-                    count=len(scale.marks),
-                )
+                "{!r} is not a mark of the scale {}",
+                ", ".join(texts)[:60],
+                scale.name,
+                hint=_("Choose one of its {} marks, or none", len(scale.marks)),
             )
         given[scale.name] = mark
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
@@ -315,22 +346,25 @@ def _read_text(results: list[_Result], name: str) -> str | None:
 
 def _read_box(item: Item, result: _Result) -> Box:
     if not item.images:
-        raise DataError(message("building.box-without-picture"))
+        raise DataError(
+            "the annotation has a box, but the item has no image", hint="Delete the box"
+        )
     wide, high = item.images[0].width, item.images[0].height
     size = (result.original_width, result.original_height)
     if size != (wide, high):
         raise DataError(
-            message(
-                "building.box-on-other-size",
-                drawn_width=size[0],
-                drawn_height=size[1],
-                wide=wide,
-                high=high,
-            )
+            "a box was drawn on an image of {}x{} pixels, but the image of the item has {}x{}",
+            size[0],
+            size[1],
+            wide,
+            high,
+            hint="Use the exported image in the tool",
         )
     value = result.value
     if value.rotation or result.image_rotation:
-        raise DataError(message("building.box-turned"))
+        raise DataError(
+            "a box is rotated, but keju reads only upright boxes", hint="Draw an upright box"
+        )
     x0, y0 = value.x * wide / 100, value.y * high / 100
     return Box(x0=x0, y0=y0, x1=x0 + value.width * wide / 100, y1=y0 + value.height * high / 100)
 
@@ -342,7 +376,7 @@ def _name_person(annotation: _Annotation, person: str) -> str:
         name = " ".join(filter(None, (by.first_name.strip(), by.last_name.strip())))
         return by.email or name or by.username or f"user {by.id}"
     # "Li Hua li@example.org, 3" in exports of some versions.
-    created, _, _ = annotation.created_username.rpartition(",")
+    created, __, __ = annotation.created_username.rpartition(",")
     if address := _ADDRESS.search(created):
         return address[0]
     if created.strip():

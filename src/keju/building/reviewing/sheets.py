@@ -28,7 +28,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import FORMULA, relative_path, write_atomic
 from keju.items import Item
-from keju.messages import Message, message
+from keju.texts import Text, _, n_
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 """Suffixes of returned sheets; spreadsheets save "Unicode text" as .txt."""
@@ -171,7 +171,9 @@ def _read_rows(file: Path) -> list[Row]:
     separator = separator_of(file, text, COLUMNS)
     rows = list(delimited(file, io.StringIO(text, newline=""), separator))
     if not rows:
-        raise DataError(message("building.sheet-without-lines"), file=file)
+        raise DataError(
+            "the table has no rows", file=file, hint="Use the sheet that the reviewer returned"
+        )
     return rows
 
 
@@ -179,7 +181,9 @@ def _convert_verdict(cells: JsonObject, place: Place) -> Verdict:
     try:
         return msgspec.convert(cells, Verdict)
     except msgspec.ValidationError as error:
-        raise _error(message("building.sheet-not-a-verdict", error=error), place) from None
+        raise _error(
+            _("the row is not a valid verdict: {}", error, hint="Review the item again"), place
+        ) from None
 
 
 def _read_cells(cells: JsonObject, place: Place, matcher: RowMatcher) -> dict[str, str]:
@@ -189,10 +193,22 @@ def _read_cells(cells: JsonObject, place: Place, matcher: RowMatcher) -> dict[st
         DataError: a column is missing, or a cell is not text.
     """
     if "annotation_id" in cells:
-        raise DataError(message("building.label-studio-csv"), file=place.file)
+        raise DataError(
+            "the file is a CSV export of Label Studio, which contains neither the boxes nor the "
+            "reviewers",
+            file=place.file,
+            hint="Export as JSON",
+        )
     missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
-        raise _error(message("building.review-no-column", column=missing[0]), place)
+        raise _error(
+            _(
+                "the column {!r} is missing",
+                missing[0],
+                hint="Use the sheet that `keju build review export` wrote",
+            ),
+            place,
+        )
     quoted = place.file.suffix != ".jsonl"
     text = {name: _read_text(cells, name, place, quoted=quoted) for name in COLUMNS}
     text["item"], text["seal"] = matcher.match(text["item"], text["seal"])
@@ -213,15 +229,26 @@ def _read_row(
         return None
     decision = _WORDS.get(word.casefold())
     if decision is None:
-        given = message("building.a-new-text") if corrected else message("building.a-mark")
+        given = _("a new text") if corrected else _("a mark")
         raise _error(
-            message("building.not-a-decision", given=word[:40])
+            _("{!r} is not a decision", word[:40], hint="Write `accept`, `correct` or `reject`")
             if word
-            else message("building.no-decision", given=given),
+            else _(
+                "the row has {} but no decision",
+                given,
+                hint="Write `accept`, `correct` or `reject` in the column decision",
+            ),
             place,
         )
     if not text["seal"]:
-        raise _error(message("building.sheet-no-seal"), place, text["item"])
+        raise _error(
+            _(
+                "the row has no seal, so the version of the item that was reviewed is unknown",
+                hint="Restore the column seal as it was exported",
+            ),
+            place,
+            text["item"],
+        )
     corrections: dict[str, object] = dict(corrected)
     if "options" in corrected:
         lines = corrected["options"].splitlines()
@@ -268,28 +295,34 @@ def _describe_changes(file: Path, changed: Sequence[_ChangedCell]) -> DataError:
     own = _NEW_COLUMNS.get(first.name)
     if len(changed) == 1:
         return DataError(
-            message("building.column-changed", name=first.name),
+            "the exported cell in the column {} was changed",
+            first.name,
             file=file,
             item=f"{first.place.item}, {first.item}",
-            hint=message("building.write-in-own-column", own=own, name=first.name)
+            hint=_(
+                "Restore the cell in {}. Write the correction in {}, with the decision `correct`",
+                first.name,
+                own,
+            )
             if own
-            else message("building.leave-as-exported", name=first.name),
+            else _("Restore the cell in {} as it was exported", first.name),
         )
     rows: dict[str, list[str]] = defaultdict(list)
     for each in changed:
         rows[f"{each.place.item}, {each.item}"].append(each.name)
     named = [f"{row}: {', '.join(names)}" for row, names in rows.items()]
-    more = (
-        message("building.more-rows", count=len(named) - _MOST_NAMED)
-        if len(named) > _MOST_NAMED
-        else ""
-    )
+    more = _("; and {} more rows", len(named) - _MOST_NAMED) if len(named) > _MOST_NAMED else ""
     return DataError(
-        message(
-            "building.cells-changed",
-            count=len(changed),
-            named="; ".join(named[:_MOST_NAMED]),
-            more=more,
+        n_(
+            "{n:,} exported cell was changed: {}{}",
+            "{n:,} exported cells were changed: {}{}",
+            len(changed),
+            "; ".join(named[:_MOST_NAMED]),
+            more,
+            hint=(
+                "Restore these cells. Write corrections in the columns new_…, with the decision "
+                "`correct`"
+            ),
         ),
         file=file,
     )
@@ -311,31 +344,46 @@ def _read_marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, 
         if not head.startswith(_MARK):
             continue
         if head not in columns:
-            raise _error(message("building.column-of-other-form", column=head[:60]), place)
+            raise _error(
+                _(
+                    "the column {!r} does not belong to this review form",
+                    head[:60],
+                    hint="Use the form that was exported: --scales FILE.toml",
+                ),
+                place,
+            )
         scale, text = columns[head], "" if value is None else str(value).strip()
         mark = scale.parse_mark(text)
         if text and mark is None:
             count = len(scale.marks)
             raise _error(
-                message("building.sheet-not-a-mark", given=text[:40], name=scale.name, count=count),
+                _(
+                    "{!r} is not a mark of the scale {}",
+                    text[:40],
+                    scale.name,
+                    hint=_("Write a number from 1 to {}, or nothing", count),
+                ),
                 place,
             )
         if mark is not None and given.setdefault(scale.name, mark) != mark:
-            raise _error(message("building.two-marks", name=scale.name), place)
+            raise _error(
+                _("the scale {} has two different marks", scale.name, hint="Keep one of them"),
+                place,
+            )
     return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
 
 def _read_text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
     value = cells.get(name) or ""
     if not isinstance(value, str):
-        raise _error(message("building.not-a-text", name=name), place)
+        raise _error(_("the value of {!r} is not a text", name, hint="Write it in quotes"), place)
     plain = value.replace("\r\n", "\n")
     return (
         plain[1:] if quoted and plain.startswith("'") and plain[1:2] in {*FORMULA, "'"} else plain
     )
 
 
-def _error(problem: Message, place: Place, item: str = "") -> DataError:
+def _error(problem: Text, place: Place, item: str = "") -> DataError:
     """The error about a row, and about its item where that is known."""
     name = f"{place.item}, {item}" if item else place.item
     return DataError(problem, file=place.file, item=name)

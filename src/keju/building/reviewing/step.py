@@ -31,7 +31,7 @@ from keju.datasets.boxes import box_fault
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import join_clauses, listed, message
+from keju.texts import _, join_clauses, listed, n_
 
 
 class ReviewSettings(Settings, frozen=True):
@@ -107,7 +107,11 @@ def review(context: StepContext, settings: ReviewSettings) -> None:
                                                               (src, verdict)))  # fmt: skip
         verdicts += found
     if not verdicts:
-        raise DataError(message("building.nothing-reviewed"), file=settings.reviewed[0])
+        raise DataError(
+            "the reviewed files contain no decision",
+            file=settings.reviewed[0],
+            hint="Fill in the column decision, or use other files",
+        )
     verdicts = list(_rename_people(verdicts, settings.people))
     _check_judge(settings.judge, verdicts)
     latest = select_latest(verdicts)
@@ -154,14 +158,21 @@ def _rename_people(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterat
         person = exported if exported in persons else f"user {exported}"
         if not (equals and name) or person not in persons:
             raise UsageError(
-                message("building.people-invalid", given=each, persons=join_names(persons))
+                "people {!r} is not valid. Write NUMBER=NAME or ADDRESS=NAME for one of the "
+                "reviewers: {}",
+                each,
+                join_names(persons),
             )
         names[person] = name
     reviewed_by: dict[tuple[str, str], str] = {}
     for verdict in verdicts:
         name = names.get(verdict.person, verdict.person)
         if reviewed_by.setdefault((name, verdict.item), verdict.person) != verdict.person:
-            raise UsageError(message("building.people-name-repeated", item=verdict.item, name=name))
+            raise UsageError(
+                "people: two reviewers of {} have the name {!r}. Use different names",
+                verdict.item,
+                name,
+            )
         yield replace(verdict, person=name)
 
 
@@ -169,21 +180,17 @@ def _check_least(least: float, form: ReviewForm) -> None:
     for scale in form.scale:
         if not least <= len(scale.marks):  # also rejects a value that is not a number
             raise UsageError(
-                message(
-                    "building.least-mark-outside",
-                    least=least,
-                    name=scale.name,
-                    count=len(scale.marks),
-                )
+                "the minimum mark {:g} is not possible: the scale {!r} has the marks 1 to {}",
+                least,
+                scale.name,
+                len(scale.marks),
             )
 
 
 def _check_judge(judge: str, verdicts: Sequence[Verdict]) -> None:
     persons = dict.fromkeys(verdict.person for verdict in verdicts)
     if judge and judge not in persons:
-        raise UsageError(
-            message("building.no-such-judge", judge=judge, persons=join_names(persons))
-        )
+        raise UsageError("judge {!r} is not one of the reviewers: {}", judge, join_names(persons))
 
 
 def _check_file_persons(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:
@@ -194,15 +201,15 @@ def _check_file_persons(verdict: Verdict, src: Path, first: Path, before: Verdic
     """
     if src != first and extract_vote(verdict) != extract_vote(before):
         raise DataError(
-            message(
-                "building.decisions-differ",
-                decision=before.decision,
-                first=first,
-                other=verdict.decision,
-                person=verdict.person,
-            ),
+            "{!r} decided `{}` in {} and `{}` in this file. Neither file names its reviewer, so "
+            "both belong to this person",
+            verdict.person,
+            before.decision,
+            first,
+            verdict.decision,
             file=src,
             item=verdict.item,
+            hint="Give the files different names, without --person, or fill in the column person",
         )
 
 
@@ -212,9 +219,19 @@ def _check_verdicts(
     for verdict in verdicts:
         item = items.get(verdict.item)
         if item is None:
-            raise DataError(message("building.review-no-item"), file=src, item=verdict.item)
+            raise DataError(
+                "the dataset does not contain this item",
+                file=src,
+                item=verdict.item,
+                hint="Use the dataset from which the review was exported",
+            )
         if verdict.seal and verdict.seal != compute_seal(item):
-            raise DataError(message("building.item-changed-since"), file=src, item=verdict.item)
+            raise DataError(
+                "the item has changed since it was reviewed",
+                file=src,
+                item=verdict.item,
+                hint="Export it and review it again",
+            )
         _check_boxes(verdict, item, src)
         try:
             yield unify_texts(item, verdict)
@@ -225,12 +242,15 @@ def _check_verdicts(
 def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
     boxes = verdict.corrections.boxes or ()
     if boxes and not item.images:
-        raise DataError(message("building.boxes-without-picture"), file=src, item=item.id)
+        raise DataError(
+            "the verdict has boxes, but the item has no image",
+            file=src,
+            item=item.id,
+            hint="Delete the boxes",
+        )
     for box in boxes:
         if fault := box_fault(box, (item.images[0].width, item.images[0].height)):
-            raise DataError(
-                message("building.review-box-fault", fault=fault), file=src, item=item.id
-            )
+            raise DataError("the box {}", fault, file=src, item=item.id, hint="Draw it again")
 
 
 def _report(
@@ -240,17 +260,18 @@ def _report(
     unreviewed: int,
 ) -> None:
     counts = listed(_count_state(state, count) for state, count in states.items())
-    context.note(join_clauses([counts, message("steps.not-reviewed", count=unreviewed)]))
+    context.note(join_clauses([counts, _("{:d} not reviewed", unreviewed)]))
     for row in agreements:
         alpha = "" if row.alpha is None else f", alpha {row.alpha:.3f}"
         alike = "" if row.alike is None else f"{row.alike:.3f}"
         context.note(
-            message(
-                "steps.agreement",
-                what=_name_subject(row.what),
-                persons=row.persons,
-                items=row.items,
-                value=f"{alike}{alpha}",
+            n_(
+                "agreement on {} ({}; {n:,} item): {}",
+                "agreement on {} ({}; {n:,} items): {}",
+                row.items,
+                _name_subject(row.what),
+                row.persons,
+                f"{alike}{alpha}",
             )
         )
 
@@ -258,22 +279,22 @@ def _report(
 def _count_state(state: State, count: int) -> str:
     match state:
         case "accepted":
-            return message("steps.reviewed-accepted", count=count)
+            return _("{:d} accepted", count)
         case "rejected":
-            return message("steps.reviewed-rejected", count=count)
+            return _("{:d} rejected", count)
         case "disputed":
-            return message("steps.reviewed-disputed", count=count)
+            return _("{:d} disputed", count)
         case "open":
-            return message("steps.reviewed-open", count=count)
+            return _("{:d} open", count)
         case "marked low":
-            return message("steps.reviewed-marked-low", count=count)
+            return _("{:d} marked low", count)
         case _:
-            return message("steps.reviewed-corrected", count=count)
+            return _("{:d} corrected", count)
 
 
 def _name_subject(what: str) -> str:
     """The subject of an agreement: a field of the item by its name, a scale, or the decision."""
     if what == "decision":
-        return message("steps.decision")
+        return _("decision")
     scale = what.removeprefix("mark: ")
-    return what if scale == what else message("steps.mark-of-scale", scale=scale)
+    return what if scale == what else _("mark: {}", scale)

@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from keju.files import sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
-from keju.messages import Message, both, message
+from keju.texts import Text, _, both
 
 
 class Decision(StrEnum):
@@ -78,18 +78,29 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     marks: dict[str, int] = field(default_factory=dict)
     seal: str = ""
 
-    def find_fault(self) -> Message | None:
+    def find_fault(self) -> Text | None:
         """The contradiction in the verdict, or None if it is valid."""
         corrected = self.corrections.fields()
         if self.decision == Decision.CORRECT and not corrected:
-            return message("building.correction-missing")
+            return _(
+                "the decision is `correct`, but there is no correction",
+                hint="Write the correction, or decide `accept`",
+            )
         if self.decision != Decision.CORRECT and corrected:
-            return message(
-                "building.correction-not-decided", decision=self.decision, fields=both(corrected)
+            return _(
+                "the decision is `{}`, but there are corrections ({})",
+                self.decision,
+                both(corrected),
+                hint="Decide `correct`, or remove the corrections",
             )
         for name, value in corrected.items():
             if len(str(value)) > _LONGEST_CORRECTION:
-                return message("building.correction-too-long", name=name, most=_LONGEST_CORRECTION)
+                return _(
+                    "the corrected {} has more than {:,} characters",
+                    name,
+                    _LONGEST_CORRECTION,
+                    hint="Shorten it",
+                )
         return None
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
-from keju.messages import message
 from keju.registry import Plugin, PluginError, Registry, check_named, check_notes, guard_function
 
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "get_source_form", "list_source_names"]
@@ -53,9 +52,7 @@ def get_source_form(name: str, *, place: str) -> SourceForm[Any]:
     """
     if name in SOURCES and name in FORMATS:
         source, form = SOURCES.get_plugin(name) or "keju", FORMATS.get_plugin(name) or "keju"
-        raise PluginError(
-            message("building.source-and-format", name=name, source=source, format=form)
-        )
+        raise PluginError("{!r} is a source of {} and a format of {}", name, source, form)
     if name in SOURCES:
         return SOURCES[name]
     if name not in FORMATS:

@@ -17,8 +17,8 @@ from urllib.parse import quote, urlsplit
 from keju import __version__
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, write_atomic
-from keju.messages import message
 from keju.models.retry_headers import retry_after
+from keju.texts import _
 
 AGENT = f"keju/{__version__} (dataset building; one connection; respects Retry-After)"
 
@@ -92,21 +92,19 @@ class Fetcher:
                 status = error.code
                 reason = f"HTTP {status} {error.reason}"
                 if status not in _LATER and status < _FEWEST_SERVER_ERROR:
-                    raise DataError(
-                        message("building.server-refused", reason=reason), file=url
-                    ) from None
+                    raise DataError("refused: {}", reason, file=url) from None
                 headers = {name.lower(): value for name, value in error.headers.items()}
                 stated = retry_after(headers, status)
                 wait = 2.0**attempt * self._pause if stated is None else stated
                 wait = min(wait, _LONGEST_WAIT)
             except UnicodeError:
-                hint = message("building.host-in-ascii")
-                raise DataError(message("building.host-not-usable"), file=url, hint=hint) from None
+                hint = _("Write the name of the host in ASCII")
+                raise DataError("the host cannot be contacted", file=url, hint=hint) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = str(error) or type(error).__name__
                 wait = 2.0**attempt * self._pause
         raise ServerUnavailableError(
-            message("building.no-answer-from-server", reason=reason), file=url
+            "no response: {}", reason, file=url, hint="Build again later to resume"
         )
 
     def _read(self, url: str) -> bytes:
@@ -136,12 +134,16 @@ class Fetcher:
             size += len(part)
             if time.monotonic() > until:
                 raise ServerUnavailableError(
-                    message("building.server-too-slow", seconds=self._longest, size=size), file=url
+                    "the server took more than {:g} s to send {:,} bytes",
+                    self._longest,
+                    size,
+                    file=url,
+                    hint="Build again later to resume",
                 )
         return b"".join(parts)
 
     def _make_size_error(self, url: str) -> DataError:
-        return DataError(message("building.download-too-large", most=self._most), file=url)
+        return DataError("larger than {:,} bytes", self._most, file=url, hint="Raise 'most_bytes'")
 
 
 class _SameHosts(urllib.request.HTTPRedirectHandler):
@@ -180,9 +182,13 @@ def check_host(url: str, hosts: Collection[str]) -> None:
     """
     host = get_host(url)
     if not host:
-        raise UsageError(message("building.not-a-web-address", url=url[:200]))
+        raise UsageError("{}: not an address that begins with http:// or https://", url[:200])
     if host not in hosts:
-        allowed = ", ".join(sorted(hosts)) or message("building.none")
+        allowed = ", ".join(sorted(hosts)) or _("none")
         raise UsageError(
-            message("building.host-not-allowed", url=url[:200], host=host, allowed=allowed)
+            "{} is on the host {}, which the recipe does not allow (hosts: {}). If it may be "
+            "contacted, add it to hosts",
+            url[:200],
+            host,
+            allowed,
         )

@@ -22,7 +22,7 @@ from keju.definitions import OWN_PAGE, Task, task
 from keju.errors import DataError, UsageError, english_problem
 from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance
-from keju.messages import message
+from keju.texts import _, n_
 
 _PLAIN = re.compile(r"[^\w.-]+")
 
@@ -80,15 +80,13 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     offered: list[str] = []
     books = _mark_same_names(list(_iter_books(settings, fetcher, left)))
     if not books:
-        why = left[0].reason if left else message("building.iiif-no-manifests")
-        raise DataError(
-            message("building.iiif-no-page", why=why), file=settings.url or settings.path
-        )
+        why = left[0].reason if left else _("there are no manifests")
+        raise DataError("no page: {}", why, file=settings.url or settings.path)
     licence = " AND ".join(dict.fromkeys(book.rights for book in books))
     with writing(site.out, "iiif", licence=licence, source=settings.source) as writer:
         shelf = _PageWriter(settings, kind, fetcher, writer)
         for book in books:
-            why = DataError(message("building.iiif-canvas-empty")).render("en")
+            why = DataError("the canvas shows no image").render("en")
             left += [
                 Dropped(_name_page(page), why, details=book.place)
                 for page in book.manifest.without_image
@@ -110,24 +108,31 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
                     )
         write_dropped(site.out, left)
         if not shelf.count:
-            raise DataError(
-                message(
-                    "building.iiif-no-page",
-                    why=left[0].reason if left else message("building.iiif-manifests-show-none"),
-                )
-            )
+            raise DataError("no page: {}", left[0].reason if left else _("the manifests show none"))
     return list(_describe(left, several, offered))
 
 
 def _describe(left: list[Dropped], several: list[str], offered: list[str]) -> Iterator[str]:
     if left:
-        yield message("steps.manifests-dropped", count=len(left))
+        yield n_(
+            "{n:,} manifest or page dropped: tables/dropped.csv",
+            "{n:,} manifests or pages dropped: tables/dropped.csv",
+            len(left),
+        )
     if several:
-        yield message(
-            "steps.canvases-of-several-images", count=len(several), names=join_names(several)
+        yield n_(
+            "{n:,} canvas shows several images, and each image is an item: {}",
+            "{n:,} canvases show several images, and each image is an item: {}",
+            len(several),
+            join_names(several),
         )
     if offered:
-        yield message("steps.canvases-of-choices", count=len(offered), names=join_names(offered))
+        yield n_(
+            "{n:,} canvas offers alternative images, and the first or default one is used: {}",
+            "{n:,} canvases offer alternative images, and the first or default one is used: {}",
+            len(offered),
+            join_names(offered),
+        )
 
 
 def _name_page(page: Page) -> str:
@@ -137,7 +142,7 @@ def _name_page(page: Page) -> str:
 def _check(settings: IiifSettings) -> None:
     task(settings.task)
     if bool(settings.path) == bool(settings.url):
-        raise UsageError(message("building.iiif-path-or-url"))
+        raise UsageError("give either path (manifests on disk) or url (on a server)")
 
 
 def _list_images(settings: IiifSettings) -> Iterator[Path]:

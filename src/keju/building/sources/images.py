@@ -17,7 +17,7 @@ from keju.datasets.readers.base import image_files
 from keju.definitions import OWN_PAGE, task
 from keju.errors import DataError
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.texts import n_
 
 
 class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
@@ -38,12 +38,12 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     kind = task(settings.task)
     files = list(image_files(settings.path)) if settings.path.is_dir() else []
     if not files:
-        raise DataError(message("building.images-folder-expected"), file=settings.path)
+        raise DataError("expected a folder of images", file=settings.path)
     rows = [ImageJob(str(file.absolute()), str(file)) for file in files]
     probe = partial(probe_file, images=ImageFiles(driver=site.engine.driver_files()))
     facts = site.engine.map("probe", rows, probe, StandardImage)
     if all(each.error for each in facts):
-        raise DataError(message("building.no-sound-image", error=facts[0].error))
+        raise DataError("no file is a valid image. The first error: {}", facts[0].error)
     seen: set[str] = set()
 
     with writing(site.out, "images", licence=settings.licence, source=settings.source) as writer:
@@ -95,6 +95,14 @@ SOURCE = SourceForm(
 
 def _describe_dropped(dropped: int, facts: list[StandardImage]) -> Iterator[str]:
     if dropped:
-        yield message("steps.files-not-images", count=dropped)
+        yield n_(
+            "{n:,} file is not a valid image; for the reasons see tables/dropped.csv",
+            "{n:,} files are not valid images; for the reasons see tables/dropped.csv",
+            dropped,
+        )
     if pages := sum(each.frames > 1 for each in facts):
-        yield message("steps.files-of-several-pages", count=pages)
+        yield n_(
+            "{n:,} file has several pages or frames; only the first is used",
+            "{n:,} files have several pages or frames; only the first is used",
+            pages,
+        )

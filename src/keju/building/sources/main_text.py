@@ -9,7 +9,6 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from keju.errors import DataError
-from keju.messages import message
 
 _AROUND = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button",
@@ -53,9 +52,9 @@ def extract_page_text(data: bytes, *, name: str) -> WebText:
     try:
         root = lxml_html.document_fromstring(_decode_to_utf8(data, name), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
-        raise DataError(message("building.page-empty"), file=name) from None
+        raise DataError("the page is empty", file=name) from None
     if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
-        raise DataError(message("building.html-nested-too-deep"), file=name)
+        raise DataError("nested too deep to be read completely", file=name)
     title = " ".join(str(root.xpath("string(//title)")).split())
     _remove_elements(root, _AROUND)
     images = tuple(src for image in root.iter("img") if (src := image.get("src")))
@@ -80,9 +79,7 @@ def _decode_to_utf8(data: bytes, name: str) -> bytes:
     try:
         return data.decode(_WIDER.get(encoding, encoding)).encode()
     except (UnicodeError, LookupError):
-        raise DataError(
-            message("building.page-encoding-differs", encoding=encoding), file=name
-        ) from None
+        raise DataError("not in its declared encoding, {}", encoding, file=name) from None
 
 
 def _find_main_element(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:

@@ -8,7 +8,6 @@ from math import floor, sqrt
 from typing import Any, NamedTuple, TypeGuard
 
 from keju.errors import DataError
-from keju.messages import message
 
 _LEVEL_0 = "level0"
 _VERSIONS = (
@@ -120,7 +119,7 @@ def read_manifest(content: object) -> Manifest:
         DataError: it is neither.
     """
     if not isinstance(content, dict):
-        raise DataError(message("building.manifest-not-an-object"))
+        raise DataError("not an IIIF manifest: expected an object")
     kind = content.get("type") or content.get("@type")
     if kind == "Manifest" and "items" in content:
         pages = list(_read_pages_3(content))
@@ -132,7 +131,7 @@ def read_manifest(content: object) -> Manifest:
         rights = _read_label(content.get("license"))
         attribution = _read_label(content.get("attribution"))
     else:
-        raise DataError(message("building.manifest-other-version", kind=kind))
+        raise DataError("not an IIIF manifest of version 2 or 3: its type is {!r}", kind)
     return Manifest(
         _read_id(content),
         _read_label(content.get("label")),

@@ -13,7 +13,6 @@ from keju.building.step import Settings
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.messages import message
 
 
 class FormatSettings(SourceSettings, frozen=True, kw_only=True):
@@ -67,7 +66,7 @@ def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
 def _link_dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     given = Dataset.open(settings.path)
     if site.out.resolve().is_relative_to(given.path.resolve()):
-        raise UsageError(message("building.build-inside-own-source", out=site.out))
+        raise UsageError("{}: the build would be inside its own source", site.out)
     licence = settings.licence or given.manifest.licence
     source = settings.source or given.manifest.source
     with writing(site.out, "dataset", licence=licence, source=source) as writer:

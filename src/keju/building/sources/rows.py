@@ -33,7 +33,7 @@ from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, options_in, prompt_of
 from keju.errors import DataError, UsageError, english_problem, shortened
 from keju.items import Item, Provenance
-from keju.messages import message
+from keju.texts import _, n_
 
 
 def _list_images(settings: RowsSettings) -> Iterator[Path]:
@@ -78,16 +78,31 @@ def _convert_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
             blind += not item.images and item.transcription is None
             writer.add(item)
         if not taken:
-            raise DataError(message("building.no-row-used", why=left[0].reason), file=settings.path)
+            raise DataError(
+                "no row could be converted to an item. The first error: {}",
+                left[0].reason,
+                file=settings.path,
+            )
         write_dropped(site.out, left)
     return list(_describe_dropped(len(rows), left, blind))
 
 
 def _describe_dropped(rows: int, left: list[Dropped], blind: int) -> Iterator[str]:
     if left:
-        yield message("steps.rows-dropped", count=len(left), rows=rows, reason=left[0].reason)
+        yield _(
+            "{} of {} rows dropped: tables/dropped.csv; the first: {}",
+            len(left),
+            rows,
+            left[0].reason,
+        )
     if blind:
-        yield message("steps.items-without-material", count=blind)
+        yield n_(
+            "{n:,} item has neither an image nor a transcription and cannot be sent to a model. "
+            "Name their column in columns.image or columns.transcription",
+            "{n:,} items have neither an image nor a transcription and cannot be sent to a "
+            "model. Name their column in columns.image or columns.transcription",
+            blind,
+        )
 
 
 SOURCE = SourceForm(
@@ -123,7 +138,7 @@ class _RowConverter(NamedTuple):
         }
         question = cells.get("question", "")
         if settings.verbatim and not question:
-            raise DataError(message("building.row-question-empty"))
+            raise DataError("the question is empty")
         options = self._read_options(row)
         if settings.verbatim and kind.queries[0].form == "letter":
             printed = options_in(question)
@@ -133,12 +148,10 @@ class _RowConverter(NamedTuple):
         ref = self.pictures.store(image, place) if image else None
         if image and ref is None:
             where = settings.images or settings.path.parent
-            hint = "" if settings.images else message("building.say-where-images")
-            raise DataError(
-                message("building.row-image-missing", name=shortened(image), where=where, hint=hint)
-            )
+            hint = "" if settings.images else _("; set their directory: images = FOLDER")
+            raise DataError("no image {!r} in {}{}", shortened(image), where, hint)
         if "image" in settings.columns and not image:
-            raise DataError(message("building.row-without-image"))
+            raise DataError("the row does not name an image")
         answer = cells.get("answer", "")
         pages = self._read_pages(row)
         own = (cells.get("licence", ""), cells.get("source", ""))
@@ -190,9 +203,7 @@ class _RowConverter(NamedTuple):
         for name in names:
             file = inside(folder, name, file=row.place.file, item=row.place.item)
             if not file.is_file():
-                raise DataError(
-                    message("building.no-web-page", name=shortened(name), folder=folder)
-                )
+                raise DataError("no web page {!r} in {}", shortened(name), folder)
             address = self.settings.pages_address and self.settings.pages_address + name
             found.append(
                 read_saved(file, licence=self.settings.pages_licence, address=address, shortest=1)
@@ -217,7 +228,7 @@ class _RowConverter(NamedTuple):
             return self.tasks[""]
         kind = _read_text(row.cells, self.settings.kind, row.place)
         if kind not in self.tasks:
-            raise DataError(message("building.kind-without-task", kind=kind))
+            raise DataError("no task is declared for the kind {!r}", kind)
         return self.tasks[kind]
 
     def _read_options(self, row: Row) -> tuple[str, ...]:
@@ -229,13 +240,13 @@ class _RowConverter(NamedTuple):
             options.pop()
         if not all(options):
             # Dropping it would change the letters of the options after it.
-            raise DataError(message("building.row-option-empty"))
+            raise DataError("an option between others is empty")
         return tuple(options)
 
 
 def _check_unique_id(item: Item, taken: dict[str, Place]) -> None:
     if first := taken.get(item.id):
-        raise DataError(message("building.row-id-repeated", name=item.id, item=first.item))
+        raise DataError("the id {!r} is already used at {}", item.id, first.item)
 
 
 def _read_text(cells: JsonObject, column: str, place: Place) -> str:
@@ -252,11 +263,7 @@ def _find_letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
         if len(same) == 1:
             return same[0]
         raise DataError(
-            message(
-                "building.answer-and-options",
-                answer=answer[:20],
-                how_many=message("building.several") if same else message("building.none"),
-            )
+            "the answer {!r} is {} of the options", answer[:20], _("several") if same else _("none")
         )
     if said in {"from-0", "from-1"}:
         number = int(answer) if re.fullmatch("[0-9]{1,9}", answer) else -1
@@ -265,6 +272,4 @@ def _find_letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
             return letters[place]
     elif len(answer) == 1 and answer.upper() in letters:
         return answer.upper()
-    raise DataError(
-        message("building.answer-names-no-option", answer=answer[:20], count=len(options))
-    )
+    raise DataError("the answer {!r} names none of {} options", answer[:20], len(options))

@@ -13,7 +13,6 @@ from keju.building.sources.base import SourceSettings
 from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, task
 from keju.errors import UsageError, unknown_name
-from keju.messages import message
 from keju.settings import FaultsError, collect_errors
 
 _BLANK = re.compile(r"\{(\w+)\}")
@@ -143,11 +142,11 @@ def load_tasks(settings: RowsSettings) -> dict[str, Task]:
         UsageError: neither or both of task and kind are set, or a task is not known.
     """
     if bool(settings.task) == bool(settings.kind):
-        raise UsageError(message("building.task-or-kind"))
+        raise UsageError("give either task, or kind with tasks")
     if settings.task:
         return {"": task(settings.task)}
     if not settings.tasks:
-        raise UsageError(message("building.kind-needs-tasks"))
+        raise UsageError("kind requires tasks: the task of each kind")
     return {kind: task(name) for kind, name in settings.tasks.items()}
 
 

@@ -16,8 +16,8 @@ from keju.errors import DataError
 from keju.files import read_toml
 from keju.images import probe_image
 from keju.items import Provenance
-from keju.messages import message
 from keju.settings import convert_settings
+from keju.texts import n_
 
 _SIDECAR = ".toml"
 
@@ -79,12 +79,14 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
     if beside.is_file():
         known = convert_settings(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
     if not (known.licence or licence):
-        raise DataError(message("building.page-without-licence", name=beside.name))
+        raise DataError("no licence is given. Add it to {} or to the recipe", beside.name)
     if not (known.address or address):
-        raise DataError(message("building.page-without-address", name=beside.name))
+        raise DataError("no address is given. Add it to {} or to the recipe", beside.name)
     page = extract_page_text(source_bytes(file), name=str(file))
     if len(page.text) < shortest:
-        raise DataError(message("building.page-too-short", count=len(page.text)))
+        raise DataError(
+            n_("only {n:,} character of text", "only {n:,} characters of text", len(page.text))
+        )
     return SavedPage(
         file,
         known.title or page.title,
@@ -108,17 +110,15 @@ def find_image(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
     if name := page.sidecar.image:
         path = _find_beside(page.file, name, folder)
         if path is None:
-            raise DataError(
-                message("building.page-image-missing", name=name, page=page.file.name),
-                file=page.file,
-            )
+            raise DataError("no image {!r} beside {}", name, page.file.name, file=page.file)
         return path
     if not own:
         return None
     sizes = {path: pixels for path, pixels in _iter_saved_images(page, folder) if pixels}
     if not sizes:
         raise DataError(
-            message("building.page-without-image", name=get_sidecar_path(page.file).name)
+            "no image is saved with the page. Save the page with its images, or name one in {}",
+            get_sidecar_path(page.file).name,
         )
     return max(sizes, key=lambda path: sizes[path])
 

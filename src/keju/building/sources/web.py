@@ -25,7 +25,7 @@ from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, english_problem
 from keju.images import probe_image
 from keju.items import Item, Provenance
-from keju.messages import message
+from keju.texts import _, n_
 
 
 class WebSettings(Settings, frozen=True, kw_only=True):
@@ -85,8 +85,8 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
         except (DataError, UsageError) as error:
             dropped.append(Dropped(name, english_problem(error)))
     if not items:
-        why = dropped[0].reason if dropped else message("building.no-html-files")
-        raise DataError(message("building.no-usable-page", why=why), file=settings.path)
+        why = dropped[0].reason if dropped else _("there are no .html files")
+        raise DataError("no page can be used: {}", why, file=settings.path)
     licences = dict.fromkeys(
         step.licence for item, _ in items for step in item.provenance if step.licence
     )
@@ -155,4 +155,8 @@ def _make_item(page: SavedPage, called: str, settings: WebSettings, *, shown: bo
 
 def _describe_dropped(dropped: list[Dropped]) -> Iterator[str]:
     if dropped:
-        yield message("steps.pages-dropped", count=len(dropped))
+        yield n_(
+            "{n:,} page dropped; for the reasons see tables/dropped.csv",
+            "{n:,} pages dropped; for the reasons see tables/dropped.csv",
+            len(dropped),
+        )

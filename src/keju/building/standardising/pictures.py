@@ -32,7 +32,6 @@ from keju.images import (
     orientation_of,
     upright_size,
 )
-from keju.messages import message
 
 FOLDER = "pictures"
 """The folder of standardised images in the scratch directory."""
@@ -218,15 +217,15 @@ class _Limit(NamedTuple):
     def check(self, image: Image.Image) -> None:
         if image.width * image.height > self.whole * 1_000_000:
             raise DataError(
-                message(
-                    "building.picture-not-in-pieces",
-                    width=image.width,
-                    height=image.height,
-                    format=image.format,
-                    mode=image.mode,
-                    whole=self.whole,
-                ),
+                "{}x{} pixels of {} ({}) can only be decoded in one piece, which is limited to "
+                "{} megapixels",
+                image.width,
+                image.height,
+                image.format,
+                image.mode,
+                self.whole,
                 file=self.name,
+                hint="Save it as baseline JPEG, or raise 'whole'",
             )
 
 

@@ -24,7 +24,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.errors import DataError
 from keju.items import Box, ImageRef, Item, Line
-from keju.messages import message
+from keju.texts import _, n_
 
 PIXEL_BUDGET = 1_365_984
 """The default budget, 1,365,984 pixels per image: that of a published benchmark."""
@@ -70,8 +70,12 @@ class StandardiseSettings(Settings, frozen=True):
         if 0 < self.pixels < LEAST_PIXELS and not self.tiny:
             side = isqrt(self.pixels)
             raise ValueError(
-                message(
-                    "building.pixels-like-a-side", pixels=self.pixels, side=side, least=LEAST_PIXELS
+                _(
+                    "pixels = {0} is width x height, not a side: images of about {1}x{1}. Use at "
+                    "least {2} (a side of 2000 is about 3000000), or set tiny if that is intended",
+                    self.pixels,
+                    side,
+                    LEAST_PIXELS,
                 )
             )
 
@@ -113,7 +117,7 @@ def standardise_all(context: StepContext, settings: StandardiseSettings) -> None
     done = dict(zip((ref.path for ref in refs), made, strict=True))
     dropped = list(_keep_sound(context, done))
     if len(dropped) == len(context.dataset):
-        raise DataError(message("building.no-item-with-sound-picture", error=dropped[0].reason))
+        raise DataError("no item has valid images. The first error: {}", dropped[0].reason)
     context.table("pictures", (_make_row(ref, done[ref.path]) for ref in refs), ImageChange)
     write_dropped(context.out, dropped)
     _report(context, made, settings.pixels, len(dropped))
@@ -149,13 +153,32 @@ STEP = Step(
 def _report(context: StepContext, made: Sequence[StandardImage], pixels: int, dropped: int) -> None:
     several = sum(each.frames > 1 for each in made)
     count = sum(bool(each.file) for each in made)
-    context.note(message("steps.images-converted", count=count, images=len(made), several=several))
+    context.note(
+        _(
+            "{} of {} images converted, {} with several pages (the first is used)",
+            count,
+            len(made),
+            several,
+        )
+    )
     if small := _count_much_smaller(made):
         context.note(
-            message("steps.images-much-smaller", count=small, images=len(made), pixels=pixels)
+            _(
+                "{} of {} images have less than half of their former width and height, because "
+                "pixels = {} is width x height. See tables/pictures.csv",
+                small,
+                len(made),
+                pixels,
+            )
         )
     if dropped:
-        context.note(message("steps.dropped-with-reasons", count=dropped))
+        context.note(
+            n_(
+                "{n:,} item dropped; for the reasons see tables/dropped.csv",
+                "{n:,} items dropped; for the reasons see tables/dropped.csv",
+                dropped,
+            )
+        )
 
 
 def _count_much_smaller(made: Sequence[StandardImage]) -> int:

@@ -13,9 +13,9 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
 from keju.items import CODED_FORMS, AnswerForm, Item
-from keju.messages import message
 from keju.text.punctuation import Quotes, chinese_punctuation
 from keju.text.scripts import in_script, simplified_reference
+from keju.texts import n_
 
 _AS_WRITTEN: frozenset[AnswerForm] = frozenset({"transcription"})
 """Answers that transcribe an image: every mark and character is part of them."""
@@ -65,7 +65,14 @@ def standardise_texts(context: StepContext, settings: TextSettings) -> None:
     """
     counts: Counter[str] = Counter()
     context.table("changes", _keep_standardised(context, settings, counts), TextChange)
-    context.note(message("steps.texts-changed", count=counts["texts"], items=counts["items"]))
+    context.note(
+        n_(
+            "{n:,} text of {} items changed: tables/changes.csv",
+            "{n:,} texts of {} items changed: tables/changes.csv",
+            counts["texts"],
+            counts["items"],
+        )
+    )
 
 
 def _keep_standardised(

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.errors import printable, shortened
-from keju.messages import join_clauses, language, message
 from keju.published import (
     OF_A_RUN,
     Audit,
@@ -36,6 +35,7 @@ from keju.reporting.audit_words import (
     title_text,
     words,
 )
+from keju.texts import _, join_clauses, language, n_
 
 _SHOWN = 2
 _LISTED = " In all places: "
@@ -63,8 +63,30 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     is_run = any(section.main.kind == OF_A_RUN for section in found)
     if everything or not (is_paper or is_run):
         yield _confirmed_table(audit, benchmark)
-        lines = [message("terminal.audit-method")]
-        lines += [] if is_paper or is_run else [message("terminal.audit-own-method")]
+        lines = [
+            _(
+                "Method: values that follow from other numbers are recomputed (means, ranks, "
+                "counts, bounds, marks, copies), and rounding of the printed digits is allowed "
+                "for. The value after an arrow is the value that the check expects; it may be a "
+                "threshold of keju, and is not always a correction. Findings are sorted by the "
+                "number of ranks that move, the points that change (of 100) and the number of "
+                "cells. Proved: by the printed numbers; likely: under an assumption that is "
+                "named; editorial: naming or marking."
+            )
+        ]
+        lines += (
+            []
+            if is_paper or is_run
+            else [
+                _(
+                    "These parts of a table are checked: the column of means against the other "
+                    "columns, ranks against the column of means, a row of means, counts under a "
+                    "heading with n, bold and underline, repeated columns and rows. If a row of "
+                    "means or the marks fail in most columns, another method is assumed, and they "
+                    "are skipped."
+                )
+            ]
+        )
         yield format_literal(("" if _chosen() == "zh" else " ").join(lines))
 
 
@@ -72,17 +94,21 @@ def _unread(columns: list[UnreadCells]) -> Iterator[RenderableType]:
     """The cells that are not numbers; of a column of words only the first."""
     if not columns:
         return
-    yield Text("\n" + message("terminal.audit-unread"), style="bold")
+    yield Text(
+        "\n" + _("These cells are not read as numbers, and no check uses them:"), style="bold"
+    )
     for each in columns:
         is_words = not each.numbers and not any(map(str.isdecimal, "".join(each.cells.values())))
         shown = _SHOWN if is_words else len(each.cells)
         cells = [f"{row} “{shortened(text)}”" for row, text in each.cells.items()][:shown]
         if len(each.cells) > shown:
-            cells.append(message("terminal.more", count=len(each.cells) - shown))
-        line = message(
-            "terminal.audit-unread-column",
-            column=each.column, cells=len(each.cells), total=each.numbers + len(each.cells),
-            values=join_clauses(cells),
+            cells.append(_("{:,} more", len(each.cells) - shown))
+        line = _(
+            "{}, {} of {}: {}",
+            each.column,
+            len(each.cells),
+            each.numbers + len(each.cells),
+            join_clauses(cells)
         )  # fmt: skip
         yield Padding(format_literal(f"- {line}"), (0, 0, 0, 3), expand=False)
 
@@ -131,30 +157,33 @@ def _text_of(finding: Finding, chosen: Literal["en", "zh"]) -> str:
 def _places(section: Section) -> Iterator[str]:
     for finding in section.findings:
         place = place_text(finding.place.removeprefix(f"{finding.benchmark}, "), _chosen())
-        yield message(
-            "terminal.audit-place", place=place, cells=finding.cells, compared=finding.compared,
-            values=join_clauses(_cells(finding)),
+        yield _(
+            "{}, {}/{}: {}",
+            place,
+            finding.cells,
+            finding.compared,
+            join_clauses(_cells(finding))
         )  # fmt: skip
 
 
 def _cells(finding: Finding) -> Iterator[str]:
     for each in finding.mismatches[:_SHOWN]:
         if finding.kind == OF_A_RUN:
-            yield message(
-                "terminal.audit-cell-of-run",
-                where=each.where, printed=each.printed, recomputed=each.recomputed,
-            )  # fmt: skip
+            yield _("{}: {} ({})", each.where, each.printed, each.recomputed)  # fmt: skip
         else:
             yield f"{each.where} {each.printed} → {each.recomputed}"
     if (more := len(finding.mismatches) - _SHOWN) > 0:
-        yield message("terminal.more", count=more)
+        yield _("{:,} more", more)
 
 
 def _counts(claims: list[ClaimDecision]) -> str:
     counts: Counter[str] = Counter(each.verdict for each in claims)
     parts = [text.format(counts[verdict]) for verdict, text in words(_chosen()).counts.items()]
-    return message(
-        "terminal.claims", count=len(claims), verdicts=words(_chosen()).comma.join(parts)
+    return n_(
+        "{n:,} claim of the text: {}.",
+        "{n:,} claims of the text: {}.",
+        len(claims),
+        words(_chosen()).comma.join(parts),
     )
 
 
@@ -163,13 +192,13 @@ def _claims(claims: list[ClaimDecision]) -> Iterator[RenderableType]:
     for verdict, name in words(_chosen()).verdicts.items():
         found = [each.claim for each in claims if each.verdict == verdict]
         if found:
-            yield Text("\n" + message("terminal.claims-of-verdict", verdict=name), style="bold")
+            yield Text("\n" + _("Claims of the text: {}", name), style="bold")
         for claim in found:
             if _chosen() == "zh":
                 place, texts = claim_place(claim.place, "zh"), (claim.states_zh, claim.note_zh)
             else:
                 place, texts = claim.place, (claim.states, claim.note)
-            line = message("terminal.claim", place=place, text=" → ".join(filter(None, texts)))
+            line = _("- {}: {}", place, " → ".join(filter(None, texts)))
             yield Padding(format_literal(line), (0, 0, 0, 3), expand=False)
 
 

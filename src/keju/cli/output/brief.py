@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 
 from keju.cli.app import out, say
-from keju.messages import message
+from keju.texts import _
 
 MOST_LINES = 40
 """Maximum number of lines of a command without ``--all``."""
@@ -39,7 +39,7 @@ def print_briefly(
             shown.append(each)
             lines_left -= lines
     _print(shown)
-    say(message("terminal.all-lines-with-option", count=total))
+    say(_("--all prints all {:,} lines", total))
 
 
 def _print(parts: Sequence[RenderableType]) -> None:

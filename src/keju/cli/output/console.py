@@ -15,7 +15,8 @@ from rich.text import Text
 
 from keju.errors import printable
 from keju.formatting import NOTHING
-from keju.messages import language, message
+from keju.messages import message
+from keju.texts import language, p_
 
 if TYPE_CHECKING:
     from keju.translations import Words
@@ -121,7 +122,7 @@ def format_interval(
     low, high = ends or (None, None)
     if low is None or high is None:
         return NOTHING
-    return message("terminal.range", low=f"{scale * low:{form}}", high=f"{scale * high:{form}}")
+    return p_("interval", "{} to {}", f"{scale * low:{form}}", f"{scale * high:{form}}")
 
 
 def plain_table(*heads: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:

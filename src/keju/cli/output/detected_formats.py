@@ -14,7 +14,7 @@ from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import import_command, new_folder, shell_word
 from keju.errors import shortened
 from keju.items import Item
-from keju.messages import both, in_english, message
+from keju.texts import _, both, in_english, n_
 
 _LONGEST = 120
 _METADATA = 8
@@ -29,16 +29,16 @@ def describe_findings(found: Examination) -> Iterator[str]:
         yield f"  {found.obstacle.hint}"
         return
     if found.dataset:
-        yield message("terminal.detect-is-dataset")
+        yield _("This is a dataset of keju. Use it as it is:")
         yield f"  keju run {shell_word(str(found.src))} --model MODEL --out RUN"
-        yield message("terminal.detect-import-again")
+        yield _("Import it only if its items or images were changed by hand:")
     for name in found.files.archives:
         hint = unpacking_command(found.src / name)
-        yield message("terminal.detect-archive", name=name, hint=hint)
+        yield _("not examined: {} ({})", name, hint)
     fitting = [each for each in found.candidates if each.detection.fit >= LOWEST]
     if fitting:
         yield from _best(found, fitting[0])
-        yield from _others(message("terminal.detect-other-formats"), found, found.candidates[1:])
+        yield from _others(_("Other formats that may fit:"), found, found.candidates[1:])
     else:
         yield from _nothing(found)
 
@@ -75,10 +75,16 @@ def as_data(found: Examination) -> dict[str, object]:
 def _count_files(found: Examination) -> str:
     seen = found.files
     kinds = ", ".join(f"{count} {suffix}" for suffix, count in seen.suffixes.items())
-    kinds = kinds or message("terminal.none")
+    kinds = kinds or _("none")
     if seen.complete:
-        return message("terminal.detect-files", src=found.src, count=seen.files, kinds=kinds)
-    return message("terminal.detect-first-files", src=found.src, count=seen.files, kinds=kinds)
+        return n_("{}: {n:,} file: {}", "{}: {n:,} files: {}", seen.files, found.src, kinds)
+    return n_(
+        "{}: {n:,} file (the first ones; the others were not examined): {}",
+        "{}: {n:,} files (the first ones; the others were not examined): {}",
+        seen.files,
+        found.src,
+        kinds,
+    )
 
 
 def _command(found: Examination, candidate: Candidate) -> str:
@@ -91,53 +97,50 @@ def _command(found: Examination, candidate: Candidate) -> str:
 def _best(found: Examination, best: Candidate) -> Iterator[str]:
     detection = best.detection
     what = translate(detection.what)
-    yield message("terminal.detect-fit", name=best.reader.name, fit=detection.fit, what=what)
+    yield _("{} (fit {:.2f}): {}", best.reader.name, detection.fit, what)
     command = _command(found, best)
     if detection.missing:
-        yield "  " + message("terminal.detect-needed", what=translate(detection.missing))
-        yield "  " + message("terminal.detect-then", command=command)
+        yield "  " + _("needed: {}", translate(detection.missing))
+        yield "  " + _("then:   {}", command)
     else:
         yield f"  {command}"
     if found.preview:
         yield from _items(found.preview)
     if found.preview and not found.preview.error:
         out = shell_word(str(new_folder(found.src)))
-        yield message("terminal.detect-after-import")
+        yield _("After the import (keju models lists what MODEL can be):")
         yield f"  keju run {out} --model MODEL --out RUN"
         yield "  keju score RUN"
 
 
 def _items(preview: Preview) -> Iterator[str]:
     if preview.items:
-        yield message("terminal.detect-first-items")
+        yield _("The first items as they would be imported:")
     for item in preview.items:
         yield from _item(item)
     if preview.used:
-        pairs = (
-            message("terminal.detect-field", role=role, fields=both(each))
-            for role, each in preview.used.items()
-        )
-        yield message("terminal.detect-fields-used", fields=", ".join(pairs))
+        pairs = (_("{} from {}", role, both(each)) for role, each in preview.used.items())
+        yield _("fields used: {}", ", ".join(pairs))
     if preview.kept:
-        yield message("terminal.detect-fields-kept", fields=", ".join(preview.kept))
+        yield _("fields kept as metadata: {}", ", ".join(preview.kept))
     if preview.ignored:
-        yield message("terminal.detect-fields-ignored", fields=", ".join(preview.ignored))
+        yield _("fields ignored: {}", ", ".join(preview.ignored))
     if preview.error:
-        yield message("terminal.detect-would-stop", error=preview.error)
+        yield _("The import would stop: {}", preview.error)
     if preview.timed_out:
-        yield message("terminal.detect-timed-out")
+        yield _("The preview was stopped by its time limit; the import has none.")
 
 
 def _item(item: Item) -> Iterator[str]:
     query = f"/{item.query}" if item.query else ""
     yield f"  {shortened(item.id)}: {item.benchmark} {item.task}{query}"
     facts = {
-        message("terminal.detect-images"): _describe_images(item),
-        message("terminal.detect-question"): item.question,
-        message("terminal.detect-options"): " | ".join(item.options),
-        message("terminal.detect-answer"): _describe_answer(item),
-        message("terminal.detect-group"): item.group,
-        message("terminal.detect-metadata"): ", ".join(
+        _("images:"): _describe_images(item),
+        _("question:"): item.question,
+        _("options:"): " | ".join(item.options),
+        _("answer:"): _describe_answer(item),
+        _("group:"): item.group,
+        _("metadata:"): ", ".join(
             f"{key}={shortened(value, 30)}"
             for key, value in list(item.metadata.items())[:_METADATA]
         ),
@@ -150,21 +153,21 @@ def _item(item: Item) -> Iterator[str]:
 
 def _describe_images(item: Item) -> str:
     sizes = [f"{ref.width}x{ref.height}" for ref in item.images]
-    shown = ", ".join(sizes[:_IMAGES]) or message("terminal.none")
+    shown = ", ".join(sizes[:_IMAGES]) or _("none")
     more = len(sizes) - _IMAGES
-    return message("terminal.list-and-more", names=shown, count=more) if more > 0 else shown
+    return _("{} and {:,} more", shown, more) if more > 0 else shown
 
 
 def _describe_answer(item: Item) -> str:
     """The answer of an item, in any form."""
     if item.relevant:
         places = ", ".join(str(place + 1) for place in item.relevant)
-        return message("terminal.detect-relevant", places=places)
+        return _("relevant images: {}", places)
     if item.answer and item.answer_simplified not in {"", item.answer}:
         simplified = item.answer_simplified
-        return message("terminal.detect-simplified", answer=item.answer, simplified=simplified)
-    boxes = message("terminal.detect-boxes", count=len(item.boxes)) if item.boxes else ""
-    return item.answer or boxes or message("terminal.none")
+        return _("{} (simplified: {})", item.answer, simplified)
+    boxes = n_("{n:,} box", "{n:,} boxes", len(item.boxes)) if item.boxes else ""
+    return item.answer or boxes or _("none")
 
 
 def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Iterator[str]:
@@ -173,26 +176,26 @@ def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Ite
     for reader, detection in others:
         what = translate(detection.what)
         if detection.missing:
-            needed = message("terminal.detect-needed", what=translate(detection.missing))
+            needed = _("needed: {}", translate(detection.missing))
             what = f"{what}; {needed}"
-        fit = message("terminal.detect-fit", name=reader.name, fit=detection.fit, what=what)
+        fit = _("{} (fit {:.2f}): {}", reader.name, detection.fit, what)
         yield f"  {fit}: {import_command(reader.name, found.src, detection.options)}"
 
 
 def _nothing(found: Examination) -> Iterator[str]:
-    yield message("terminal.detect-no-format")
+    yield _("No format fits.")
     for name, columns in found.files.tables.items():
-        yield f"  {name}: {', '.join(columns) or message('terminal.detect-no-records')}"
-    yield "  " + message("terminal.detect-file-names", names=", ".join(found.files.names))
-    yield from _others(message("terminal.detect-nearest"), found, found.candidates)
+        yield f"  {name}: {', '.join(columns) or _('no records found')}"
+    yield "  " + _("first files: {}", ", ".join(found.files.names))
+    yield from _others(_("The nearest formats:"), found, found.candidates)
     if found.inner:
-        yield message("terminal.detect-inner-folders")
+        yield _("Folders in it that a format fits:")
     for folder, candidate in found.inner:
         options = candidate.detection.options
         command = import_command(candidate.reader.name, folder, options)
         yield f"  {folder.name}: {translate(candidate.detection.what)}: {command}"
     src = shell_word(str(found.src))
-    yield message("terminal.detect-write-map")
+    yield _("Describe the source in a mapping file, which keju drafts:")
     yield f"  keju data detect {src} --write-map mapping.toml"
 
 

@@ -11,9 +11,9 @@ from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.definitions import benchmark_title
 from keju.formatting import NOTHING, format_p, percent
-from keju.messages import listed, message
 from keju.reporting.comparison_text import describe_interval, describe_test
 from keju.scoring import TaskComparison
+from keju.texts import _, listed, n_
 
 
 def history_table(history: History) -> Table:
@@ -39,43 +39,64 @@ def history_lines(history: History) -> Iterator[str]:
     """The meaning of the table, the changes between labels, and remarks on the runs."""
     labels = " → ".join(each.label for each in history.labels)
     by_time = history.order == "time"
-    order = message("terminal.history-by-time") if by_time else message("terminal.history-as-given")
-    yield message("terminal.history-order", labels=labels, order=order)
-    yield message("terminal.history-tested", level=f"{history.level:.2f}".removeprefix("0"))
+    order = _("by the time when the runs were created") if by_time else _("in the order given")
+    yield _("Labels {}: {}", order, labels)
+    yield _(
+        "Values in percent with 95 % intervals by group. ▲ ▼: a significant change from the "
+        "previous label: paired randomisation test on the same items at level {}. P values of "
+        "tasks are adjusted over all tasks and changes, those of a benchmark's mean over all "
+        "changes (Holm).",
+        f"{history.level:.2f}".removeprefix("0"),
+    )
     for change in history.changes:
         yield from _change_lines(change)
     yield from history.notes
 
 
 def _change_lines(change: Change) -> Iterator[str]:
-    pair = message("terminal.history-pair", before=change.before, after=change.after)
+    pair = _("{} → {}", change.before, change.after)
     for mean in change.overall:
-        yield message(
-            "terminal.history-overall", pair=pair, benchmark=benchmark_title(mean.benchmark),
-            points=f"{100 * mean.difference:+.1f}", bounds=describe_interval(mean),
-            test=describe_test(mean),
+        yield _(
+            "{}: {} {} points ({}), {}",
+            pair,
+            benchmark_title(mean.benchmark),
+            f"{100 * mean.difference:+.1f}",
+            describe_interval(mean),
+            describe_test(mean)
         )  # fmt: skip
     if change.improved:
-        yield message("terminal.history-improved", pair=pair, tasks=_list_tasks(change.improved))
+        yield _("{}: significantly better: {}", pair, _list_tasks(change.improved))
     if change.declined:
-        yield message("terminal.history-declined", pair=pair, tasks=_list_tasks(change.declined))
+        yield _("{}: significantly worse: {}", pair, _list_tasks(change.declined))
     if not change.improved and not change.declined:
-        yield message("terminal.history-unchanged", pair=pair, count=len(change.tasks))
+        yield n_(
+            "{}: no significant change in {n:,} task. This does not prove that the scores are "
+            "equal",
+            "{}: no significant change in {n:,} tasks. This does not prove that the scores are "
+            "equal",
+            len(change.tasks),
+            pair,
+        )
     few = [each for each in change.tasks if each.needed is not None and each.groups < each.needed]
     if few:
         needed = max(each.needed or 0 for each in few)
         names = listed([task_name(each.task, each.query) for each in few])
-        yield message("terminal.history-few-groups", pair=pair, tasks=names, needed=needed)
+        yield _(
+            "{}: too few groups for a significant change in {} (at least {} are needed)",
+            pair,
+            names,
+            needed,
+        )
 
 
 def _list_tasks(tasks: list[TaskComparison]) -> str:
     return listed(
         [
-            message(
-                "terminal.history-task",
-                task=task_name(each.task, each.query),
-                points=f"{100 * each.difference:+.1f}",
-                p=format_p(each.p_holm),
+            _(
+                "{} ({}, p {})",
+                task_name(each.task, each.query),
+                f"{100 * each.difference:+.1f}",
+                format_p(each.p_holm),
             )
             for each in tasks
         ]

@@ -14,9 +14,9 @@ from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, GradingResult, ProbeResult, ProbingResult
 from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
-from keju.messages import message
 from keju.running import RunSummary
 from keju.running.failures import Hint
+from keju.texts import _, n_
 
 
 def grades_table(graded: GradingResult) -> Table:
@@ -30,17 +30,17 @@ def grades_table(graded: GradingResult) -> Table:
     table.columns[0].no_wrap = False
     for each in graded.tasks:
         missing = (
-            message("terminal.grades-unparsable", count=each.unparsable) if each.unparsable else "",
-            message("terminal.failed-count", count=each.failed) if each.failed else "",
-            message("terminal.grades-not-answered", count=each.no_answer) if each.no_answer else "",
-            message("terminal.grades-not-asked", count=each.no_reply) if each.no_reply else "",
+            _("{:,} unparsable", each.unparsable) if each.unparsable else "",
+            _("{:,} failed", each.failed) if each.failed else "",
+            _("{:,} not answered", each.no_answer) if each.no_answer else "",
+            _("{:,} not asked", each.no_reply) if each.no_reply else "",
         )
         label = convert((each.setting, each.script, each.wording), PromptVariant).label()
         table.add_row(
             each.judge,
             f"{each.model} ({label})" if label else each.model,
             task_name(each.task, each.query),
-            message("terminal.part-of-all", there=each.graded, planned=each.answers),
+            _("{:,} of {:,}", each.graded, each.answers),
             _format_number(each.mean),
             format_interval((each.low, each.high), ".2f"),
             _format_number(each.graded_mean),
@@ -59,7 +59,7 @@ def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
     )  # fmt: skip
     for each in found:
         table.add_row(
-            each.judge or message("terminal.all"),
+            each.judge or _("all"),
             each.task,
             f"{each.answers:,}",
             str(each.gradings),
@@ -72,34 +72,45 @@ def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
 
 def grade_lines(graded: GradingResult) -> Iterator[str]:
     """The meaning of the table's columns, and skipped answers."""
-    yield message("terminal.grades", rubrics=graded.rubrics)
+    yield _(
+        "Grades of 0 to 10 by the rubrics {}; an empty answer is 0. An answer that the judge did "
+        "not grade is not in the mean. A failed call of the model counts as 0; 'graded only' is "
+        "the mean without these",
+        graded.rubrics,
+    )
     for why, count in graded.left_out.items():
-        yield message("terminal.not-graded", count=count, reason=translate(why))
+        yield _("Not graded: {:,} {}", count, translate(why))
     for judge in dict.fromkeys(each.judge for each in graded.tasks):
         seen = [what for each in graded.tasks if each.judge == judge for what in each.seen]
         if seen:
-            yield message("terminal.reply-without-grade", judge=judge, reply=translate(seen[0]))
+            yield _("{} gave no grade in some replies, such as: {}", judge, translate(seen[0]))
 
 
 def judging_lines(summary: RunSummary) -> Iterator[str]:
     """Missing responses of judges, why, and what to do about it."""
     for judge in summary.models:
         for kind, count in judge.failures.items():
-            yield message("terminal.calls-failed", model=judge.model, count=count, kind=kind)
+            yield n_(
+                "{}: {n:,} request failed: {}",
+                "{}: {n:,} requests failed: {}",
+                count,
+                judge.model,
+                kind,
+            )
         if judge.halted:
-            yield message("terminal.model-stopped", model=judge.model, reason=judge.halted)
+            yield _("{} was stopped: {}", judge.model, judge.halted)
         if judge.hint:
             # Another --out does not apply to judges: their responses are stored in the run.
             then = judge.then if "--retry-failed" in judge.then else ""
             hint = Hint(judge.hint, then).whole
-            yield message("terminal.of-model", model=judge.model, text=hint)
+            yield _("{}: {}", judge.model, hint)
         for name in judge.not_sent:
             text = describe_dropped(judge, name)
-            yield message("terminal.of-model", model=judge.model, text=text)
+            yield _("{}: {}", judge.model, text)
     if summary.cost is not None:
-        yield message("terminal.judging-cost", cost=summary.cost, currency=summary.currency)
+        yield _("The replies under these rubrics cost {:,.4f} {}", summary.cost, summary.currency)
     if summary.used_up:
-        yield message("terminal.stopped", reason=summary.used_up)
+        yield _("Stopped: {}", summary.used_up)
     if summary.advice and not any(judge.hint for judge in summary.models):
         yield summary.advice
 
@@ -124,11 +135,7 @@ def probes_table(probed: ProbingResult) -> Table:
             each.judge,
             each.probe,
             translate(each.about),
-            message(
-                "terminal.part-of-all",
-                there=each.answers - each.no_grade,
-                planned=each.answers,
-            ),
+            _("{:,} of {:,}", each.answers - each.no_grade, each.answers),
             _format_number(each.mean),
             each.against,
             change,
@@ -142,19 +149,30 @@ def probes_table(probed: ProbingResult) -> Table:
 def probe_lines(probed: ProbingResult) -> Iterator[str]:
     """The test, the flagged probes, and those that do not apply."""
     if tests := sum(each.p is not None for each in probed.results):
-        yield message("terminal.probes-tested", tests=tests)
+        yield n_(
+            "p is of the test that swaps the two grades within groups, adjusted (Holm) for the "
+            "{n:,} test of this table. A change of half a point or more is sure if p is at most "
+            ".05",
+            "p is of the test that swaps the two grades within groups, adjusted (Holm) for the "
+            "{n:,} tests of this table. A change of half a point or more is sure if p is at most "
+            ".05",
+            tests,
+        )
     for each in probed.flagged:
-        yield message(
-            "terminal.flagged-probe", judge=each.judge, probe=each.probe,
-            change=translate(each.about), finding=translate(each.says),
+        yield _(
+            "{}: {} ({}): {}",
+            each.judge,
+            each.probe,
+            translate(each.about),
+            translate(each.says)
         )  # fmt: skip
     for name, why in probed.not_applicable.items():
-        yield message("terminal.not-probed", probe=name, reason=translate(why))
+        yield _("Not probed: {}: {}", name, translate(why))
 
 
 def _verdict(each: ProbeResult) -> str:
     verdict, finding = translate(each.verdict), translate(each.says)
-    return message("terminal.probe-verdict", verdict=verdict, finding=finding)
+    return _("{}: {}", verdict, finding)
 
 
 _LABELS = {
@@ -172,22 +190,22 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     """
     table = plain_table(
         *name_columns("task", "raters", "answers", "ratings", "alpha-interval", "alpha-ordinal"),
-        right=[1, 2, 3, 4, 5], title=message("terminal.people-among-themselves"),
+        right=[1, 2, 3, 4, 5], title=_("Agreement among people (Krippendorff)"),
     )  # fmt: skip
     for each in found.raters:
         table.add_row(
-            each.task or message("terminal.all"), str(each.raters),
+            each.task or _("all"), str(each.raters),
             f"{each.answers:,}", f"{each.ratings:,}",
             _format_number(each.alpha_interval), _format_number(each.alpha_ordinal),
         )  # fmt: skip
     yield table
     if found.tasks:
-        corrected = message("terminal.compared-with-people")
+        corrected = _("Compared with the mean of all raters, ties corrected")
         yield _measures_table(found.tasks, corrected, BEST_JUDGE_MEASURES, bounds=True)
-        as_papers = message("terminal.by-the-papers-formulas")
+        as_papers = _("Compared with the mean of all raters, by the papers' formulas")
         yield _measures_table(found.tasks, as_papers, _AS_PAPERS, bounds=False)
     if found.leave_one_out:
-        others = message("terminal.judges-and-a-person")
+        others = _("Judges and a person, compared with the other raters")
         yield _measures_table(found.leave_one_out, others, LEAVE_ONE_OUT_MEASURES, bounds=True)
     if found.best:
         yield _best_table(found)
@@ -207,9 +225,7 @@ def _measures_table(
         for row in rows:
             if row.task == task:
                 cells = (_format_estimate(row.measures.get(each), bounds) for each in measures)
-                table.add_row(
-                    task or message("terminal.all"), row.judge, f"{row.answers:,}", *cells
-                )
+                table.add_row(task or _("all"), row.judge, f"{row.answers:,}", *cells)
     return table
 
 
@@ -218,7 +234,7 @@ def _best_table(found: Alignment) -> Table:
         *name_columns(
             "by", "best", "next-best", "answers", "better-by", "interval", "ahead-of-all"
         ),
-        right=[3, 4, 5], title=message("terminal.which-judge"),
+        right=[3, 4, 5], title=_("Which judge"),
     )  # fmt: skip
     for best in found.best:
         table.add_row(
@@ -228,24 +244,36 @@ def _best_table(found: Alignment) -> Table:
             f"{best.answers:,}",
             _format_number(best.difference),
             format_interval((best.low, best.high), ".2f"),
-            message("terminal.yes") if best.all_above_0 else message("terminal.not-sure"),
+            _("yes") if best.all_above_0 else _("not sure"),
         )
     return table
 
 
 def alignment_lines(found: Alignment) -> Iterator[str]:
     """The meaning of the measures, and missing grades."""
-    yield message("terminal.alignment-measures")
+    yield _(
+        "bias: human - judge, so above 0 the judge is the stricter. Under each value is its 95 % "
+        "interval, by group. The papers' formulas do not correct ties"
+    )
     if found.leave_one_out:
-        yield message("terminal.leave-one-out-about")
-    if found.best:
-        yield message("terminal.best-judge-about")
-    if found.blank:
-        yield message("terminal.rows-without-score", count=found.blank)
-    for judge, count in found.ungraded.items():
-        yield message(
-            "terminal.rated-without-grade", judge=judge, count=count, answers=found.answers
+        yield _(
+            "'a person' is each rater against the mean of the other raters of the same answer. "
+            "Judges in this table are compared with the same means, over answers with two raters "
+            "or more: a judge with the values of 'a person' does about as well as one more person"
         )
+    if found.best:
+        yield _(
+            "The best judge is 'ahead of all' if the 95 % interval of its difference to every "
+            "other judge is above 0. This is not adjusted for the number of measures"
+        )
+    if found.blank:
+        yield n_(
+            "{n:,} row has no score and are skipped",
+            "{n:,} rows have no score and are skipped",
+            found.blank,
+        )
+    for judge, count in found.ungraded.items():
+        yield _("{} has no grade for {:,} of {:,} rated answers", judge, count, found.answers)
 
 
 def _label(measure: str) -> str:

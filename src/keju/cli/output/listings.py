@@ -11,7 +11,7 @@ from rich.text import Text
 
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.formatting import NOTHING
-from keju.messages import both, language, message
+from keju.texts import _, both, language, n_
 
 if TYPE_CHECKING:
     from keju.datasets.stats import Stats
@@ -24,7 +24,7 @@ _RANGE = re.compile(r"([\d.,]*\d) to ([\d.,]*\d)(?=:)")
 
 
 def _name_range(found: re.Match[str]) -> str:
-    return message("terminal.bin", low=found[1], high=found[2])
+    return _("{} to {}", found[1], found[2])
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
@@ -87,11 +87,7 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
     table = plain_table(*name_columns("spelled", "what-it-is", "here"))
     for kind in kinds:
         needs = both(filter(None, (kind.missing, kind.unset)))
-        ready = (
-            Text(message("terminal.model-needs", needs=needs))
-            if needs
-            else Text(message("terminal.model-ready"), "green")
-        )
+        ready = Text(_("needs: {}", needs)) if needs else Text(_("ready"), "green")
         what = translate(kind.what)
         what = f"{what} [{kind.plugin}]" if kind.plugin else what
         table.add_row(kind.spelling, Text(what), Text(kind.problem) if kind.problem else ready)
@@ -103,16 +99,14 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
     heads = name_columns("questions", "prompt", "answer", "pixels", "aspect")
     domains = plain_table(
         *name_columns("domain", "tasks-by-kind"), *heads, right=range(1, 7),
-        title=message("terminal.domains"),
+        title=_("domains"),
     )  # fmt: skip
     for row in stats.domains.iter_rows(named=True):
         kinds = f"{row['n_task']}\n{row['n_mcq_task']} + {row['n_qa_task']}"
         domains.add_row(translate(row["domain"]), kinds, *_measures(row))
     from keju.definitions import OWN_BENCHMARK, tasks
 
-    tasks_ = plain_table(
-        *name_columns("task"), "", *heads, right=range(2, 7), title=message("terminal.tasks")
-    )
+    tasks_ = plain_table(*name_columns("task"), "", *heads, right=range(2, 7), title=_("tasks"))
     for row in stats.tasks.iter_rows(named=True):
         tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
     tasks_.caption, tasks_.caption_justify, tasks_.caption_style = _units(stats), "left", "none"
@@ -130,7 +124,7 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
 def _strata_table(stats: Stats) -> Table:
     table = plain_table(
         *name_columns("stratum"), "", *name_columns("questions", "images"), right=(2, 3),
-        title=message("terminal.strata"),
+        title=_("strata"),
     )  # fmt: skip
     for row in stats.strata.iter_rows(named=True):
         counts = (f"{row[name]:,}" for name in ("questions", "images"))
@@ -141,7 +135,7 @@ def _strata_table(stats: Stats) -> Table:
 def _sources_table(stats: Stats) -> Table:
     table = plain_table(
         *name_columns("source", "type", "task", "images", "size", "boxes-an-image"),
-        right=range(3, 6), title=message("terminal.image-sources"),
+        right=range(3, 6), title=_("sources of images"),
     )  # fmt: skip
     for row in stats.sources.iter_rows(named=True):
         size = f"{row['width']:.0f} x {row['height']:.0f}"
@@ -155,12 +149,10 @@ def _distributions_table(stats: Stats) -> Table:
 
     table = plain_table(
         *name_columns("distribution", "unit", "distribution-counts"),
-        title=message("terminal.distributions"),
+        title=_("distributions"),
     )
     for line in distribution_lines(stats.distributions):
-        counts = _RANGE.sub(_name_range, line.counts).replace(
-            " and more:", message("terminal.and-more")
-        )
+        counts = _RANGE.sub(_name_range, line.counts).replace(" and more:", _(" and more:"))
         table.add_row(translate(line.measure), translate(line.unit), counts)
     return table
 
@@ -169,9 +161,23 @@ def _units(stats: Stats) -> str:
     """The meaning of the columns, the reference split, if there is one, and the units."""
     from keju.definitions import Units, describe_units
 
-    lines = [message("terminal.stats-units")]
+    lines = [
+        _(
+            "prompt, answer: mean length in characters without white space; pixels (width times "
+            "height) and width/height: mean over questions, so an image counts as often as it is "
+            "asked about."
+        )
+    ]
     if reference := int(stats.tasks["n_reference"].sum()):
-        lines.append(message("terminal.stats-reference", count=reference))
+        lines.append(
+            n_(
+                "{n:,} question is in the reference split: labelled examples for baselines, which "
+                "are not sent to models.",
+                "{n:,} questions are in the reference split: labelled examples for baselines, "
+                "which are not sent to models.",
+                reference,
+            )
+        )
     lines += [describe_units(Units(**row)) for row in stats.units.to_dicts()]
     return "\n".join(lines)
 

@@ -8,9 +8,9 @@ from rich.table import Table
 
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.formatting import NOTHING, format_p, percent
-from keju.messages import message
 from keju.scoring.memorization import MemorizationResult
 from keju.statistics import FEWEST_GROUPS
+from keju.texts import _, n_
 
 
 def memorization_table(results: Iterable[MemorizationResult]) -> Table:
@@ -41,14 +41,24 @@ def memorization_table(results: Iterable[MemorizationResult]) -> Table:
 
 def memorization_lines(results: Sequence[MemorizationResult]) -> Iterator[str]:
     """The meaning of the table's columns, and the models that recite."""
-    yield message("terminal.memorization-about")
+    yield _(
+        "recited: the original text at an altered place; slips: the same mistakes on the "
+        "unaltered page. Beyond slips is the difference over the pages that were sent in both "
+        "forms. Intervals are of 95 %, by group"
+    )
     tests = sum(result.p is not None for result in results)
     if not tests:
-        yield message("terminal.memorization-untested", least=FEWEST_GROUPS)
+        yield _("The difference is not tested with fewer than {} groups", FEWEST_GROUPS)
     else:
-        yield message("terminal.memorization-tested", tests=tests)
+        yield n_(
+            "p is of the test that swaps recited and slips within groups, adjusted (Holm) for "
+            "the {n:,} test of this table. ▲ marks recitation: p is at most .05",
+            "p is of the test that swaps recited and slips within groups, adjusted (Holm) for "
+            "the {n:,} tests of this table. ▲ marks recitation: p is at most .05",
+            tests,
+        )
     if tests and not any(result.recites for result in results):
-        yield message("terminal.memorization-not-shown")
+        yield _("No recitation is shown: misreading may explain what was recited")
 
 
 def _with_interval(value: str, ends: tuple[float, float] | None, form: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
-from keju.messages import language
 from keju.published import PublishedModel, Rebuilt, TaskSources, paper
+from keju.texts import language
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:

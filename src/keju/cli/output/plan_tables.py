@@ -9,8 +9,8 @@ from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions.pair_forms import RANKERS
-from keju.messages import either, listed, message
 from keju.running import Plan
+from keju.texts import _, either, listed
 
 _UNKNOWN = "?"
 
@@ -80,12 +80,12 @@ def forms_table(plan: Plan) -> Table:
     columns = name_columns("model", "pairs", "calls", "a-round", "tokens-in", "tokens-out")
     timed = any(each.hours is not None for each in plan.forms)
     columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
-    title = message("terminal.tasks-of-pairs")
+    title = _("tasks of pairs")
     table = plain_table(*columns, right=range(2, len(columns)), title=title)
     for each in plan.forms:
         cells = [
             each.model,
-            each.form or message("terminal.all-pairs"),
+            each.form or _("all (the full protocol)"),
             f"{each.calls:,}",
             f"{each.a_round:,}",
             _format_count(each.input_tokens),
@@ -101,37 +101,45 @@ def forms_notes(plan: Plan, command: str) -> Iterator[str]:
     """The command with the forms, and a note on the results of reduced forms."""
     yield f"{command} --out RUN"
     if names := [name for name in dict.fromkeys(each.form for each in plan.forms) if name]:
-        yield message("terminal.reduced-with-pairs", options=either(f"--pairs {n}" for n in names))
+        yield _("Reduced forms: add {}", either(f"--pairs {n}" for n in names))
     if any(each.form.partition("=")[0] in RANKERS for each in plan.forms):
-        yield message("terminal.baseline-ranks-later")
-    yield message("terminal.reduced-forms")
+        yield _(
+            "A baseline ranks the candidates when the run starts. Until then the tokens are "
+            "those of the first candidates in the dataset's order"
+        )
+    yield _(
+        "Results of a reduced form are not the paper's experiment and do not enter its tables. "
+        "Fewer --rounds reduce the cost of every form"
+    )
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:
     """How tokens were counted, the date of the prices, and what the sums do not include."""
     if not any(row.input_tokens or row.input_tokens is None for row in plan.rows):
         return
-    yield message(
-        "terminal.estimates", texts=translate(plan.text_rule), output=translate(plan.output_rule)
-    )
+    yield _("Estimates: {}; {}", translate(plan.text_rule), translate(plan.output_rule))
     for total in plan.totals:
         if total.counted_by and total.image_tokens:
             rule = translate(total.counted_by)
-            yield message("terminal.images-counted", model=total.model, rule=rule)
+            yield _("Images of {}: {}", total.model, rule)
     for model in dict.fromkeys(row.model for row in plan.rows):
         unknown: Counter[str] = Counter()
         for row in plan.rows:
             if row.model == model:
                 unknown.update(row.unknown)
         for what, times in unknown.items():
-            yield message("terminal.not-counted", model=model, count=times, what=translate(what))
+            yield _("Not counted for {}: {:,} {}", model, times, translate(what))
     own = [each for each in plan.totals if each.own_server and each.calls]
     if unpriced := [each.model for each in own if each.money is None and each.server_cost is None]:
-        yield message("terminal.price-by-hour", models=listed(unpriced))
+        yield _(
+            "The cost of {} is not known. If it runs on your own server, --machine-price PRICE/h "
+            "with --per-minute N prices the server by the hour",
+            listed(unpriced),
+        )
     if plan.currency and plan.prices_seen:
-        yield message("terminal.prices-as-of", date=plan.prices_seen)
+        yield _("The prices are of {}. Check them", plan.prices_seen)
     elif plan.currency:
-        yield message("terminal.prices-without-date")
+        yield _("The price file does not state the date of its prices. Check them")
 
 
 def _format_megabytes(size: int) -> str:

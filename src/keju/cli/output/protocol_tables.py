@@ -13,9 +13,9 @@ from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
 from keju.formatting import percent
 from keju.items import Protocol, Score, variant_of
-from keju.messages import message
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, TaskDifference, list_task_differences, stored_scores
+from keju.texts import _
 
 
 def list_protocol_differences(
@@ -39,16 +39,14 @@ def list_protocol_differences(
     known = list(run.manifest().models)
     if strangers := sorted(set(models) - set(known)):
         raise UsageError(
-            message("cli.no-model-in-run", path=run.path, name=strangers[0], known=", ".join(known))
+            "{}: no model {!r}. Choose from: {}", run.path, strangers[0], ", ".join(known)
         )
     forms = QuestionForms(tasks or None).forms
     items = run.items() if forms else []
     for form in forms or ():
         if not any(form.takes(item.task, item.query) for item in items):
             there = ", ".join(question_forms_of(items))
-            raise UsageError(
-                message("cli.no-task-in-run", path=run.path, name=form.name, known=there)
-            )
+            raise UsageError("{}: no task {!r}. Choose from: {}", run.path, form.name, there)
     found: list[TaskDifference] = []
     for model, scores in stored_scores(run, [each for each in known if each in (models or known)]):
         _check_protocols(run, model, scores)
@@ -68,12 +66,10 @@ def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> Non
     missing = wanted - {score.protocol for score in scores}
     if scores and missing:
         raise UsageError(
-            message(
-                "cli.no-scores-under",
-                path=run.path,
-                model=model,
-                missing=", ".join(sorted(missing)),
-            )
+            "{0}: {1} has no scores under {2}. Score it again: keju score {0}",
+            run.path,
+            model,
+            ", ".join(sorted(missing)),
         )
 
 
@@ -106,7 +102,7 @@ def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
                 metric_label(each.task, each.query, "strict", each.strict_metric),
                 percent(each.strict),
                 f"{100 * each.difference:+.1f}",
-                message("terminal.part-of-all", there=each.apart, planned=each.items),
+                _("{:,} of {:,}", each.apart, each.items),
             )
         yield table
 
@@ -115,13 +111,13 @@ def protocol_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
     """The items with the largest differences, one line each, with reasons from the scores."""
     for each in found:
         for item in each.largest:
-            number = message("terminal.round", number=item.round) if item.round > 1 else ""
-            yield message(
-                "terminal.item-difference",
-                model=each.model,
-                task=each.name,
-                item=shortened(item.id) + number,
-                official=percent(item.official),
-                strict=percent(item.strict),
-                reason=translate(item.why),
+            number = _(" (round {})", item.round) if item.round > 1 else ""
+            yield _(
+                "{}, {}, {}: official {}, strict {}: {}",
+                each.model,
+                each.name,
+                shortened(item.id) + number,
+                percent(item.official),
+                percent(item.strict),
+                translate(item.why),
             )

@@ -10,10 +10,10 @@ from keju.analysis.roles import model_role
 from keju.cli.output.console import translate
 from keju.definitions import query_of
 from keju.items import PromptVariant, variant_of
-from keju.messages import join_clauses, message
 from keju.reporting.error_rows import error_sentence
 from keju.runs import RunFolder, StoredItems
 from keju.scoring import Result
+from keju.texts import _, join_clauses, n_
 
 _MOST = 20
 """Maximum number of lines; the report has all of them."""
@@ -35,19 +35,20 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
         for found in reading_errors([result])
     ]
     if len(sentences) > _MOST:
-        yield message("terminal.many-reading-errors", count=len(sentences))
+        yield n_(
+            "Recognition and layout error of {n:,} transcription (one for each model and task) "
+            "are in the report: keju report RUN",
+            "Recognition and layout error of {n:,} transcriptions (one for each model and task) "
+            "are in the report: keju report RUN",
+            len(sentences),
+        )
         return
     models = {result.model for result in shown}
     counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
     for label, task, sentence in sentences:
         found = counts.of(label, task)
         clauses = [sentence, *found.clauses]
-        yield message(
-            "terminal.reading-errors",
-            model=label,
-            task=task,
-            errors=translate(join_clauses(clauses)),
-        )
+        yield _("{}, {}: {}", label, task, translate(join_clauses(clauses)))
 
 
 def _counted(

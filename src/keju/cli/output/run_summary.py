@@ -17,13 +17,13 @@ from keju.datasets.readers.base import join_names
 from keju.definitions import is_blank
 from keju.errors import shortened
 from keju.items import Failure
-from keju.messages import message
 from keju.models import MISSING
 from keju.models.base import ENDPOINTS
 from keju.running import ModelSummary, RunSummary, preset
 from keju.running.failures import hint_of
 from keju.runs import RunFolder
 from keju.runs.served_models import served_lines
+from keju.texts import _, n_
 
 if TYPE_CHECKING:
     from keju.analysis.unfinished import Unfinished
@@ -50,13 +50,13 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
             if n > 0 and status != "answered"
         ]
         bad += [f"{n}× {kind}" for kind, n in model.failures.items() if kind != MISSING]
-        bad += [message("terminal.without-result", count=missing)] if missing else []
+        bad += [_("{:,} without a result", missing)] if missing else []
         skipped = "; ".join(f"{count}: {translate(why)}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
-            message("terminal.part-of-all", there=there, planned=model.planned),
+            _("{:,} of {:,}", there, model.planned),
             f"{model.asked:,}",
-            ", ".join(bad) or message("terminal.none"),
+            ", ".join(bad) or _("none"),
             skipped,
         )
     return table
@@ -80,28 +80,29 @@ def not_sent_lines(summary: RunSummary) -> Iterator[str]:
     """Which requested parameters were not sent, and why."""
     for model in summary.models:
         for name in model.not_sent:
-            yield message(
-                "terminal.of-model", model=model.model, text=describe_dropped(model, name)
-            )
+            yield _("{}: {}", model.model, describe_dropped(model, name))
 
 
 def usage_lines(summary: RunSummary) -> Iterator[str]:
     """For each model: the number of answers with implausible token counts."""
     for model in summary.models:
         if found := model.ignored_usage:
-            yield message(
-                "terminal.wrong-token-counts",
-                model=model.model,
-                count=len(found),
-                example=found[0],
+            yield n_(
+                "{}: {n:,} answer has token counts that cannot be right, such as {}. The "
+                "estimate of keju plan counts instead",
+                "{}: {n:,} answers have token counts that cannot be right, such as {}. The "
+                "estimate of keju plan counts instead",
+                len(found),
+                model.model,
+                found[0],
             )
 
 
 def describe_dropped(model: ModelSummary, name: str) -> str:
     """Return why a requested parameter was not sent."""
     if name in model.refused:
-        return message("terminal.parameter-refused", name=name)
-    return message("terminal.parameter-not-passed-on", name=name)
+        return _("{} was not sent: the server refuses it", name)
+    return _("{} was not sent: Inspect does not pass it on", name)
 
 
 def unlike_paper(
@@ -119,9 +120,7 @@ def unlike_paper(
     for model, identity in identities.items():
         found = list(preset(name).differences(identity, (not_sent or {}).get(model, ())))
         if found:
-            yield message(
-                "terminal.unlike-paper", model=model, preset=name, differences="; ".join(found)
-            )
+            yield _("{}, unlike the paper of --preset {}: {}", model, name, "; ".join(found))
 
 
 def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
@@ -143,23 +142,18 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
                 missing.setdefault(response.model, []).append(shortened(response.item))
     for (model, kind), count in counts.items():
         if kind == MISSING:
-            yield message(
-                "terminal.results-missing",
-                model=model,
-                count=count,
-                items=join_names(missing[model]),
+            yield n_(
+                "{}: {n:,} result is missing: {}",
+                "{}: {n:,} results are missing: {}",
+                count,
+                model,
+                join_names(missing[model]),
             )
         else:
-            yield message(
-                "terminal.failures-of-kind",
-                model=model,
-                count=count,
-                kind=kind,
-                first=first[model, kind].message,
-            )
+            yield _("{}: {}× {}, first: {}", model, count, kind, first[model, kind].message)
         hint = hint_of(first[model, kind], answered=answered.get(model, True))
         if hint.what and hint.what not in given:
-            yield message("terminal.indented-hint", hint=hint.whole)
+            yield _("  Hint: {}", hint.whole)
 
 
 def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
@@ -171,7 +165,13 @@ def truncated_lines(path: Path, summary: RunSummary) -> Iterator[str]:
         if response.status == "truncated":
             found.setdefault(response.model, []).append(shortened(response.item))
     for model, items in found.items():
-        yield message("terminal.truncated", model=model, count=len(items), items=join_names(items))
+        yield n_(
+            "{}: {n:,} response is truncated: {}. The missing part counts as wrong",
+            "{}: {n:,} responses are truncated: {}. The missing part counts as wrong",
+            len(items),
+            model,
+            join_names(items),
+        )
 
 
 def served_changes(path: Path, summary: RunSummary) -> Iterator[str]:
@@ -187,15 +187,15 @@ def halted_lines(summary: RunSummary) -> Iterator[str]:
     """The models that were stopped before all requests were sent, and why."""
     for model in summary.models:
         if model.halted:
-            yield message("terminal.model-stopped", model=model.model, reason=model.halted)
+            yield _("{} was stopped: {}", model.model, model.halted)
 
 
 def trouble_lines(summary: RunSummary) -> Iterator[str]:
     """Why requests were about to be sent again when the run stopped, by model and kind."""
     for model in summary.models:
         for kind, said in model.trouble.items():
-            yield message(
-                "terminal.stopped-while-retrying", model=model.model, kind=kind, text=said
+            yield _(
+                "{}: stopped while sending requests again after {}: {}", model.model, kind, said
             )
 
 
@@ -204,12 +204,13 @@ def unfinished_lines(run: RunFolder) -> Iterator[str]:
     from keju.analysis.unfinished import unfinished_models
 
     for each in unfinished_models(run):
-        yield message(
-            "terminal.unfinished",
-            model=each.model,
-            there=each.there,
-            planned=each.planned,
-            command=each.command,
+        yield _(
+            "{}: {:,} of {:,} requests have a response. Complete the run with: keju {}, with the "
+            "same options",
+            each.model,
+            each.there,
+            each.planned,
+            each.command,
         )
 
 
@@ -219,10 +220,11 @@ def missing_lines(unfinished: Iterable[Unfinished], program: str) -> Iterator[st
     `program` is how commands begin, such as ``keju``.
     """
     for each in unfinished:
-        yield message(
-            "terminal.report-incomplete",
-            model=each.model,
-            missing=each.planned - each.there,
-            planned=each.planned,
-            command=f"{program} {each.whole_command}",
+        yield _(
+            "{}: {:,} of {:,} requests have no response yet, so the report is incomplete. Resume "
+            "the run with its options: {}",
+            each.model,
+            each.planned - each.there,
+            each.planned,
+            f"{program} {each.whole_command}",
         )

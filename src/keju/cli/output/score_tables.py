@@ -16,9 +16,9 @@ from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
 from keju.items import PromptVariant, Protocol
-from keju.messages import message
 from keju.scoring import PROTOCOLS, BenchmarkResult, MetricResult, Result, Summary, merge_unscored
 from keju.scoring.reasoned_scores import FORM
+from keju.texts import _, n_
 
 
 def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
@@ -26,21 +26,41 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
     for each in merge_unscored([part for summary in summaries for part in summary.unscored]):
         reason, item = translate(each.reason), shortened(each.item)
         if each.reason in (NO_REFERENCE, BLANK_PAGE):
-            yield message(
-                "terminal.not-scored", count=each.responses, item=item, task=each.task,
-                reason=reason,
+            yield n_(
+                "not scored: {n:,} response (first: {} {}): {}",
+                "not scored: {n:,} responses (first: {} {}): {}",
+                each.responses,
+                each.task,
+                item,
+                reason
             )  # fmt: skip
             continue
-        yield message(
-            "terminal.unscored", metrics=", ".join(each.metrics), count=each.responses,
-            task=each.task, item=item, reason=reason,
+        yield n_(
+            "unscored: {} of {n:,} response (first: {} {}): {}",
+            "unscored: {} of {n:,} responses (first: {} {}): {}",
+            each.responses,
+            ", ".join(each.metrics),
+            each.task,
+            item,
+            reason
         )  # fmt: skip
     if failed := sum(summary.failed for summary in summaries):
-        yield message("terminal.failed-responses", count=failed)
+        yield n_(
+            "{n:,} response failed; a failure counts at each metric's worst value",
+            "{n:,} responses failed; a failure counts at each metric's worst value",
+            failed,
+        )
     strays = {file: count for summary in summaries for file, count in summary.strays.items()}
     if strays:
         files = ", ".join(strays)
-        yield message("terminal.stray-responses", count=sum(strays.values()), files=files)
+        yield n_(
+            "Not scored: {n:,} response to items that are not in the run: {}. Delete these "
+            "lines, or run these items again",
+            "Not scored: {n:,} responses to items that are not in the run: {}. Delete these "
+            "lines, or run these items again",
+            sum(strays.values()),
+            files,
+        )
 
 
 _Who = tuple[str, PromptVariant]
@@ -63,7 +83,7 @@ def scores_tables(
     columns, heads = _columns(models, [(each.model, each.variant) for each in kept])
     begin, taken = 0, _LABELS
     for place, head in enumerate(heads):
-        needs = 2 + max(map(cell_len, [*head.split("\n"), message("terminal.no-value")]))
+        needs = 2 + max(map(cell_len, [*head.split("\n"), _("unscored")]))
         if taken + needs > width and place > begin:
             yield _scores_table(kept, columns[begin:place], heads[begin:place])
             begin, taken = place, _LABELS
@@ -87,13 +107,13 @@ def means_table(results: Sequence[Result], models: Sequence[str]) -> Table:
         each for each in PROTOCOLS if any(each == protocol for _, _, protocol, _ in overall_means)
     ]
     means = [(benchmark, protocol) for benchmark in benchmarks for protocol in protocols[::-1]]
-    columns, _ = _columns(models, [(each.model, each.variant) for each in results])
+    columns, __ = _columns(models, [(each.model, each.variant) for each in results])
     variants = sorted({variant for _, variant in columns}, key=lambda variant: variant.rank)
     table = plain_table(
         *name_columns("model"),
         *(f"{translate(benchmark)}\n{protocol}" for benchmark, protocol in means),
         right=range(1, 1 + len(means)),
-        title=message("terminal.overall-means"),
+        title=_("Overall means in percent (in brackets: tasks with a value, of all)"),
     )
     for model, variant in columns[:_MOST_ROWS]:
         name = " · ".join(filter(None, (shortened(model, 40), variant.label(variants))))
@@ -103,7 +123,9 @@ def means_table(results: Sequence[Result], models: Sequence[str]) -> Table:
         ]
         table.add_row(name, *map(_mean_cell, cells))
     if (more := len(columns) - _MOST_ROWS) > 0:
-        table.caption = format_literal(message("terminal.more-rows", count=more))
+        table.caption = format_literal(
+            n_("{n:,} row more with --all", "{n:,} rows more with --all", more)
+        )
         table.caption_justify = "left"
     return table
 
@@ -186,7 +208,10 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
     )
     table = plain_table(
         *name_columns("task", "variant", "compared-with"), *heads, right=range(3, 3 + len(heads)),
-        title=message("terminal.variants"),
+        title=_(
+            "Variants, which are not part of any mean of a protocol (and the value of the "
+            "authors' script)"
+        ),
     )  # fmt: skip
     found = {
         (summary.model, each.variant, each.task, each.metric): each
@@ -231,7 +256,11 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     columns, heads = _columns([summary.model for summary in summaries], list(rows_by_model))
     table = plain_table(
         *name_columns("task", "mean"), *heads, right=range(2, 2 + len(heads)),
-        title=message("terminal.reviewed"),
+        title=_(
+            "official after the review of answers with several letters (Acc_reviewed, in no "
+            "other mean), from undecided answers as wrong to those as the authors' script counts "
+            "them; its own value in brackets. Means are over the tasks with a value"
+        ),
     )  # fmt: skip
     cells = {
         (row.place, row.mean, who): _reviewed_cell(row)
@@ -241,16 +270,23 @@ def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
     for place, mean in dict.fromkeys(key[:2] for key in cells):
         shown = (cells.get((place, mean, who), NOTHING) for who in columns)
         table.add_row(place, translate(mean), *shown)
-    lines.append(message("terminal.reviewed-not-published"))
+    lines.append(_("Which answers the authors reviewed is not published."))
     table.caption, table.caption_justify = format_literal("\n".join(lines)), "left"
     return table
 
 
 def review_counts(model: str, counts: Mapping[str, int]) -> str:
     """How many answers contain several letters, and what their values rest on."""
-    return message(
-        "terminal.reviewed-counts", model=model, several_letters=counts["several_letters"],
-        people=counts["people"], rules=counts["rules"], undecided=counts["undecided"],
+    return n_(
+        "{}: {n:,} answer contains the letters of several options. Decided: {:d} by people, {:d} "
+        "by keju's rules (not by people), {:d} undecided.",
+        "{}: {n:,} answers contain the letters of several options. Decided: {:d} by people, {:d} "
+        "by keju's rules (not by people), {:d} undecided.",
+        counts["several_letters"],
+        model,
+        counts["people"],
+        counts["rules"],
+        counts["undecided"]
     )  # fmt: skip
 
 
@@ -280,7 +316,11 @@ def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
     shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in with_it]
     table = plain_table(
         *name_columns("task", "main-metric"), *shown_heads, right=range(2, 2 + len(shown_heads)),
-        title=message("terminal.official-with-reasoning", form=FORM),
+        title=_(
+            "official with the reasoning field, as {} (and of the content alone, which is "
+            "official)",
+            FORM
+        ),
     )  # fmt: skip
     by_who = {(each.model, each.variant): reasoning_rows(each, with_it[each.model, each.variant])
               for each in alone if (each.model, each.variant) in with_it}  # fmt: skip
@@ -317,6 +357,6 @@ def _main_value(main: MetricResult | None, notes: dict[str, str]) -> str:
     if main is None:
         return NOTHING
     if main.value is None:
-        return message("terminal.no-value")
+        return _("unscored")
     mark = notes.setdefault(main.note, f"[{len(notes) + 1}]") if main.note else ""
     return f"{mark} {percent(main.value)}".strip()

@@ -9,7 +9,7 @@ from rich.table import Table
 from keju.bundles import Verification, meaning_of_verified
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.formatting import NOTHING
-from keju.messages import message
+from keju.texts import _, n_
 
 _SHOWN = 20
 
@@ -31,16 +31,16 @@ def verification_tables(found: Verification) -> Iterator[Table]:
 def check_name(check: str) -> str:
     """The name of a comparison in the current language."""
     names = {
-        "members": message("bundles.check-members"),
-        "manifest": message("bundles.check-manifest"),
-        "crate": message("bundles.check-crate"),
-        "definitions": message("bundles.check-definitions"),
-        "responses": message("bundles.check-responses"),
-        "items": message("bundles.check-items"),
-        "images": message("bundles.check-images"),
-        "scores": message("bundles.check-scores"),
-        "keys": message("bundles.check-keys"),
-        "grades": message("bundles.check-grades"),
+        "members": _("files of the bundle"),
+        "manifest": _("fields of bundle.json and run.json"),
+        "crate": _("fields of the RO-Crate metadata"),
+        "definitions": _("definitions of benchmarks"),
+        "responses": _("responses, compared with the hashes from scoring"),
+        "items": _("items"),
+        "images": _("images"),
+        "scores": _("scores, computed again"),
+        "keys": _("keys of responses, computed again"),
+        "grades": _("grades of judges"),
     }
     return names.get(check, check)
 
@@ -49,8 +49,8 @@ def result_lines(found: Verification) -> Iterator[str]:
     """The result with its meaning, and who computed it."""
     yield result_line(found)
     yield meaning_of_verified()
-    who = found.verified_by or message("terminal.no-name-given")
-    yield message("terminal.verified-with", version=found.keju, time=found.verified, who=who)
+    who = found.verified_by or _("no name given")
+    yield _("Computed with keju {} on {}; verified by: {}", found.keju, found.verified, who)
 
 
 def detail_lines(found: Verification, *, verbose: bool) -> Iterator[str]:
@@ -63,23 +63,26 @@ def detail_lines(found: Verification, *, verbose: bool) -> Iterator[str]:
     """
     more = len(found.differences) - _SHOWN
     if more > 0:
-        yield message("terminal.more-differences", count=more + found.more_differences)
+        yield n_(
+            "{n:,} more difference; --output stores them in a file",
+            "{n:,} more differences; --output stores them in a file",
+            more + found.more_differences,
+        )
     for each in found.not_verified:
         if each.count:
-            yield message(
-                "terminal.not-verified-count", part=each.part, count=each.count, reason=each.reason
-            )
+            yield _("Not verified: {} ({:,}). Reason: {}", each.part, each.count, each.reason)
         else:
-            yield message("terminal.not-verified", part=each.part, reason=each.reason)
+            yield _("Not verified: {}. Reason: {}", each.part, each.reason)
     if found.audit and found.result == "verified" and not verbose:
-        yield message("terminal.audit-findings", count=len(found.audit))
+        yield n_(
+            "The audit has {n:,} finding on the run (--verbose lists them)",
+            "The audit has {n:,} findings on the run (--verbose lists them)",
+            len(found.audit),
+        )
         return
     if verbose:
         for finding in found.audit:
-            yield message(
-                "terminal.audit-finding", place=translate(finding.place),
-                says=translate(finding.says),
-            )  # fmt: skip
+            yield _("Audit: {}: {}", translate(finding.place), translate(finding.says))  # fmt: skip
         return
     places: dict[str, list[str]] = {}
     for finding in found.audit:
@@ -87,15 +90,18 @@ def detail_lines(found: Verification, *, verbose: bool) -> Iterator[str]:
     for says, its in places.items():
         place = translate(its[0])
         if len(its) > 1:
-            place = message("terminal.place-and-more", place=place, count=len(its) - 1)
-        yield message("terminal.audit-finding", place=place, says=translate(says))
+            place = n_("{} and {n:,} place more", "{} and {n:,} places more", len(its) - 1, place)
+        yield _("Audit: {}: {}", place, translate(says))
 
 
 def result_line(found: Verification) -> str:
     """The result in one sentence."""
     if found.result == "verified":
-        return message("terminal.result-verified", bundle=found.bundle)
+        return _("{}: verified", found.bundle)
     if found.result == "incomplete":
-        return message("terminal.result-incomplete", bundle=found.bundle)
+        return _(
+            "{}: incomplete. Nothing differs, but the parts above could not be verified",
+            found.bundle,
+        )
     count = len(found.differences) + found.more_differences
-    return message("terminal.result-differs", bundle=found.bundle, count=count)
+    return n_("{}: differs in {n:,} place", "{}: differs in {n:,} places", count, found.bundle)

@@ -20,10 +20,10 @@ from keju.definitions import benchmark, describe_ungrouped, has_task, task
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.object_stores import is_address, stage_output
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 from keju.settings import Settings
+from keju.texts import _
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -128,7 +128,7 @@ def import_dataset(
     reader, given, found = _chosen(format, src, dict(options or {}))
     settings = reader.parse(given)
     if not src.exists():
-        raise UsageError(message("datasets.no-source", src=src))
+        raise UsageError("{}: no such file or folder", src)
     _refuse_inside(out, src)
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
@@ -164,12 +164,11 @@ def _refuse_inside(out: Path, src: Path) -> None:
     """Check that a dataset is not inside its source, where the next import would read it."""
     if src.is_dir() and out.resolve().is_relative_to(src.resolve()):
         raise UsageError(
-            message(
-                "datasets.out-inside-source",
-                out=out,
-                src=src,
-                other=shell_word(str(new_folder(src))),
-            )
+            "--out {} is inside the source folder {}, so that the next import would read it. "
+            "Choose a folder outside, such as --out {}",
+            out,
+            src,
+            shell_word(str(new_folder(src))),
         )
 
 
@@ -185,10 +184,8 @@ def _other_format(src: Path, reader: Reader[Any]) -> str:
         return ""
     if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
         return ""
-    return message(
-        "datasets.found-other-format",
-        what=ranked[0].detection.what,
-        command=detection_command(ranked[0], listing),
+    return _(
+        "Found {}. Import it: {}", ranked[0].detection.what, detection_command(ranked[0], listing)
     )
 
 
@@ -200,12 +197,22 @@ def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
         return
     given = [f"--{name}" for name in missing]
     release = f"keju build release DATASET --out DIR {' '.join(f'{name} …' for name in given)}"
-    yield message("datasets.stored-as-unknown", options=", ".join(given), release=release)
+    yield _(
+        "not given: {}. The dataset stores the value unknown. Models can be evaluated without "
+        "it; a release needs it: {}",
+        ", ".join(given),
+        release,
+    )
     if "licence" not in missing:
         return
     for name in sorted({task(each).benchmark for each in manifest.tasks if has_task(each)}):
         if licence := benchmark(name).licence:
-            yield message("datasets.definition-states-licence", benchmark=name, licence=licence)
+            yield _(
+                "The definition of {0} states the licence {1}. If it is the licence of these "
+                "data, give it: --licence {1}",
+                name,
+                licence,
+            )
 
 
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], Options, list[str]]:
@@ -218,5 +225,5 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
         said = "".join(f" --option {key}={value}" for key, value in options.items())
         return reader, options, [f"read as {reader.name}{said}: {detection.what}"]
     if name == AUTO:
-        raise UsageError(message("datasets.no-source", src=src))
+        raise UsageError("{}: no such file or folder", src)
     return FORMATS.find(name), given, []

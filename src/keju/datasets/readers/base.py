@@ -20,8 +20,8 @@ from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
-from keju.messages import listed, message
 from keju.settings import Settings, list_options
+from keju.texts import _, listed
 
 Options = Mapping[str, str]
 
@@ -134,8 +134,8 @@ def plain_file(path: Path) -> Path:
         DataError: it is missing, or something else: a directory, or a pipe, which would block.
     """
     if not path.is_file():
-        wrong = message("datasets.not-a-file") if path.exists() else message("datasets.missing")
-        raise DataError(wrong, file=path, hint=message("datasets.put-file-in-place"))
+        wrong = _("not a file") if path.exists() else _("no such file")
+        raise DataError(wrong, file=path, hint=_("Put the file at this path"))
     return path
 
 
@@ -151,12 +151,19 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         size = plain_file(path).stat().st_size
         if size > most:
             raise DataError(
-                message("datasets.too-large", size=size >> 20, most=most >> 20), file=path
+                "{:,} MB, more than {:,} MB",
+                size >> 20,
+                most >> 20,
+                file=path,
+                hint="Split the file",
             )
         return path.read_bytes()
     except OSError as error:
         raise DataError(
-            message("datasets.not-readable", reason=error.strerror or error), file=path
+            "not readable: {}",
+            error.strerror or error,
+            file=path,
+            hint="Replace it by a readable file",
         ) from None
 
 
@@ -173,7 +180,9 @@ def source_text(path: Path, most: int = MOST_TEXT) -> str:
     log = import_log()
     data = source_bytes(path, most)
     if data.startswith(LFS_POINTER):
-        raise DataError(message("datasets.git-lfs-pointer"), file=path)
+        raise DataError(
+            "a Git LFS pointer, not the file itself", file=path, hint="Download it: git lfs pull"
+        )
     found = decode(data, path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
@@ -192,9 +201,10 @@ def check_name(name: str, file: Path, hint: str = "") -> None:
     """
     if any("\ud800" <= char <= "\udfff" for char in name):
         raise DataError(
-            message("datasets.name-not-utf8", name=shortened(name)),
+            "the name {!r} is not UTF-8",
+            shortened(name),
             file=file,
-            hint=hint or message("datasets.rename-file"),
+            hint=hint or _("Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"),
         )
 
 
@@ -213,14 +223,19 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
             with suppress(FileNotFoundError, NotADirectoryError):
                 path.lstat()
         except OSError as error:
-            problem = message(
-                "datasets.image-name-unusable", shown=shown, reason=error.strerror or error
+            problem = _(
+                "image {!r}: {}", shown, error.strerror or error, hint="Give it another name"
             )
             raise DataError(problem, file=file, item=item) from None
         if not leads_out(path, root):
             return path
     raise DataError(
-        message("datasets.image-outside-root", shown=shown, root=root), file=file, item=item
+        "file {!r} must be inside {}",
+        shown,
+        root,
+        file=file,
+        item=item,
+        hint="Move it there, and write its path relative to that folder",
     )
 
 
@@ -255,7 +270,12 @@ def kept_inside(path: Path, folder: Path) -> Path:
         DataError: it is one.
     """
     if path.is_symlink() and leads_out(path, folder):
-        raise DataError(message("datasets.link-leads-out", folder=folder), file=path)
+        raise DataError(
+            "the link points outside {}",
+            folder,
+            file=path,
+            hint="Replace the link by the file itself",
+        )
     return path
 
 
@@ -270,4 +290,4 @@ def join_names(names: Iterable[str], most: int = 5) -> str:
     shown = listed(every[:most])
     if len(every) <= most:
         return shown
-    return message("datasets.names-and-more", names=shown, count=len(every) - most)
+    return _("{} and {} more", shown, len(every) - most)

@@ -10,7 +10,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
-from keju.messages import message
+from keju.texts import _
 
 LOWEST = 0.5
 """The lowest fit with which a source is imported without naming its reader."""
@@ -52,22 +52,19 @@ def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate:
     fitting = [each for each in ranked if each.detection.fit >= LOWEST]
     detect = f"keju data detect {shell_word(str(listing.src))}"
     if not fitting:
-        seen = message("datasets.nearest-format", name=ranked[0].reader.name) if ranked else ""
-        raise UsageError(
-            message("datasets.no-format-fits", src=listing.src, seen=seen, detect=detect)
-        )
+        seen = _(" The nearest is {}.", ranked[0].reader.name) if ranked else ""
+        raise UsageError("{}: no format fits.{} See: {}", listing.src, seen, detect)
     equal = [each for each in fitting if each.detection.fit > fitting[0].detection.fit - APART]
     if len(equal) > 1:
         commands = "; ".join(detection_command(each, listing) for each in equal)
-        raise UsageError(
-            message("datasets.several-formats-fit", src=listing.src, commands=commands)
-        )
+        raise UsageError("{}: several formats fit equally. Choose one: {}", listing.src, commands)
     if missing := fitting[0].detection.missing:
         raise DataError(
-            message(
-                "datasets.format-needs", name=fitting[0].reader.name, missing=missing, detect=detect
-            ),
+            "{} fits, but it needs {}",
+            fitting[0].reader.name,
+            missing,
             file=listing.src,
+            hint=_("See: {}", detect),
         )
     return fitting[0]
 

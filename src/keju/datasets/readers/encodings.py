@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import DataError, UsageError
-from keju.messages import message
+from keju.texts import _
 
 UTF_8 = "utf-8-sig"
 """The encoding of a text in UTF-8, with or without byte-order mark."""
@@ -120,23 +120,25 @@ def detect_encoding(head: bytes, file: Path, *, whole: bool) -> str:
         reverse=True,
     )
     if plain is None and _japanese(head, whole=whole) > max([least, *(fit for fit, _ in fits)]):
-        raise DataError(message("datasets.seems-shift-jis", option=OPTION), file=file)
+        raise DataError(
+            "the text seems to be Shift_JIS, which is not detected",
+            file=file,
+            hint=_("Give --option {}=shift_jis, or convert the file to UTF-8", OPTION),
+        )
     if not fits and plain is not None:
         return UTF_8
     if not fits:
         raise _undecodable(head, file, "")
     if len(fits) > 1 and fits[0][0] - fits[1][0] <= _MARGIN:
-        (_, first), (_, second), *_ = fits
+        first, second = fits[0][1], fits[1][1]
         raise DataError(
-            message(
-                "datasets.encoding-uncertain",
-                sample=_sample(head, first),
-                first=first,
-                other=_sample(head, second),
-                second=second,
-                option=OPTION,
-            ),
+            "the encoding is uncertain: {} as {}, {} as {}",
+            _sample(head, first),
+            first,
+            _sample(head, second),
+            second,
             file=file,
+            hint=_("Name it: --option {}=NAME, or convert the file to UTF-8", OPTION),
         )
     return fits[0][1]
 
@@ -152,7 +154,9 @@ def check_encoding(encoding: str) -> str:
             raise LookupError  # noqa: TRY301 - rot13 and the like do not encode text
     except (LookupError, ValueError):
         raise UsageError(
-            message("datasets.encoding-option-unknown", option=OPTION, encoding=encoding)
+            "option {}={}: unknown encoding. Known: UTF-8, UTF-16, GB18030, Big5 …",
+            OPTION,
+            encoding,
         ) from None
     return encoding
 
@@ -248,27 +252,27 @@ _NO_TEXTS = {
 def _check_text(data: bytes, file: Path) -> None:
     """Check that a file is not a document of an office program."""
     if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
-        raise DataError(message("datasets.not-a-text", what=what), file=file)
+        raise DataError(
+            "{}, not a text", what, file=file, hint="Save it as plain text, a table as CSV (UTF-8)"
+        )
 
 
 def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
     """The error for a text that is not in an encoding, or in none of the known ones."""
-    wrong = message("datasets.encoding-unknown")
+    wrong = _("the text is not UTF-8, UTF-16, GB18030 or Big5")
     if encoding:
         place = ""
         try:
             data.decode(encoding)
         except UnicodeDecodeError as error:
-            place = message("datasets.byte-not-valid", start=error.start)
+            place = _(": byte {} is not valid", error.start)
         except UnicodeError:
             pass
-        wrong = message(
-            "datasets.encoding-differs", encoding=encoding.upper().removesuffix("-SIG"), place=place
-        )
+        wrong = _("the text is not {}{}", encoding.upper().removesuffix("-SIG"), place)
     return DataError(
         wrong,
         file=file,
-        hint=message("datasets.name-encoding", option=OPTION),
+        hint=_("Name its encoding: --option {}=NAME, or convert it to UTF-8", OPTION),
     )
 
 

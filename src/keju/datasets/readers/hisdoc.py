@@ -28,8 +28,8 @@ from keju.definitions import OWN_PAGE, Task
 from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
 from keju.items import Item, Line, Point
-from keju.messages import message
 from keju.settings import Settings
+from keju.texts import _, n_
 
 LAYOUT = """\
 SRC/                          M5HisDoc, MTHv2, or one subset of them
@@ -105,14 +105,21 @@ def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> I
     writer.declare(unit="page")
     task = transcription_task(settings.task)
     if not src.is_dir():
-        raise DataError(message("datasets.hisdoc-no-folder", texts=_TEXTS), file=src)
+        raise DataError(
+            "expected a folder with {}/", _TEXTS, file=src, hint="See: keju data formats hisdoc"
+        )
     pages = list(_pages(src))
     if not pages:
         raise _nothing(src)
     splits = _splits(src)
     split = settings.split
     if split and not splits:
-        raise DataError(message("datasets.hisdoc-split-missing", split=split), file=src)
+        raise DataError(
+            "split={0}, but there is no split_{0}.txt",
+            split,
+            file=src,
+            hint="See: keju data formats hisdoc",
+        )
     wanted = [page for page in pages if split in ("", splits.get(page.name, ""))]
     yield from _note_halves(src, wanted, skip=settings.skip_missing)
     empty = []
@@ -128,7 +135,9 @@ def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> I
         else:
             empty.append(f"{_id(src, page)}.txt")
     if len(empty) == len(whole):
-        raise DataError(message("datasets.hisdoc-no-pages"), file=src)
+        raise DataError(
+            "no page with text lines to import", file=src, hint="See: keju data formats hisdoc"
+        )
     if empty:
         pages_without = number_of(len(empty), "page")
         yield f"{pages_without} without any text line, skipped: {join_names(empty)}"
@@ -173,11 +182,23 @@ READER = Reader(
 def _nothing(src: Path) -> DataError:
     """The error for a directory that has no text lines."""
     if any(path.parent.name == "annos" for path in files_under(src, {"json"})):
-        return DataError(message("datasets.hisdoc1b-not-read"), file=src)
+        return DataError(
+            "HisDoc1B's layout (books/*.pdf, annos/*.json): no public source shows what "
+            "annos/*.json contains, so it is not read",
+            file=src,
+            hint="Convert the pages to PAGE-XML, or to images with .txt files (FORMAT pages)",
+        )
     if any(path.parent.name == _CHARACTERS for path in files_under(src, {"txt"})):
-        problem = message("datasets.hisdoc-texts-missing", texts=_TEXTS, characters=_CHARACTERS)
+        problem = _(
+            "the folder {} is missing; {} does not contain lines",
+            _TEXTS,
+            _CHARACTERS,
+            hint=_("Put {} beside {}", _TEXTS, _CHARACTERS),
+        )
         return DataError(problem, file=src)
-    return DataError(message("datasets.hisdoc-no-texts", texts=_TEXTS), file=src)
+    return DataError(
+        "no .txt file in a folder {}", _TEXTS, file=src, hint="See: keju data formats hisdoc"
+    )
 
 
 def _pages(src: Path) -> Iterator[_Page]:
@@ -194,7 +215,12 @@ def _pages(src: Path) -> Iterator[_Page]:
         key = path.parent.parent, path.stem
         if path.parent.name in _IMAGES and key[0] in roots:
             if other := images.get(key):
-                problem = message("datasets.hisdoc-two-images", name=other.name, other=path.name)
+                problem = _(
+                    "two images of one page: {} and {}",
+                    other.name,
+                    path.name,
+                    hint="Keep one of them",
+                )
                 raise DataError(problem, file=path.parent)
             images[key] = path
     for key in sorted({*texts, *images}):
@@ -213,7 +239,12 @@ def _splits(src: Path) -> Mapping[str, str]:
             known = name.suffix.casefold().lstrip(".") in {*EXTENSIONS, "txt"}
             page = name.stem if known else name.name
             if page and found.setdefault(page, split) != split:
-                raise DataError(message("datasets.hisdoc-page-in-two-splits"), file=path, item=page)
+                raise DataError(
+                    "this page is also in another split",
+                    file=path,
+                    item=page,
+                    hint="Keep each page in one split",
+                )
     return found
 
 
@@ -221,7 +252,13 @@ def _note_halves(src: Path, pages: list[_Page], *, skip: bool) -> Iterator[str]:
     halves = [image or text or root for root, _, image, text in pages if not (image and text)]
     if halves:
         names = join_names(path.relative_to(src).as_posix() for path in halves)
-        problem = message("datasets.hisdoc-halves", count=len(halves), names=names)
+        problem = n_(
+            "{n:,} file without their image or text: {}",
+            "{n:,} files without their image or text: {}",
+            len(halves),
+            names,
+            hint="Add the missing files, or skip these pages: --option skip-missing=yes",
+        )
         if not skip:
             raise DataError(problem, file=src)
         yield f"skipped {problem}"
@@ -277,10 +314,13 @@ def lines_of(file: Path) -> tuple[Line, ...]:
     before = [_parsed(each[0], each[1:]) for each in cells]
     parsed = after if sum(map(bool, after)) >= sum(map(bool, before)) else before
     found: list[Line] = []
-    for (number, _), line in zip(rows, parsed, strict=True):
+    for (number, __), line in zip(rows, parsed, strict=True):
         if line is None:
             raise DataError(
-                message("datasets.hisdoc-line-invalid"), file=file, item=f"line {number}"
+                "expected x1,y1,x2,y2,x3,y3,x4,y4,TEXT, or TEXT and the eight coordinates",
+                file=file,
+                item=f"line {number}",
+                hint="Write coordinates in pixels, separated by commas",
             )
         text, outline = line
         found.append(Line(id=f"l{len(found) + 1}", text=text, polygon=outline))

@@ -20,7 +20,6 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import is_litter
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
-from keju.messages import message
 
 MOST_FILES = 500_000
 """Maximum number of images in an index; the largest known source has 230,000."""
@@ -90,9 +89,12 @@ class ImageIndex:
             if path is None:
                 names = join_names((self._short_path(each) for each in sorted(found)), 2)
                 raise DataError(
-                    message("datasets.several-images-fit", name=shortened(name), names=names),
+                    "several images fit {!r}: {}",
+                    shortened(name),
+                    names,
                     file=file,
                     item=item,
+                    hint="Name the image with its folder, or give --option images=FOLDER",
                 )
             import_log().matched(_way(parts, path, size), shortened(name), self._short_path(path))
             return path
@@ -115,7 +117,10 @@ class ImageIndex:
         for path in (each for top in tops for each in _images_under(top, self._folders)):
             if len(found) == MOST_FILES:
                 raise DataError(
-                    message("datasets.too-many-images-to-search", most=MOST_FILES), file=tops[0]
+                    "more than {:,} images, so they cannot be searched",
+                    MOST_FILES,
+                    file=tops[0],
+                    hint="Give the folder of the images: --option images=FOLDER",
                 )
             found.append(path)
         return tuple(found)
@@ -191,7 +196,9 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
     try:
         return b64decode("".join(encoded.split()).translate(_URL_SAFE), validate=True)
     except (Base64Error, ValueError):
-        raise DataError(message("datasets.image-not-base64"), file=file, item=item) from None
+        raise DataError(
+            "the image is not valid base64", file=file, item=item, hint="Fetch the file again"
+        ) from None
 
 
 _URL_SAFE = str.maketrans("-_", "+/")

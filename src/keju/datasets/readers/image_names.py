@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import n_
 
 
 class ImageNames:
@@ -70,7 +70,12 @@ class ImageNames:
             stem = Path(name.replace("\\", "/").replace("\0", "")).stem if name else ""
             if found := self._nearest(self._stems.get(stem.casefold(), []), file, stem, ""):
                 return found
-        raise DataError(message("datasets.page-image-missing", stem=file.stem), file=file)
+        raise DataError(
+            "its image is missing: expected {}.jpg or another image of that name",
+            file.stem,
+            file=file,
+            hint="Put the image there, or remove the annotation",
+        )
 
     def _nearest(self, same: list[Path], file: Path, name: str, item: str) -> Path | None:
         """The image whose directories have most in common with those of the annotation file."""
@@ -83,11 +88,13 @@ class ImageNames:
             nearest = [path for path in same if shared[path] == most]
         if len(nearest) > 1:
             raise DataError(
-                message(
-                    "datasets.several-images-called",
-                    count=len(same),
-                    name=name,
-                    same=join_names(map(str, same)),
+                n_(
+                    "{n:,} image is called {}: {}",
+                    "{n:,} images are called {}: {}",
+                    len(same),
+                    name,
+                    join_names(map(str, same)),
+                    hint="Name the image with its folder, or put the annotation beside it",
                 ),
                 file=file,
                 item=item or None,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from keju.messages import join_clauses, message
+from keju.texts import _, join_clauses, n_
 
 _MOST = 5
 """The number of places of lost text that a note names."""
@@ -118,12 +118,12 @@ class ImportLog:
         if self._lost:
             shown: str = join_clauses(self._lost_at)
             if (others := self._lost_places - _MOST) > 0:
-                shown = message("datasets.first-and-more", first=shown, count=others)
-            yield message(
-                "datasets.text-not-taken",
-                count=self._lost.total(),
-                files=len(self._lost),
-                places=shown,
+                shown = _("{} and {} more", shown, others)
+            yield _(
+                "text not taken: {} in {}, at places that keju does not read: {}",
+                n_("{n:,} character", "{n:,} characters", self._lost.total()),
+                n_("{n:,} file", "{n:,} files", len(self._lost)),
+                shown,
             )
         used, kept, ignored = self.fields()
         if used:

@@ -15,7 +15,6 @@ from keju.datasets.readers.base import MOST_TEXT, join_names, source_text
 from keju.datasets.readers.records import JsonObject
 from keju.errors import DataError
 from keju.files import decode_json
-from keju.messages import message
 
 T = TypeVar("T")
 
@@ -41,7 +40,7 @@ def objects_in(file: Path) -> list[JsonObject]:
         if seem_lines(text):
             return _lines(file, text)
         raise _half_character(file, text) or DataError(
-            message("datasets.not-json", error=error), file=file
+            "not readable as JSON: {}", error, file=file, hint="Fetch the file again"
         ) from None
     if isinstance(content, dict):
         content = _list_within(file, content)
@@ -50,12 +49,14 @@ def objects_in(file: Path) -> list[JsonObject]:
     for number, record in enumerate(content, start=1):
         if not isinstance(record, dict):
             raise DataError(
-                message("datasets.json-not-an-object", type=type(record).__name__),
+                "expected an object; found {}",
+                type(record).__name__,
                 file=file,
                 item=f"object {number}",
+                hint="Write {…}, or remove it",
             )
     if not content:
-        raise DataError(message("datasets.json-list-empty"), file=file)
+        raise DataError("the list is empty", file=file, hint="Fetch the file again")
     return content
 
 
@@ -83,7 +84,7 @@ def json_in(file: Path, shape: type[T]) -> T:
         return decode_json(text, shape)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _half_character(file, text) or DataError(
-            message("datasets.not-json", error=error), file=file
+            "not readable as JSON: {}", error, file=file, hint="Fetch the file again"
         ) from None
 
 
@@ -150,7 +151,11 @@ def iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             place = f"line {number}"
             raise _half_character(file, line, [place]) or DataError(
-                message("datasets.json-line-unreadable", error=error), file=file, item=place
+                "not readable: {}",
+                error,
+                file=file,
+                item=place,
+                hint="Correct the line, or remove it",
             ) from None
 
 
@@ -172,14 +177,21 @@ def _list_within(file: Path, content: dict[str, object]) -> object:
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
     }
     if len(lists) > 1:
-        raise DataError(message("datasets.json-several-lists", lists=join_names(lists)), file=file)
+        raise DataError(
+            "several lists of objects: {}",
+            join_names(lists),
+            file=file,
+            hint="Save the list to import as a separate file",
+        )
     if not lists:
         raise _no_list(file, f"an object with {join_names(content) or 'nothing'}")
     return next(iter(lists.values()))
 
 
 def _no_list(file: Path, found: str) -> DataError:
-    return DataError(message("datasets.json-not-a-list", found=found), file=file)
+    return DataError(
+        "expected a list of objects; found {}", found, file=file, hint="Write [{…}, {…}]"
+    )
 
 
 def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
@@ -194,9 +206,12 @@ def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataEr
                 name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
                 place = places[number - 1] if places else f"object {number}"
                 return DataError(
-                    message("datasets.half-a-character", half=ascii(half[0])[1:-1], key=key),
+                    "{!r} contains half of a character (the lone surrogate {})",
+                    key,
+                    ascii(half[0])[1:-1],
                     file=file,
                     item=place + (f" ({name})" if name else ""),
+                    hint="Replace it by \\ufffd",
                 )
     return None
 

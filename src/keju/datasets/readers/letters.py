@@ -8,8 +8,8 @@ from string import ascii_uppercase
 
 from keju.datasets.readers.records import Place
 from keju.errors import shortened
-from keju.messages import message
 from keju.text import in_script
+from keju.texts import _
 
 LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
 """The letter before the text of an option."""
@@ -63,7 +63,12 @@ def known_letter(answer: str, options: tuple[str, ...], place: Place) -> str:
     if letter and letter not in {*ascii_uppercase[: len(options)]}:
         last = ascii_uppercase[len(options) - 1]
         raise place.error(
-            message("datasets.answer-means-no-option", answer=shortened(letter, 20), last=last)
+            _(
+                "the answer {!r} is not one of the options A to {}",
+                shortened(letter, 20),
+                last,
+                hint="Write the letter of the right option",
+            )
         )
     return letter
 

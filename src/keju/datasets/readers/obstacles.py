@@ -11,7 +11,7 @@ from keju.datasets.readers.base import LFS_POINTER
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.words import shell_word
 from keju.errors import shortened
-from keju.messages import message
+from keju.texts import _, n_
 
 _ANNEX = b"/annex/objects/"
 _POINTER_BYTES = 1024
@@ -35,12 +35,12 @@ def find_obstacle(listing: Listing) -> Obstacle | None:
     src = listing.src
     if src.is_file():
         if command := unpacking_command(src):
-            run = message("datasets.run-command", command=command)
-            return Obstacle(message("datasets.is-an-archive"), run)
+            run = _("Run: {}", command)
+            return Obstacle(_("This is an archive, which keju does not unpack"), run)
     elif cache := _cache(src):
         return cache
     elif not listing.files:
-        return Obstacle(message("datasets.folder-without-files"), message("datasets.check-path"))
+        return Obstacle(_("The folder has no files"), _("Check the path"))
     return _pointers(listing) or _archives_alone(listing)
 
 
@@ -49,7 +49,7 @@ def unpacking_command(archive: Path) -> str:
     name = archive.name
     if part := _PARTS.search(name):
         base = archive.with_name(name[: part.start()])
-        with_parts = message("datasets.with-all-parts")
+        with_parts = _("(with all parts beside it)")
         return f"7z x {_word(archive)} -o{_word(base)}   {with_parts}"
     low = name.casefold()
     if ending := max((each for each in _TAR if low.endswith(each)), key=len, default=""):
@@ -58,7 +58,7 @@ def unpacking_command(archive: Path) -> str:
     folder = _word(archive.with_suffix(""))
     word = _word(archive)
     return {
-        ".zip": f"unzip {word} -d {folder}   {message('datasets.names-in-chinese')}",
+        ".zip": f"unzip {word} -d {folder}   {_('(names in Chinese: unzip -O GB18030)')}",
         ".7z": f"7z x {word} -o{folder}",
         ".rar": f"unrar x {word} {folder}/",
     }.get(archive.suffix.casefold(), "")
@@ -75,8 +75,12 @@ def _archives_alone(listing: Listing) -> Obstacle | None:
     if not found or any(path.suffix.casefold() not in beside for path in listing.files):
         return None
     return Obstacle(
-        message("datasets.folder-of-archives", count=len(found)),
-        message("datasets.run-command", command=unpacking_command(listing.root / found[0])),
+        n_(
+            "The folder has {n:,} archive, which keju does not unpack",
+            "The folder has {n:,} archives, which keju does not unpack",
+            len(found),
+        ),
+        _("Run: {}", unpacking_command(listing.root / found[0])),
     )
 
 
@@ -94,11 +98,21 @@ def _pointers(listing: Listing) -> Obstacle | None:
     count, total, name = len(found), len(sample), shortened(str(found[0]))
     if lfs:
         command = f"git -C {_word(listing.root)} lfs pull"
-        problem = message("datasets.lfs-pointers", count=count, total=total, name=name)
+        problem = _(
+            "Git LFS pointer files in place of the data: {} of {} files looked at, e.g. {}",
+            count,
+            total,
+            name,
+        )
     else:
         command = f"cd {_word(listing.root)} && git annex get ."
-        problem = message("datasets.annex-placeholders", count=count, total=total, name=name)
-    return Obstacle(problem, message("datasets.download-data", command=command))
+        problem = _(
+            "git-annex placeholders in place of the data: {} of {} files looked at, e.g. {}",
+            count,
+            total,
+            name,
+        )
+    return Obstacle(problem, _("Download the data: {}", command))
 
 
 def _is_text(path: PurePosixPath) -> bool:
@@ -135,14 +149,14 @@ def _cache(src: Path) -> Obstacle | None:
             snapshots = [path for path in _folders(repository / "snapshots") if path.is_dir()]
             if snapshots:
                 return Obstacle(
-                    message("datasets.folder-of-hub-cache"),
-                    message("datasets.give-snapshot", folder=_word(_main(repository))),
+                    _("This is a folder of Hugging Face's download cache"),
+                    _("Give a snapshot inside it: keju data detect {}", _word(_main(repository))),
                 )
     inner = [path for path in _folders(src) if _REPOSITORY.fullmatch(path.name)]
     if inner and len(inner) == len(_folders(src)):
         return Obstacle(
-            message("datasets.hub-cache"),
-            message("datasets.give-repository", folder=_word(_main(inner[0]))),
+            _("This is Hugging Face's download cache"),
+            _("Give one repository inside it: keju data detect {}", _word(_main(inner[0]))),
         )
     return None
 

@@ -12,7 +12,6 @@ from msgspec.structs import FieldInfo
 from keju.datasets.readers.encodings import OPTION
 from keju.errors import UsageError, did_you_mean, nearest_names
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.settings import (
     FAMILY,
     FaultsError,
@@ -23,6 +22,7 @@ from keju.settings import (
     name_option,
     unwrap_type,
 )
+from keju.texts import _
 
 S = TypeVar("S", bound=Settings)
 
@@ -54,7 +54,7 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
     for option, text in given.items():
         if option in shared:
             continue
-        family, _, member = option.partition(".")
+        family, __, member = option.partition(".")
         try:
             if option in fields and not option.endswith(FAMILY):
                 if text or unwrap_type(fields[option].type) not in {int, float, Path}:
@@ -66,7 +66,7 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
         except UsageError as error:
             faults.append(error)
     faults += [
-        UsageError(message("datasets.option-missing", format=form, option=option))
+        UsageError("format {0} needs the option {1}. Give it: --option {1}=…", form, option)
         for option, field in fields.items()
         if field.required and not given.get(option) and field.name not in found
     ]
@@ -81,13 +81,11 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
 def _report_unknown(option: str, known: Iterable[str], form: str) -> UsageError:
     names = list(known)
     return UsageError(
-        message(
-            "datasets.no-such-option",
-            format=form,
-            option=option,
-            similar=did_you_mean(nearest_names(option, names)),
-            names=", ".join(names) or message("datasets.none"),
-        )
+        "format {} has no option {!r}.{} Options: {}",
+        form,
+        option,
+        did_you_mean(nearest_names(option, names)),
+        ", ".join(names) or _("none"),
     )
 
 
@@ -99,7 +97,7 @@ def _convert_text(option: str, text: str, field: FieldInfo) -> object:
     if kind is bool:
         if text.casefold() in _YES_OR_NO:
             return _YES_OR_NO[text.casefold()]
-        raise UsageError(message("datasets.option-not-yes-or-no", name=option, value=text))
+        raise UsageError("option {}={}: use yes or no", option, text)
     if kind is Path:
         check_local(text, option)
         return Path(text)
@@ -109,16 +107,12 @@ def _convert_text(option: str, text: str, field: FieldInfo) -> object:
         if text in allowed:
             return text
         names = ", ".join(filter(None, allowed))
-        raise UsageError(
-            message("datasets.option-not-one-of", name=option, value=text, names=names)
-        )
+        raise UsageError("option {}={}: use one of {}", option, text, names)
     try:
         return msgspec.convert(text, field.type, strict=False)
     except msgspec.ValidationError as error:
         reason = describe_error(str(error), field.type).text
-        raise UsageError(
-            message("datasets.option-not-valid", name=option, value=text, reason=reason)
-        ) from None
+        raise UsageError("option {}={}: {}", option, text, reason) from None
 
 
 def _convert_number(option: str, text: str, field: FieldInfo) -> float:
@@ -135,19 +129,17 @@ def _convert_number(option: str, text: str, field: FieldInfo) -> float:
     if plain and inside and value <= (float("inf") if high is None else high):
         return value
     raise UsageError(
-        message(
-            "datasets.option-not-a-number",
-            name=option,
-            value=text,
-            kind=message("datasets.whole-number") if whole else message("datasets.number"),
-            limits=_describe_limits(low, high),
-        )
+        "option {}={}: use {}{}",
+        option,
+        text,
+        _("a whole number") if whole else _("a number"),
+        _describe_limits(low, high),
     )
 
 
 def _describe_limits(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
-        return message("datasets.limits-between", low=low, high=high)
+        return _(", {} to {}", low, high)
     if low is not None:
-        return message("datasets.limits-from", low=low)
-    return "" if high is None else message("datasets.limits-to", high=high)
+        return _(", {} or more", low)
+    return "" if high is None else _(", {} or less", high)

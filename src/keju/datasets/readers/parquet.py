@@ -25,7 +25,6 @@ from keju.datasets.table import iter_items
 from keju.errors import DataError, number_of
 from keju.files import read_json
 from keju.items import ImageRef
-from keju.messages import message
 from keju.settings import Settings
 
 LAYOUT = """\
@@ -52,7 +51,9 @@ def read_parquet(src: Path, writer: DatasetWriter, settings: Settings) -> Iterat
     del settings
     file = find_items(src)
     if not file.exists():
-        raise DataError(message("datasets.parquet-no-items", items=_ITEMS), file=src)
+        raise DataError(
+            "expected a folder with {}", _ITEMS, file=src, hint="See: keju data formats parquet"
+        )
     know_stored(src)
     if (src / _MANIFEST).is_file():
         writer.resemble(read_json(kept_inside(src / _MANIFEST, src), DatasetManifest))
@@ -108,5 +109,11 @@ def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple
         path = inside(src, name, file=file, item=item)
         return source_bytes(path), str(path)
     if name not in tables:
-        raise DataError(message("datasets.parquet-image-missing", name=name), file=file, item=item)
+        raise DataError(
+            "the image {!r} is missing from the tables of images",
+            name,
+            file=file,
+            item=item,
+            hint="Export the dataset again",
+        )
     return tables.image_bytes(name), f"{src}: {name}"

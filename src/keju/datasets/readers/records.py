@@ -11,11 +11,15 @@ from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef
-from keju.messages import message
+from keju.texts import _, n_
 
 FIELD_OPTION = "field."
 
 JsonObject = dict[str, object]
+
+
+class NoFieldError(DataError):
+    """A needed field that no name was recognised for; its first value is the role."""
 
 
 class Field(NamedTuple):
@@ -62,7 +66,7 @@ def map_fields(
     names = given or {}
     if unknown := sorted(set(names) - set(wanted)):
         roles = ", ".join(wanted)
-        raise UsageError(message("datasets.no-such-field", field=unknown[0], roles=roles))
+        raise UsageError("no field {!r} to map. Fields: {}", unknown[0], roles)
     found: dict[str, str] = {}
     for role, field in wanted.items():
         name = _name_among(keys, role, field, names)
@@ -70,17 +74,15 @@ def map_fields(
             found[role] = name
         elif field.required or role in names:
             looked_for = names.get(role) or " or ".join(field.names)
-            raise DataError(
-                message(
-                    "datasets.no-field-for-role",
-                    role=role,
-                    expected=looked_for,
-                    keys=", ".join(keys[:30]) or message("datasets.none"),
-                ),
+            raise NoFieldError(
+                "no field for the {} (expected {}); found the fields {}",
+                role,
+                looked_for,
+                ", ".join(keys[:30]) or _("none"),
                 file=file,
-                hint=message("datasets.call-it", name=field.names[0])
+                hint=_("Rename it to {}", field.names[0])
                 if given is None
-                else message("datasets.give-field-name", option=FIELD_OPTION, role=role),
+                else _("Give its name: --option {}{}=NAME", FIELD_OPTION, role),
             )
     return found
 
@@ -98,7 +100,7 @@ def image_roots(src: Path, file: Path, images: Path | None) -> list[Path]:
     """
     if images:
         if not images.is_dir():
-            raise UsageError(message("datasets.images-option-no-folder", root=images))
+            raise UsageError("images={}: no such folder", images)
         return [images]
     base = src if src.is_dir() else file.parent
     return [file.parent, file.parent / "images", base, base / "images"]
@@ -121,7 +123,9 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise place.error(message("datasets.record-not-a-text", key=key, type=type(value).__name__))
+    raise place.error(
+        _("expected text in {!r}; found {}", key, type(value).__name__, hint="Write it as a text")
+    )
 
 
 def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
@@ -134,7 +138,7 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return list(value)
     if isinstance(value, list):
-        raise place.error(message("datasets.record-not-texts", key=key))
+        raise place.error(_("expected texts in {!r}", key, hint="Write a list of texts"))
     text = text_of(record, key, place)
     return [text] if text.strip() else []
 
@@ -171,7 +175,13 @@ class Pictures:
         if isinstance(value, bytes):
             return self._writer.add_image(value, f"{file}: {item}")
         if not isinstance(value, str):
-            raise place.error(message("datasets.record-not-an-image", type=type(value).__name__))
+            raise place.error(
+                _(
+                    "expected an image or its name; found {}",
+                    type(value).__name__,
+                    hint="Name the image's file",
+                )
+            )
         path = self._index.find(value, file=file, item=item, near=near)
         if path is None:
             self.missing[value] = item
@@ -194,11 +204,16 @@ class Pictures:
                 f"{shortened(name)} (of {item})" for name, item in self.missing.items()
             )
             raise DataError(
-                message(
-                    "datasets.record-images-missing",
-                    count=len(self.missing),
-                    names=names,
-                    roots=", ".join(map(str, self._index.roots)),
+                n_(
+                    "{n:,} image is missing: {}; looked in {}",
+                    "{n:,} images are missing: {}; looked in {}",
+                    len(self.missing),
+                    names,
+                    ", ".join(map(str, self._index.roots)),
+                    hint=(
+                        "Give their folder: --option images=FOLDER, or skip them: --option "
+                        "skip-missing=yes"
+                    ),
                 ),
                 file=src,
             )

@@ -27,7 +27,6 @@ from keju.datasets.readers.tables import (
 )
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
-from keju.messages import message
 
 STREAMED_BYTES = 8 << 20
 """Size in bytes from which a table is read line by line."""
@@ -77,7 +76,7 @@ def iter_table(file: Path) -> Iterator[Row]:
         empty = False
         yield row
     if empty:
-        raise DataError(message("datasets.table-without-lines"), file=file)
+        raise DataError("the table has no lines", file=file, hint="Fill it in, or remove it")
 
 
 def _rows(file: Path) -> Iterator[Row]:
@@ -99,13 +98,20 @@ def _text_rows(file: Path) -> Iterator[Row]:
     except ValueError as error:
         if file.stat().st_size > MOST_TEXT and file.suffix.casefold() in _JSON:
             raise DataError(
-                message("datasets.not-json", error=error), file=file, item=f"after record {read}"
+                "not readable as JSON: {}",
+                error,
+                file=file,
+                item=f"after record {read}",
+                hint="Fetch the file again",
             ) from None
         # The whole text is needed to say what is wrong with it.
         yield from islice(read_table(file), read, None)
     except OSError as error:
         raise DataError(
-            message("datasets.not-readable", reason=error.strerror or error), file=file
+            "not readable: {}",
+            error.strerror or error,
+            file=file,
+            hint="Replace it by a readable file",
         ) from None
 
 

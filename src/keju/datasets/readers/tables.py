@@ -28,7 +28,7 @@ from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import _, n_
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """The suffixes of tables, in the order in which they are searched."""
@@ -66,7 +66,7 @@ def find_table(folder: Path, name: str) -> Path | None:
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
     if len(found) > 1:
         raise DataError(
-            message("datasets.two-tables", name=found[0].name, other=found[1].name), file=folder
+            "both {} and {}", found[0].name, found[1].name, file=folder, hint="Keep one of them"
         )
     return kept_inside(found[0], folder) if found else None
 
@@ -94,7 +94,7 @@ def read_table(file: Path) -> list[Row]:
         text = source_text(file)
         rows = list(delimited(file, io.StringIO(text, newline=""), separator_of(file, text)))
     if not rows:
-        raise DataError(message("datasets.table-without-lines"), file=file)
+        raise DataError("the table has no lines", file=file, hint="Fill it in, or remove it")
     return rows
 
 
@@ -177,9 +177,12 @@ def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]
             place = Place(file, f"line {reader.line_num}")
             if len(cells) != len(heads):
                 raise DataError(
-                    message("datasets.cells-and-columns", count=len(cells), expected=len(heads)),
+                    "{}, but there should be {}",
+                    n_("{n:,} cell", "{n:,} cells", len(cells)),
+                    n_("{n:,} column", "{n:,} columns", len(heads)),
                     file=file,
                     item=place.item,
+                    hint='Put cells that contain the separator or a line break into quotes "…"',
                 )
             yield Row(place, dict(zip(heads, cells, strict=True)))
     except csv.Error as error:
@@ -196,19 +199,23 @@ def _without_empty_end(cells: list[str], least: int = 0) -> list[str]:
 
 def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
     return DataError(
-        message("datasets.table-unreadable", error=error), file=file, item=f"line {line}"
+        "not readable as a table: {}",
+        error,
+        file=file,
+        item=f"line {line}",
+        hint='Close the quotes "…", and double a quote inside them',
     )
 
 
 def _check_heads(file: Path, heads: list[str]) -> None:
     if len(heads) > MOST_COLUMNS:
-        raise _too_large(file, message("datasets.table-columns", most=MOST_COLUMNS))
+        raise _too_large(file, _("it has more than {:,} columns", MOST_COLUMNS))
     twice = sorted(head for head, count in Counter(heads).items() if count > 1)
     if not heads or twice:
         wrong = (
-            message("datasets.column-repeated", name=twice[0])
+            _("two columns are called {!r}", twice[0], hint="Give every column its own name")
             if twice
-            else message("datasets.no-column-names")
+            else _("no line of column names", hint="Give every column its own name")
         )
         raise DataError(wrong, file=file)
 
@@ -225,8 +232,10 @@ def workbook_rows(file: Path) -> Iterator[Row]:
     heads = [_heads(file, sheet) for sheet in sheets]
     if any(each != heads[0] for each in heads):
         raise DataError(
-            message("datasets.sheets-differ", sheets=join_names(sheet.name for sheet in sheets)),
+            "sheets with different columns: {}",
+            join_names(sheet.name for sheet in sheets),
             file=file,
+            hint="Save the sheet to import as a separate file",
         )
     for name, rows in book.iter_sheets():
         within = f"sheet {name}, " if len(sheets) > 1 else ""
@@ -235,11 +244,12 @@ def workbook_rows(file: Path) -> Iterator[Row]:
             place = Place(file, f"{within}line {number}")
             if len(cells) > len(heads[0]):
                 raise DataError(
-                    message(
-                        "datasets.cells-without-column", count=len(cells), expected=len(heads[0])
-                    ),
+                    "{}, but there should be {}",
+                    n_("{n:,} cell", "{n:,} cells", len(cells)),
+                    n_("{n:,} column", "{n:,} columns", len(heads[0])),
                     file=file,
                     item=place.item,
+                    hint="Give every column a name in the first line",
                 )
             padded = cells + [""] * (len(heads[0]) - len(cells))
             yield Row(place, dict(zip(heads[0], padded, strict=True)))
@@ -260,13 +270,15 @@ def _parquet(file: Path) -> list[JsonObject]:
         columns = scan.collect_schema()
         cells = int(scan.select(pl.len()).collect().item()) * len(columns)
         if cells > MOST_CELLS:
-            raise _too_large(file, message("datasets.table-cells", most=MOST_CELLS))
+            raise _too_large(file, _("it has more than {:,} cells", MOST_CELLS))
         frame = scan.collect()
         _check_bytes(file, frame)
         return _without_nan(frame).to_dicts()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
+        raise DataError(
+            "not readable as parquet: {}", reason, file=file, hint="Fetch the file again"
+        ) from None
 
 
 def parquet_rows(file: Path, most: int) -> Iterator[Row]:
@@ -291,9 +303,11 @@ def parquet_rows(file: Path, most: int) -> Iterator[Row]:
     except (pa.ArrowException, pl.exceptions.PolarsError, pl.exceptions.PanicException,
             OSError) as error:  # fmt: skip
         reason = next(iter(str(error).splitlines()), "")
-        raise DataError(message("datasets.not-parquet", reason=reason), file=file) from None
+        raise DataError(
+            "not readable as parquet: {}", reason, file=file, hint="Fetch the file again"
+        ) from None
     if not number:
-        raise DataError(message("datasets.table-without-lines"), file=file)
+        raise DataError("the table has no lines", file=file, hint="Fill it in, or remove it")
 
 
 def _without_nan(frame: pl.DataFrame) -> pl.DataFrame:
@@ -303,7 +317,7 @@ def _without_nan(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _check_bytes(file: Path, frame: pl.DataFrame) -> None:
     if sum(map(_bytes_in, frame)) > MOST_BYTES:
-        raise _too_large(file, message("datasets.table-bytes", most=MOST_BYTES >> 20))
+        raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
 
 
 def _bytes_in(column: pl.Series) -> int:
@@ -320,7 +334,9 @@ def _bytes_in(column: pl.Series) -> int:
 
 
 def _too_large(file: Path, problem: str) -> DataError:
-    return DataError(message("datasets.table-too-large", problem=problem), file=file)
+    return DataError(
+        "the table is too large: {}", problem, file=file, hint="Split it into several files"
+    )
 
 
 def number_in(cells: JsonObject, key: str, place: Place) -> float:
@@ -337,7 +353,14 @@ def number_in(cells: JsonObject, key: str, place: Place) -> float:
     except ValueError:
         found = float("nan")
     if not abs(found) < _LARGEST:
-        raise place.error(message("datasets.not-a-coordinate", value=str(value)[:40], key=key))
+        raise place.error(
+            _(
+                "{!r} in {!r} is not a coordinate",
+                str(value)[:40],
+                key,
+                hint="Write a number of pixels",
+            )
+        )
     return found
 
 

@@ -27,8 +27,8 @@ from keju.datasets.vlmevalkit import HEADS, OURS, build_row, parse_item
 from keju.definitions import Task, options_in, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
-from keju.messages import message
 from keju.settings import Settings
+from keju.texts import _
 
 LAYOUT = """\
 SRC                       a .tsv file, or a folder with .tsv files in it
@@ -68,7 +68,11 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, settings: VLMEvalKitSettin
     """
     files = [src] if src.is_file() else list(files_under(src, {"tsv"}))
     if not files:
-        raise DataError(message("datasets.vlmevalkit-no-tsv"), file=src)
+        raise DataError(
+            "expected a .tsv file, or a folder with .tsv files; found none",
+            file=src,
+            hint="See: keju data formats vlmevalkit-tsv",
+        )
     for file in files:
         images = _Images(writer, image_roots(src, file, settings.images))
         count = 0
@@ -77,7 +81,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, settings: VLMEvalKitSettin
             writer.add(_item(row, refs, settings))
             count += 1
         if not count:
-            raise DataError(message("datasets.table-without-rows"), file=file)
+            raise DataError("the table has no rows", file=file, hint="Fetch the file again")
     return []
 
 
@@ -117,7 +121,7 @@ READER = Reader(
 def _rows(file: Path) -> Iterator[Row]:
     """The rows of a table, streamed, since tables of a gigabyte are usual."""
     if not file.is_file():
-        raise DataError(message("datasets.not-a-regular-file"), file=file)
+        raise DataError("not a regular file", file=file, hint="Replace it by the file itself")
     try:
         with file.open(encoding=_encoding(file), newline="") as lines:
             separator = "\t" if file.suffix == ".tsv" else ","
@@ -126,7 +130,10 @@ def _rows(file: Path) -> Iterator[Row]:
                 yield row
     except UnicodeDecodeError as error:
         raise DataError(
-            message("datasets.encoding-changes", encoding=error.encoding), file=file
+            "the text is not {} throughout",
+            error.encoding,
+            file=file,
+            hint="Name its encoding: --option encoding=NAME, or convert it to UTF-8",
         ) from None
 
 
@@ -135,9 +142,11 @@ def _bounded(file: Path, lines: TextIO) -> Iterator[str]:
     for number, line in enumerate(iter(lambda: lines.readline(MAX_CELL), ""), start=1):
         if len(line) == MAX_CELL:
             raise DataError(
-                message("datasets.line-too-long", most=MAX_CELL >> 20),
+                "a line of more than {} million characters",
+                MAX_CELL >> 20,
                 file=file,
                 item=f"line {number}",
+                hint="Fetch the file again",
             )
         yield line
 
@@ -159,12 +168,11 @@ def _check_columns(row: Row) -> None:
         missing.append("image or image_path")
     if missing:
         raise DataError(
-            message(
-                "datasets.vlmevalkit-no-column",
-                column=missing[0],
-                columns=", ".join(list(cells)[:20]),
-            ),
+            "no column {}; found {}",
+            missing[0],
+            ", ".join(list(cells)[:20]),
             file=row.place.file,
+            hint="Name the columns as VLMEvalKit does",
         )
 
 
@@ -188,7 +196,9 @@ class _Images:
         names = text_of(row.cells, "image_path", place).strip()
         if cell and len(cell) < _SHORTEST and not cell.startswith("["):
             if cell not in self._by_index:
-                raise place.error(message("datasets.vlmevalkit-image-of-no-row", row=cell))
+                raise place.error(
+                    _("no row {!r} above it has an image", cell, hint="Add its image")
+                )
             refs = self._by_index[cell]
         elif cell:
             refs = tuple(self._decoded(each, place) for each in _listed(cell))
@@ -197,7 +207,7 @@ class _Images:
         else:
             refs = ()
         if not refs:
-            raise place.error(message("datasets.vlmevalkit-no-image"))
+            raise place.error(_("the row has no image", hint="Fill image or image_path"))
         self._by_index[index] = refs
         return refs
 
@@ -205,13 +215,21 @@ class _Images:
         try:
             data = base64.b64decode(text, validate=True)
         except (binascii.Error, ValueError):
-            raise place.error(message("datasets.vlmevalkit-not-base64")) from None
+            raise place.error(
+                _("its image is not valid base64", hint="Fetch the file again")
+            ) from None
         return self._writer.add_image(data, f"{place.file}: {place.item}")
 
     def _read(self, name: str, place: Place) -> ImageRef:
         path = image_below(self._roots, name, file=place.file, item=place.item)
         if path is None:
-            raise place.error(message("datasets.vlmevalkit-image-missing", name=shortened(name)))
+            raise place.error(
+                _(
+                    "the image {!r} is missing",
+                    shortened(name),
+                    hint="Give its folder: --option images=FOLDER",
+                )
+            )
         return self._writer.add_image(source_bytes(path), str(path))
 
 
@@ -235,7 +253,7 @@ def _item(row: Row, refs: tuple[ImageRef, ...], settings: VLMEvalKitSettings) ->
         _must_agree(item, said, place)
         return replace(item, images=refs)
     if not settings.task:
-        raise UsageError(message("datasets.vlmevalkit-name-task", file=place.file))
+        raise UsageError("{}: give the task of its questions: --option task=T7", place.file)
     return _foreign(said, refs, task(settings.task), settings.query, place)
 
 
@@ -245,7 +263,13 @@ def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:
     visible = [head for head in (*HEADS, *ascii_uppercase) if head not in {"index", "image", *OURS}]
     apart = [head for head in visible if said.get(head, "") != expected.get(head, "")]
     if apart:
-        raise place.error(message("datasets.vlmevalkit-item-differs", fields=", ".join(apart)))
+        raise place.error(
+            _(
+                "{} and the item in the column keju are not the same",
+                ", ".join(apart),
+                hint="Change both, or remove the column keju and give the task: --option task=T7",
+            )
+        )
 
 
 def _foreign(
@@ -253,9 +277,9 @@ def _foreign(
 ) -> Item:
     index, question = said["index"].strip(), said["question"].strip()
     if not index:
-        raise place.error(message("datasets.vlmevalkit-no-index"))
+        raise place.error(_("the row has no index", hint="Number the rows"))
     if not question:
-        raise place.error(message("datasets.vlmevalkit-no-question"))
+        raise place.error(_("the question is empty", hint="Write the question"))
     pattern = Item(id=index, benchmark=kind.benchmark, task=kind.id, query=query)
     letters = query_of(pattern).form == "letter"
     choices = _choices(said, place) if letters else ()
@@ -291,5 +315,12 @@ def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
     if len(filled) < len(choices):
         gap = next(number for number, cell in enumerate(choices) if not cell.strip())
         letter, last = ascii_uppercase[gap], ascii_uppercase[filled[-1]]
-        raise place.error(message("datasets.vlmevalkit-option-empty", letter=letter, last=last))
+        raise place.error(
+            _(
+                "option {} is empty, but {} is not",
+                letter,
+                last,
+                hint=_("Fill column {}, or move the options and the answer's letter up", letter),
+            )
+        )
     return tuple(choices)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import _
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -129,7 +129,9 @@ def _reporting(file: Path) -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 - the library raises almost anything on damaged files
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise DataError(message("datasets.workbook-unreadable", reason=reason), file=file) from None
+        raise DataError(
+            "not readable as a workbook: {}", reason, file=file, hint="Save it as CSV (UTF-8)"
+        ) from None
 
 
 def check_archive(file: Path, data: bytes) -> None:
@@ -142,14 +144,16 @@ def check_archive(file: Path, data: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             if sum(each.file_size for each in pack.infolist()) > MOST_BYTES:
-                raise _too_large(file, message("datasets.workbook-unpacked", most=MOST_BYTES >> 20))
+                raise _too_large(file, _("it unpacks to more than {} MB", MOST_BYTES >> 20))
             tags = 0
             for part in pack.infolist():
                 tags += _tags_in(file, pack, part)
                 if tags > MOST_TAGS:
-                    raise _too_large(file, message("datasets.workbook-tags", most=MOST_TAGS))
+                    raise _too_large(file, _("it has more than {:,} XML tags", MOST_TAGS))
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise DataError(message("datasets.workbook-damaged", error=error), file=file) from None
+        raise DataError(
+            "not readable as a workbook: {}", error, file=file, hint="Fetch the file again"
+        ) from None
 
 
 def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
@@ -160,11 +164,17 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
             plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is searched like UTF-8
             if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
                 raise DataError(
-                    message("datasets.workbook-entities", filename=part.filename), file=file
+                    "{!r} declares XML entities",
+                    part.filename,
+                    file=file,
+                    hint="Save the table as CSV (UTF-8)",
                 )
             if _NEGATIVE.search(plain):
                 raise DataError(
-                    message("datasets.workbook-negative-string", filename=part.filename), file=file
+                    "{!r} has a cell with a negative shared string",
+                    part.filename,
+                    file=file,
+                    hint="Save the table again",
                 )
             tags += chunk.count(b"<")
             tail = plain[-64:]
@@ -182,13 +192,13 @@ class _Counted:
         sheet.reset_dimensions()  # The declared size is not used.
         for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
             if number > MOST_ROWS:
-                raise _too_large(self._file, message("datasets.workbook-rows", title=sheet.title))
+                raise _too_large(self._file, _("sheet {!r} has too many rows", sheet.title))
             cells = [cell_text(value) for value in values]
             while cells and not cells[-1].strip():
                 cells.pop()
             self._text += sum(map(len, cells))
             if self._text > MOST_TEXT:
-                raise _too_large(self._file, message("datasets.workbook-text"))
+                raise _too_large(self._file, _("its cells have too much text"))
             if cells:
                 yield SheetRow(number, cells)
 
@@ -216,4 +226,6 @@ def _unescaped(found: re.Match[str]) -> str:
 
 
 def _too_large(file: Path, problem: str) -> DataError:
-    return DataError(message("datasets.workbook-too-large", problem=problem), file=file)
+    return DataError(
+        "the workbook is too large: {}", problem, file=file, hint="Save the table as CSV (UTF-8)"
+    )

@@ -12,7 +12,6 @@ from lxml import etree
 from keju.datasets.readers.base import plain_file, source_bytes
 from keju.errors import DataError
 from keju.items import Point
-from keju.messages import message
 
 MAX_BYTES = 64 << 20
 """Maximum size; a page's file has a few hundred kilobytes."""
@@ -32,7 +31,13 @@ def parse_xml(path: Path) -> etree._Element:
     """
     size = plain_file(path).stat().st_size
     if size > MAX_BYTES:
-        raise DataError(message("datasets.xml-too-large", size=size, most=MAX_BYTES), file=path)
+        raise DataError(
+            "{} bytes, but a page has at most {}",
+            size,
+            MAX_BYTES,
+            file=path,
+            hint="Remove the file",
+        )
     data = source_bytes(path)
     if b"<!DOCTYPE" in data.replace(b"\0", b""):
         raise _doctype(path)
@@ -47,14 +52,16 @@ def parse_xml(path: Path) -> etree._Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise DataError(message("datasets.not-xml", reason=error.msg), file=path) from None
+        raise DataError(
+            "not well-formed XML: {}", error.msg, file=path, hint="Export it again, as UTF-8"
+        ) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise _doctype(path)
     return root
 
 
 def _doctype(path: Path) -> DataError:
-    return DataError(message("datasets.doctype"), file=path)
+    return DataError("the XML has a DOCTYPE", file=path, hint="Remove the DOCTYPE")
 
 
 def name_of(element: etree._Element) -> str:
@@ -91,11 +98,15 @@ def number(value: str | None, *, file: Path, item: str) -> float:
         found = math.nan
     if math.isnan(found):
         raise DataError(
-            message("datasets.xml-not-a-number", value=value[:40]), file=file, item=item
+            "{!r} is not a number",
+            value[:40],
+            file=file,
+            item=item,
+            hint="Write a number of pixels",
         )
     if abs(found) > LARGEST:
         raise DataError(
-            message("datasets.xml-number-too-large", value=value[:40]), file=file, item=item
+            "{!r} is too large for a page", value[:40], file=file, item=item, hint="Draw it again"
         )
     return found
 
@@ -112,7 +123,9 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
         if value
     ]
     if len(values) % 2:
-        raise DataError(message("datasets.outline-odd"), file=file, item=item)
+        raise DataError(
+            "the outline has an odd number of values", file=file, item=item, hint="Draw it again"
+        )
     return tuple(zip(values[::2], values[1::2], strict=True))
 
 

@@ -9,7 +9,6 @@ from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.object_stores import is_address, stage_output
 from keju.registry import Plugin, Registry, check_named, check_notes, guard_function, list_provided
 
@@ -60,7 +59,12 @@ def export_dataset(
     writer = FORMATS.find(format)
     source = Dataset.open(dataset)
     if is_address(out) and writer.name != _OWN:
-        raise UsageError(message("object-stores.only-datasets", address=out, format=format))
+        raise UsageError(
+            "{}: only datasets (format parquet) can be written to an object store, and the "
+            "format is {}. Use a local path",
+            out,
+            format,
+        )
     with stage_output(out, MANIFEST) as folder:
         return _export(writer, source, folder)
 
@@ -68,7 +72,7 @@ def export_dataset(
 def _export(writer: Writer, source: Dataset, out: Path) -> tuple[str, ...]:
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(message("datasets.out-not-empty", out=out))
+        raise UsageError("{}: not an empty folder. Choose another --out", out)
     items = source.items()
     out.mkdir(parents=True, exist_ok=True)
     return tuple(writer.write(source, items, out))

@@ -11,7 +11,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
-from keju.messages import join_clauses, message
+from keju.texts import _, join_clauses, n_
 
 Write = Callable[[Dataset, list[Item], Path], Iterable[str]]
 """Writes the items of a dataset into a directory; returns notes for the user, one line each."""
@@ -51,22 +51,29 @@ class ItemFilter:
                 found.append(item)
         if not found:
             notes = list(self.notes())
-            why = join_clauses(notes) if notes else message("datasets.no-items")
-            raise DataError(message("datasets.nothing-to-export", form=self._form, why=why))
+            why = join_clauses(notes) if notes else _("there are no items")
+            raise DataError(
+                "no item can be exported as {}: {}",
+                self._form,
+                why,
+                hint="Choose another format: parquet",
+            )
         return found
 
     def notes(self) -> Iterator[str]:
         """The skipped items, task by task."""
         for (task, reason), count in sorted(self._left.items()):
-            yield message("datasets.export-skipped", count=count, task=task, reason=reason)
+            yield n_(
+                "skipped {n:,} item of {}: {}", "skipped {n:,} items of {}: {}", count, task, reason
+            )
 
 
 def not_a_question_of(benchmark: str, item: Item) -> str:
     """Why an item is not a question of a benchmark, or an empty string."""
     if item.benchmark != benchmark:
-        return message("datasets.export-no-task", benchmark=benchmark)
+        return _("no task of {}", benchmark)
     if item.split != "test":
-        return message("datasets.export-reference-split")
+        return _("of the reference split, which the format does not have")
     return ""
 
 
@@ -80,4 +87,4 @@ def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
     if not path.exists():
         write_atomic(path, data)
     elif path.read_bytes() != data:
-        raise DataError(message("datasets.image-name-repeated"), file=path)
+        raise DataError("two images would have this name", file=path, hint="Rename one of them")

@@ -17,7 +17,7 @@ from keju.definitions import task
 from keju.files import replace_file
 from keju.images import upright_file
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _
 
 LAYOUT = """\
 OUT/
@@ -49,8 +49,8 @@ WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, one table per task", LAYOUT
 
 def _objection(item: Item) -> str:
     if task(item.task).of_pairs:
-        return message("datasets.export-of-pairs")
-    return "" if item.images else message("datasets.export-without-image")
+        return _("a task of pairs, but a row has one question")
+    return "" if item.images else _("without an image")
 
 
 def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:

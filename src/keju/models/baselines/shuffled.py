@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request
-from keju.messages import message
 from keju.models.base import Answer, AskError, ItemImages, ModelOptions
 from keju.models.baselines.wrapped import WrappedModel
 from keju.models.capabilities import Capabilities, source_of
+from keju.texts import _
 
 _Images = tuple[ImageRef, ...]
 
@@ -67,7 +67,7 @@ class Shuffled(WrappedModel):
         """
         del images
         if self._images_of is None:
-            raise AskError("bad-request", message("models.shuffled-without-dataset"))
+            raise AskError("bad-request", _("shuffled: was opened without a dataset"))
         asked = self._with_others(request)
         return await self.model.answer(asked, self._images_of(asked.all_images))
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Request
-from keju.messages import message
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.baselines.base import Baseline
 from keju.models.baselines.question import NO_TEXT, has_text
+from keju.texts import _
 
 _INSTALL = 'pip install "keju[udpipe]"'
 _FILE = "ud-kanbun.udpipe"
@@ -83,10 +83,10 @@ class UDPipe(Baseline):
         problem = udpipe.ProcessingError()
         said = pipeline.process(text, problem)
         if problem.occurred():
-            raise AskError("engine", message("models.udpipe-failed", reason=problem.message))
+            raise AskError("engine", _("UDPipe: {}", problem.message))
         clauses = list(_read(said))
         if "".join(word.form for clause in clauses for word in clause) != text:
-            raise AskError("engine", message("models.udpipe-changed-text"))
+            raise AskError("engine", _("UDPipe returned another text than its input"))
         return clauses
 
     @cached_property
@@ -95,7 +95,7 @@ class UDPipe(Baseline):
 
         model = udpipe.Model.load(str(self._file))
         if model is None:
-            raise AskError("engine", message("models.udpipe-cannot-read", name=self._file.name))
+            raise AskError("engine", _("UDPipe cannot read {}", self._file.name))
         return model
 
 
@@ -140,5 +140,5 @@ def _model_file() -> Path:
     spec = find_spec("udkanbun")
     file = Path(spec.origin).parent / _FILE if spec and spec.origin else None
     if file is None or not file.is_file():
-        raise PrerequisiteError(message("models.model-udpipe"), _INSTALL)
+        raise PrerequisiteError(_("the model 'baseline:udpipe'"), _INSTALL)
     return file

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from keju.errors import UsageError
 from keju.items import Request, without_images
-from keju.messages import message
 from keju.models.base import Answer, Model, ModelOptions
 from keju.models.capabilities import Capabilities, capabilities_of
 from keju.models.declarations import Role
@@ -31,18 +30,10 @@ class WrappedModel:
         self, kind: str, spec: str, options: ModelOptions, *, roles: tuple[Role, ...]
     ) -> None:
         if not spec:
-            raise UsageError(message("models.wrapped-needs-model", kind=kind))
+            raise UsageError("{0}: needs a model after it, as in {0}:openai:MODEL", kind)
         role = role_of(spec)
         if role is not None and role not in roles:
-            raise UsageError(
-                message(
-                    "models.wrapped-other-role",
-                    kind=kind,
-                    spec=spec,
-                    roles=" or an ".join(roles),
-                    role=role,
-                )
-            )
+            raise UsageError("{}:{}: asks a {}, not {}", kind, spec, " or an ".join(roles), role)
         self._kind = kind
         self.model: Model = open_model(spec, options)
         self._destinations = capabilities_of(self.model).destinations

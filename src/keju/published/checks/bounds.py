@@ -7,7 +7,6 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from keju.messages import message
 from keju.published.checks.base import (
     Check,
     Mismatch,
@@ -18,6 +17,7 @@ from keju.published.checks.base import (
 from keju.published.checks.terms import Term, weighted_sum
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import EPSILON, Column
+from keju.texts import _
 
 
 class Bound(Check, frozen=True, kw_only=True, tag="bound"):
@@ -44,8 +44,8 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
 
     def _describe(self, limit: str) -> str:
         if self.sense == "most":
-            return message("published.cell-at-most", value=limit)
-        return message("published.cell-at-least", value=limit)
+            return _("at most {}", limit)
+        return _("at least {}", limit)
 
     def _compare(self, paper: PrintedTables, column: Column) -> Outcome:
         rows = [row for row in column.values if self.every_row or row in paper.models]
@@ -105,7 +105,7 @@ class Between(Check, frozen=True, kw_only=True, tag="between"):
             values = [part.values[row] for part in parts]
             low, high = min(values), max(values)
             if not low - self.slack <= value <= high + self.slack:
-                due[row] = message("published.cell-range", low=f"{low:g}", high=f"{high:g}")
+                due[row] = _("{} to {}", f"{low:g}", f"{high:g}")
         yield compare_column(column, len(column.values), due)
 
 
@@ -127,10 +127,8 @@ class Ceiling(Check, frozen=True, kw_only=True, tag="ceiling"):
             passed = column.values[top] > self.at + column.half + EPSILON
             mismatch = Mismatch(
                 where=top,
-                printed=message("published.cell-highest", value=column.cells[top].text),
-                recomputed=message(
-                    "published.cell-at-most-of", value=f"{self.at:g}", scale=f"{column.how.scale:g}"
-                ),
+                printed=_("{} (the highest)", column.cells[top].text),
+                recomputed=_("at most {} of {}", f"{self.at:g}", f"{column.how.scale:g}"),
             )
             held_down = not passed and self.at < column.how.scale
             yield Outcome(

@@ -7,7 +7,6 @@ from math import comb, exp, floor, lgamma, log, log1p
 
 import msgspec
 
-from keju.messages import either, message
 from keju.published.checks.base import (
     Check,
     Mismatch,
@@ -17,6 +16,7 @@ from keju.published.checks.base import (
 )
 from keju.published.printed_tables import COLUMN_SEPARATOR, PrintedTables
 from keju.published.tables import EPSILON, Column
+from keju.texts import _, either
 
 TOO_LITTLE_FOR_LUCK = 1e-4
 """Probability below which a count is not explained by bad luck."""
@@ -77,13 +77,9 @@ class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
             len(witnesses),
             (
                 Mismatch(
-                    where=message(
-                        "published.cell-some-of-cells", count=len(single), total=len(witnesses)
-                    ),
-                    printed=message("published.cell-multiples-of", step=f"{step:g}"),
-                    recomputed=message(
-                        "published.cell-multiples-of", step=f"{step / self.rounds:g}"
-                    ),
+                    where=_("{} of {} cells", len(single), len(witnesses)),
+                    printed=_("multiples of {}", f"{step:g}"),
+                    recomputed=_("multiples of {}", f"{step / self.rounds:g}"),
                 ),
             ),
             concerned=len(witnesses),
@@ -107,7 +103,7 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
             items = paper.tasks_by_id[column.task].count
             chance = 1 / self.options.get(column.task, self.default)
             values = _of_models(paper, column)
-            by_guessing = message("published.cell-by-guessing", value=f"{100 * chance:.4g}")
+            by_guessing = _("{} by guessing", f"{100 * chance:.4g}")
             due = {
                 row: by_guessing
                 for row, value in values.items()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from keju.messages import message
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.checks.sizes import merits_of
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column, Mark
+from keju.texts import _
 
 
 class Marks(Check, frozen=True, kw_only=True, tag="marks"):
@@ -62,14 +62,8 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
             if mark not in possible and not excused and {mark, due} & set(self.legible):
                 yield Mismatch(
                     where=row,
-                    printed=message(
-                        "published.cell-with-mark",
-                        value=column.cells[row].text,
-                        mark=_name_mark(mark),
-                    ),
-                    recomputed=_name_mark(due)
-                    if place < 3
-                    else message("published.cell-place", place=place),
+                    printed=_("{} {}", column.cells[row].text, _name_mark(mark)),
+                    recomputed=_name_mark(due) if place < 3 else _("place {}", place),
                 )
 
 
@@ -83,8 +77,8 @@ def _due(place: int) -> Mark:
 
 def _name_mark(mark: Mark) -> str:
     if mark == "bold":
-        return message("published.cell-best")
-    return message("published.cell-second") if mark else message("published.cell-unmarked")
+        return _("best")
+    return _("second") if mark else _("unmarked")
 
 
 def places(column: Column, rows: Iterable[str]) -> dict[str, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from keju.messages import message
 from keju.published.checks.base import (
     Check,
     Mismatch,
@@ -13,6 +12,7 @@ from keju.published.checks.base import (
     compare_column,
 )
 from keju.published.printed_tables import PrintedTables
+from keju.texts import _
 
 _FEWEST = 5
 """Minimum number of rows; fewer may agree by chance."""
@@ -39,7 +39,7 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
             compared += len(rows) if len(rows) >= _FEWEST else 0
             constant = len({first.values[row] for row in equal}) < 2
             if len(rows) >= _FEWEST and len(equal) > len(rows) / 2 and not constant:
-                due = dict.fromkeys(equal, message("published.cell-as-in", column=first.name))
+                due = dict.fromkeys(equal, _("as in {}", first.name))
                 yield compare_column(second, len(rows), due)
         if compared:
             yield Outcome("all columns", compared, ())
@@ -64,7 +64,7 @@ class RepeatedRows(Check, frozen=True, kw_only=True, tag="repeated_rows"):
                 repeated.append(
                     Mismatch(
                         where=row,
-                        printed=message("published.cell-values-of"),
+                        printed=_("the values of"),
                         recomputed=seen[values],
                     )
                 )

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from keju.messages import either, message
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.checks.marks import places
 from keju.published.checks.sizes import ranks_of
 from keju.published.models import published_model
 from keju.published.printed_tables import PrintedTables
 from keju.statistics.correlation import spearman
+from keju.texts import _, either
 
 
 class Rank(Check, frozen=True, kw_only=True, tag="rank"):
@@ -88,9 +88,9 @@ class Orders(Check, frozen=True, kw_only=True, tag="orders"):
                     [column.values[row] for row in rows], [by.values[row] for row in rows]
                 )
                 mismatch = Mismatch(
-                    where=message("published.cell-spearman-with", column=by.name),
+                    where=_("Spearman with {}", by.name),
                     printed=f"{found:.2f}",
-                    recomputed=message("published.cell-or-more", value=f"{self.least:g}"),
+                    recomputed=_("{} or more", f"{self.least:g}"),
                 )
                 yield Outcome(
                     column.place,
@@ -116,8 +116,8 @@ class Covers(Check, frozen=True, kw_only=True, tag="covers"):
                 tuple(
                     Mismatch(
                         where=row,
-                        printed=message("published.cell-no-row"),
-                        recomputed=message("published.cell-row"),
+                        printed=_("no row"),
+                        recomputed=_("a row"),
                     )
                     for row in lacking
                 ),

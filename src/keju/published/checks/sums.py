@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keju.messages import message
 from keju.published.checks.base import (
     Check,
     Mismatch,
@@ -16,6 +15,7 @@ from keju.published.checks.base import (
 from keju.published.checks.terms import Term, weighted_sum
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
+from keju.texts import _
 
 
 class Mean(Check, frozen=True, kw_only=True, tag="mean"):
@@ -140,7 +140,7 @@ class Differ(Check, frozen=True, kw_only=True, tag="differ"):
         equal = [row for row in paper.evaluated if first.cells[row].text == second.cells[row].text]
         compared = len(paper.evaluated)
         copied = equal if len(equal) > compared / 2 else ()
-        due = dict.fromkeys(copied, message("published.cell-as-in", column=second.name))
+        due = dict.fromkeys(copied, _("as in {}", second.name))
         yield compare_column(first, compared, due)
 
 

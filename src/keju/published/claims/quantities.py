@@ -12,7 +12,6 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from keju.errors import DataError
-from keju.messages import message
 from keju.published.checks.grids import on_grid
 from keju.published.checks.marks import places
 from keju.published.claims.selection import select_cells, select_rows
@@ -327,15 +326,13 @@ def limit(paper: PrintedTables, row: str, than: AnyQuantity | None, than_of: str
     if than is not None:
         return than.amount(paper).value
     if not than_of:
-        raise DataError(message("published.comparison-needs-than"), file=paper.benchmark, item=row)
+        raise DataError("a comparison needs `than` or `than_of`", file=paper.benchmark, item=row)
     return _value(paper.column(than_of), row)
 
 
 def _value(column: Column, row: str) -> float:
     if row not in column.values:
         raise DataError(
-            message("published.no-number-in-row"),
-            file=column.benchmark,
-            item=f"{column.place}, {row}",
+            "no number in this row", file=column.benchmark, item=f"{column.place}, {row}"
         )
     return column.values[row]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from keju.errors import DataError
-from keju.messages import message
 from keju.published.models import PublishedModel, published_model
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Column
@@ -33,7 +32,7 @@ def select_cells(
         for row in select_rows(paper, column, rows, without)
     ]
     if not found:
-        raise DataError(message("published.no-cell-selected"), file=paper.benchmark, item=of)
+        raise DataError("no cell is selected", file=paper.benchmark, item=of)
     return found
 
 
@@ -48,9 +47,7 @@ def select_rows(
     for name in (*wanted, *without):
         if name[0] != "@" and not set("*?") & set(name) and name not in column.values:
             raise DataError(
-                message("published.no-number-in-row"),
-                file=paper.benchmark,
-                item=f"{column.place}, {name}",
+                "no number in this row", file=paper.benchmark, item=f"{column.place}, {name}"
             )
     return [
         row
@@ -68,5 +65,5 @@ def _is_meant(paper: PrintedTables, row: str, wanted: str) -> bool:
         low, high = map(float, wanted.removeprefix("@size ").split("-"))
         return model is not None and model.size_b is not None and low <= model.size_b <= high
     if wanted not in _GROUPS:
-        raise DataError(message("published.no-group-of-rows"), file=paper.benchmark, item=wanted)
+        raise DataError("no such group of rows", file=paper.benchmark, item=wanted)
     return model is not None and _GROUPS[wanted](model)

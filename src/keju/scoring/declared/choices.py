@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.scoring.metric import Preparation, declare
 from keju.scoring.preparations import COUNTED, NO_TEXT
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.short_answer import same_short
+from keju.texts import _
 
 
 def letter_pair(sample: ScoringSample) -> tuple[str, str | None]:
@@ -26,7 +26,7 @@ def letter_pair_with_count(sample: ScoringSample) -> tuple[str, str | None, int]
     """
     offered = len(sample.options)
     if offered < 2:
-        raise UndefinedMetricError(message("scoring.options-unknown"))
+        raise UndefinedMetricError(_("the number of options is not known"))
     return *letter_pair(sample), offered
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean, median
 
-from keju.messages import message
 from keju.metrics import UndefinedMetricError
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
@@ -18,13 +17,14 @@ from keju.scoring.preparations import NO_TEXT
 from keju.scoring.scoring_sample import ScoringSample, computed_once
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 from keju.text import parse_number
+from keju.texts import _
 
 
 def true_polarity(sample: ScoringSample) -> str:
     """Yes or No, as the item's answer has it."""
     found = extract_yes_no(sample.reference).answer
     if found is None:
-        raise UndefinedMetricError(message("scoring.answer-not-yes-or-no"))
+        raise UndefinedMetricError(_("the item's answer is neither yes nor no"))
     return found
 
 
@@ -34,19 +34,24 @@ def true_count(sample: ScoringSample) -> float:
         return float(len(sample.item.boxes))
     number = parse_number(sample.reference)
     if number is None:
-        raise UndefinedMetricError(message("scoring.answer-not-a-number"))
+        raise UndefinedMetricError(_("the item's answer is not a number"))
     return number
 
 
 def boxes_of(sample: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
     """True and predicted boxes in pixels; a response without a box gives none."""
     if not sample.item.boxes:
-        raise UndefinedMetricError(message("scoring.no-true-boxes"))
+        raise UndefinedMetricError(_("the item has no true boxes"))
     convention = sample.box_convention
     width = height = 0
     if convention.scale != "pixels":
         if not sample.item.images:
-            raise UndefinedMetricError(message("scoring.no-image-for-shares"))
+            raise UndefinedMetricError(
+                _(
+                    "the item has no image, so boxes that are given as fractions of its size "
+                    "cannot be converted to pixels"
+                )
+            )
         width, height = sample.item.images[0].width, sample.item.images[0].height
     truth = to_pixels(
         [(box.x0, box.y0, box.x1, box.y1) for box in sample.item.boxes],

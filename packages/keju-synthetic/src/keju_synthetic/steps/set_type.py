@@ -22,8 +22,8 @@ from keju.datasets.pages import TextChoice, select_lines
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
-from keju.messages import listed, message
 from keju.scoring.memorization import CONTROL_OF
+from keju.texts import _, listed, n_
 from keju_synthetic.camera import Scan
 from keju_synthetic.page_images import DrawingStyle, draw_page_image
 from keju_synthetic.typesetting import (
@@ -140,7 +140,9 @@ def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
         else:
             pages.append((item, job))
     if not pages:
-        raise DataError(message("synthetic.no-page-to-set"))
+        raise DataError(
+            "no item is a transcription with outlines of its lines", hint="Import PAGE-XML or ALTO"
+        )
     drawn = context.engine.map(
         "set", [job for _, job in pages], typeset_page, TypesetPage, chunk=_CHUNK
     )
@@ -280,28 +282,33 @@ def _list_fonts(faces: set[str]) -> Iterator[FontUsed]:
 
 
 def _add_notes(context: StepContext, unset: list[UnsetText], kept: int) -> None:
-    context.note(message("synthetic.pages-set", count=kept, dropped=len(context.dataset) - kept))
+    context.note(
+        n_(
+            "{n:,} page set, {} dropped",
+            "{n:,} pages set, {} dropped",
+            kept,
+            len(context.dataset) - kept,
+        )
+    )
     counts = Counter(each.why for each in unset if each.line)
     signs = Counter(sign for each in unset if each.why == "no font has it" for sign in each.text)
     if counts:
         reasons = listed(_count_lines(why, count) for why, count in counts.items())
-        context.note(message("synthetic.lines-unset", reasons=reasons))
+        context.note(_("of lines: {}", reasons))
     if signs:
         most = "".join(sign for sign, _ in signs.most_common(20))
-        context.note(
-            message("synthetic.characters-without-font", count=signs.total(), characters=most)
-        )
+        context.note(_("characters that no font has: {:d}, among them {}", signs.total(), most))
 
 
 def _count_lines(why: str, count: int) -> str:
     match why:
         case "no place":
-            return message("synthetic.line-no-place", count=count)
+            return _("no place {:d}", count)
         case "no room":
-            return message("synthetic.line-no-room", count=count)
+            return _("no room {:d}", count)
         case "no text":
-            return message("synthetic.line-no-text", count=count)
+            return _("no text {:d}", count)
         case "no printed sign":
-            return message("synthetic.line-no-sign", count=count)
+            return _("no printed sign {:d}", count)
         case _:
-            return message("synthetic.line-no-font", count=count)
+            return _("no font has it {:d}", count)

@@ -21,7 +21,7 @@ from keju.building.step_context import StepContext
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
-from keju.messages import listed, message
+from keju.texts import _, listed, n_
 from keju_synthetic.camera import encode_jpeg
 from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.masks import is_page, load_masked
@@ -139,8 +139,12 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     whole = [(item, piece) for item, piece in zip(items, torn, strict=True) if not piece.error]
     if not whole:
         if not left:
-            raise DataError(message("synthetic.items-without-images"))
-        raise DataError(message("synthetic.no-piece-to-break", why=left[0].reason))
+            raise DataError("no item has an image", hint="Use a dataset with images")
+        raise DataError(
+            "no image can be broken into fragments; the first: {}",
+            left[0].reason,
+            hint="Use images with a plain or transparent background",
+        )
     shelf: list[_StoredFragment] = []
     rows: list[Fragment] = []
     for item, piece in whole:
@@ -157,20 +161,27 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     write_dropped(context.out, left)
     joined = sum(bool(shown.joins) for shown in shelf)
     context.note(
-        message("synthetic.pieces-broken", pieces=len(whole), fragments=len(shelf), joined=joined)
+        n_(
+            "{} pieces broken into {n:,} fragment, {} of them join others",
+            "{} pieces broken into {n:,} fragments, {} of them join others",
+            len(shelf),
+            len(whole),
+            joined,
+        )
     )
     if pages := [item.id for item, piece in whole if piece.page]:
         context.note(
-            message(
-                "synthetic.images-without-bone",
-                count=len(pages),
-                images=len(whole),
-                names=listed(pages[:3]),
-                more=" …" if len(pages) > 3 else "",
+            _(
+                "{} of {} images have no outline of a bone, but a rectangle, such as a page or "
+                "its frame: {}{}",
+                len(pages),
+                len(whole),
+                listed(pages[:3]),
+                " …" if len(pages) > 3 else "",
             )
         )
     if left:
-        context.note(message("synthetic.images-not-broken", count=len(left), reason=left[0].reason))
+        context.note(_("{} images not broken: {}", len(left), left[0].reason))
 
 
 STEP = Step(

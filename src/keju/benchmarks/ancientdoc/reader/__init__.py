@@ -30,7 +30,7 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _
 
 LAYOUT = """\
 SRC                           a table, or a folder with one
@@ -103,7 +103,13 @@ class _Reading:
         empty = True
         for table in tables_in(self._src, self._settings):
             if table.kind == "books":
-                self._notes.append(message("ancientdoc.books-not-used", file=table.file))
+                self._notes.append(
+                    _(
+                        "{0} is a table of books and was not used. To add its dynasties and "
+                        "scripts: --option books={0}",
+                        table.file,
+                    )
+                )
                 continue
             empty = False
             if table.kind == "images":
@@ -161,7 +167,7 @@ class _Reading:
     def _root(self) -> Path:
         if root := self._settings.images:
             if not root.is_dir():
-                raise UsageError(message("ancientdoc.no-image-folder", root=root))
+                raise UsageError("images={}: no such folder", root)
             return root
         return self._src if self._src.is_dir() else self._src.parent
 
@@ -185,8 +191,8 @@ class _Reading:
         if count:
             self._notes.append(
                 f"{number_of(count, 'image')} without answers: they can be run, and are "
-                "not scored. The answers "
-                "are in label.csv of the release: import it with the images to score them"
+                "not scored. The answers are in label.csv of the release: import it with the "
+                "images to score them"
             )
             if copies:
                 self._notes.append(f"{copies} byte-identical copies of images are not imported")
@@ -201,8 +207,19 @@ def _check_tree(src: Path, *, without_answers: bool) -> None:
     if src.is_dir() and ((src / FOLDER).is_dir() or src.name == FOLDER):
         if without_answers:
             return
-        raise DataError(message("ancientdoc.label-missing"), file=src)
-    raise DataError(message("ancientdoc.no-table"), file=src)
+        raise DataError(
+            "label.csv is missing, so the images have no questions and no answers",
+            file=src,
+            hint=(
+                "Put label.csv beside imgs, or import the images without answers: --option "
+                "without-answers=yes"
+            ),
+        )
+    raise DataError(
+        "expected label.csv, a .jsonl file, or a folder with one; found none",
+        file=src,
+        hint="See: keju data formats ancientdoc",
+    )
 
 
 def _with_book(item: Item, books: Books) -> Item:

@@ -12,7 +12,6 @@ from keju.benchmarks.ancientdoc.reader.settings import AncientDocSettings
 from keju.datasets.preview import PreviewWriter
 from keju.datasets.readers.base import Read, Table, image_files
 from keju.errors import DataError
-from keju.messages import message
 
 _ALL = 1 << 40
 
@@ -46,5 +45,5 @@ def book_table(
     rows = [(book, *(about.get(key, "") for key in columns[1:])) for book, about in known.items()]
     rows = sorted(row for row in rows if row[0])
     if not rows:
-        raise DataError(message("ancientdoc.no-book"), file=src)
+        raise DataError("no book is found in it", file=src, hint="Give the folder with imgs")
     yield Table("books", columns, rows, ("dynasty", "script"), ("books",))

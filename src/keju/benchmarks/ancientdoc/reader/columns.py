@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from keju.datasets.readers.records import FIELD_OPTION, Field
 from keju.errors import UsageError
-from keju.messages import message
 from keju.text import normalise
 
 WIDE_FIELDS = {
@@ -96,9 +95,7 @@ def wide_columns(
         if role is None:
             continue
         if column not in names:
-            raise UsageError(
-                message("ancientdoc.no-such-column", option=f"{FIELD_OPTION}{name}", column=column)
-            )
+            raise UsageError("option {}={}: no such column", f"{FIELD_OPTION}{name}", column)
         roles = {each: known for each, known in roles.items() if known != role} | {column: role}
     asked = tuple(_task_columns(roles))
     used = {column for each in asked for column in each[1:]}

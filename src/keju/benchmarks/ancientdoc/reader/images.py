@@ -13,7 +13,6 @@ from keju.datasets.values import canonical
 from keju.errors import DataError, number_of
 from keju.files import sha256_bytes
 from keju.items import ImageRef
-from keju.messages import message
 from keju.text import normalise
 
 FOLDER = "imgs"
@@ -35,7 +34,7 @@ class PageImage(NamedTuple):
         if self.file is not None:
             return writer.add_image(source_bytes(self.file), str(self.file))
         if self.ref is None:
-            raise DataError(message("ancientdoc.image-without-file"), item=str(self.page))
+            raise DataError("an image without a file", item=str(self.page), hint="Import it again")
         return self.ref
 
 

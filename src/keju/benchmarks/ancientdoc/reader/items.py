@@ -14,7 +14,7 @@ from keju.datasets.readers.base import plain_name
 from keju.datasets.readers.records import Place
 from keju.definitions import Task, tasks
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.texts import _
 
 BENCHMARK = "AncientDoc"
 
@@ -47,7 +47,7 @@ def make_item(
             other metadata.
     """
     page = PurePosixPath(known["page"])
-    *_, category, book = ("", "", *page.parent.parts)
+    *__, category, book = ("", "", *page.parent.parts)
     said = {role: known.get(role, "").strip() for role in STRATA}
     category = as_printed("category", said["category"] or category)
     book = said["book"] or book
@@ -97,7 +97,14 @@ def task_named(name: str, place: Place) -> Task:
     found = named_tasks().get(plain_name(name))
     if found is None:
         ids = ", ".join(dict.fromkeys(each.id for each in named_tasks().values()))
-        raise place.error(message("ancientdoc.unknown-task", name=name[:40], ids=ids))
+        raise place.error(
+            _(
+                "unknown task {!r}; expected one of {}, or the paper's names",
+                name[:40],
+                ids,
+                hint="See: keju tasks",
+            )
+        )
     return found
 
 

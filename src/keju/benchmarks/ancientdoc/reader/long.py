@@ -15,7 +15,7 @@ from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
 from keju.errors import shortened
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.texts import _
 
 FIELDS = {
     "image": Field(("image", "image_path", "img")),
@@ -64,7 +64,7 @@ def long_items(
         task = task_named(text_of(cells, fields["task"], place), place)
         question = newlines.convert(text_of(cells, fields["question"], place))
         if not question.strip():
-            raise place.error(message("ancientdoc.question-empty"))
+            raise place.error(_("the question is empty", hint="Write the question"))
         answer = newlines.convert(text_of(cells, fields["answer"], place))
         known = metadata_of(cells, others)
         known |= {"page": page_path(page_of(name)).as_posix()}
@@ -87,12 +87,18 @@ def embedded(
     cell = inside if isinstance(inside, Mapping) else {"bytes": inside}
     data, name = cell.get("bytes"), cell.get("path")
     if not isinstance(data, bytes):
-        raise place.error(message("ancientdoc.image-not-inside"))
+        raise place.error(_("the image is not in it", hint="Fetch the file again"))
     ref = writer.add_image(data, f"{place.file}: {place.item}")
     if not (isinstance(name, str) and name):
         return f"{ref.sha256}.jpg", ref
     if page_of(name).name in {"", ".."}:
-        raise place.error(message("ancientdoc.image-path-invalid", name=shortened(name)))
+        raise place.error(
+            _(
+                "the image's path {!r} names no file",
+                shortened(name),
+                hint="Write CLASS/BOOK/PAGE.jpg, or leave the path empty",
+            )
+        )
     return name, ref
 
 

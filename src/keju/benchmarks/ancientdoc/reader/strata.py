@@ -14,8 +14,8 @@ from keju.datasets.values import canonical
 from keju.errors import DataError, number_of
 from keju.files import shipped_toml
 from keju.items import Item
-from keju.messages import message
 from keju.text import normalise
+from keju.texts import _
 
 _PLURALS = {"category": "categories", "dynasty": "dynasties", "script": "scripts"}
 
@@ -118,7 +118,10 @@ def books_in(table: Path | None) -> Books:
     fields = map_fields(file, records, _BOOKS)
     if len(fields) == 1:
         raise DataError(
-            message("ancientdoc.no-stratum-column", columns=join_names(records[0])), file=file
+            "no column for dynasty or script; found the columns {}",
+            join_names(records[0]),
+            file=file,
+            hint="Add the column dynasty or script",
         )
     columns = dict.fromkeys(key for record in records for key in record)
     others = other_metadata(records, [key for key in columns if key not in fields.values()])
@@ -127,14 +130,8 @@ def books_in(table: Path | None) -> Books:
     for place, cells in rows:
         title = text_of(cells, fields["book"], place).strip()
         if not title_key(title) or title_key(title) in seen:
-            problem = (
-                message("ancientdoc.line-without-book")
-                if not title
-                else message("ancientdoc.book-twice")
-            )
-            raise DataError(
-                problem, file=file, item=place.item, hint=message("ancientdoc.one-line-per-book")
-            )
+            problem = _("a line without a book") if not title else _("another line has this book")
+            raise DataError(problem, file=file, item=place.item, hint=_("Keep one line per book"))
         seen.add(title_key(title))
         said = {kind: text_of(cells, fields.get(kind), place) for kind in ("dynasty", "script")}
         books[title] = metadata_of(cells, others) | {

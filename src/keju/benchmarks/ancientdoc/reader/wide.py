@@ -34,7 +34,7 @@ from keju.definitions import task as find_task
 from keju.errors import DataError, number_of, shortened
 from keju.files import decode_json
 from keju.items import Item
-from keju.messages import message
+from keju.texts import _, n_
 
 _MARKS = re.compile(
     r"(?:^|\n)\s*(?P<kind>问题?|問題?|Q(?:uestion)?|答案?|A(?:nswer)?)\s*\d*\s*[:：]\s*",
@@ -125,8 +125,12 @@ class WideTable:
             text, earlier = self._texts.setdefault(f"{task} {page}", (answer, place.item))
             if text != answer:
                 raise place.error(
-                    message(
-                        "ancientdoc.rows-differ", task=task, page=shortened(page), earlier=earlier
+                    _(
+                        "{} of {} differs from {}",
+                        task,
+                        shortened(page),
+                        earlier,
+                        hint="Keep the row that is right",
                     )
                 )
             if earlier == place.item:
@@ -145,7 +149,7 @@ class WideTable:
             path, ref = embedded(inside, place, writer)
             return PageImage(_page(category, name, path), ref=ref)
         if not name:
-            raise place.error(message("ancientdoc.row-without-page"))
+            raise place.error(_("the row has no page name", hint="Write the name"))
         found = images.find(category, name)
         if found is None:
             self.missing[f"{category}/{name}" if category else name] = place.item
@@ -183,7 +187,16 @@ class WideTable:
                 f"{shortened(name)} (of {item})" for name, item in self.missing.items()
             )
             raise DataError(
-                message("ancientdoc.rows-without-image", count=len(self.missing), names=names),
+                n_(
+                    "{n:,} row without image: {}; expected imgs/CATEGORY/BOOK/page_N.png",
+                    "{n:,} rows without image: {}; expected imgs/CATEGORY/BOOK/page_N.png",
+                    len(self.missing),
+                    names,
+                    hint=(
+                        "Put imgs beside the table, give its folder: --option images=FOLDER, or "
+                        "skip these rows: --option skip-missing=yes"
+                    ),
+                ),
                 file=self.file,
             )
 

@@ -16,7 +16,7 @@ from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import options_in
 from keju.errors import DataError
 from keju.files import decode_json
-from keju.messages import message
+from keju.texts import _
 
 _LATER_LABEL = re.compile(r"[\s,，;；|]([B-Z])[、.．:：)）]")
 _QUOTED = re.compile(r"\s*(?:'([^'\\]*)'|\"([^\"\\]*)\")\s*([,\]])")
@@ -51,7 +51,9 @@ def options_from(value: object, columns: Iterable[object], place: Place) -> tupl
         if len(value) == 1 and isinstance(value[0], str):
             return options_in(value[0]) or tuple(value)
         return _unlettered([_text_in(each, place) for each in value], place)
-    raise place.error(message("mcs-bench.options-not-texts"))
+    raise place.error(
+        _("the options are not a list of texts", hint='Write ["…", "…"], or {"A": "…", "B": "…"}')
+    )
 
 
 def _printed(text: str, place: Place) -> tuple[str, ...]:
@@ -97,7 +99,12 @@ def _text_in(option: object, place: Place) -> str:
         for key in ("text", "content", "value", "option", "内容"):
             if key in option:
                 return text_of(option, key, place)
-        raise place.error(message("mcs-bench.options-not-texts"))
+        raise place.error(
+            _(
+                "the options are not a list of texts",
+                hint='Write ["…", "…"], or {"A": "…", "B": "…"}',
+            )
+        )
     return text_of({"": option}, "", place)
 
 
@@ -120,7 +127,9 @@ def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
 
 
 def _unordered(found: str, place: Place) -> DataError:
-    return place.error(message("mcs-bench.options-not-lettered", found=found))
+    return place.error(
+        _("expected options A, B, C …; found {}", found, hint="Letter them from A on")
+    )
 
 
 class Choice(NamedTuple):
@@ -154,5 +163,11 @@ def first_index(choices: Sequence[Choice], given: str) -> int:
     from_one = any(index == count for index, count, _ in places)
     if from_zero != from_one:
         return 0 if from_zero else 1
-    both = message("mcs-bench.contradict") if from_zero else message("mcs-bench.from-zero-or-one")
-    raise places[0][2].error(message("mcs-bench.answer-numbers-unclear", why=both))
+    both = _("contradict each other") if from_zero else _("may count from 0 or from 1")
+    raise places[0][2].error(
+        _(
+            "the answers are numbers of options, which {}",
+            both,
+            hint="State the first number: --option answers-from=0, or 1",
+        )
+    )

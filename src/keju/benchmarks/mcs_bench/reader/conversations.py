@@ -15,7 +15,7 @@ import msgspec
 from keju.benchmarks.mcs_bench.reader.words import plain_key
 from keju.datasets.readers.records import JsonObject, Place
 from keju.files import decode_json
-from keju.messages import message
+from keju.texts import _, n_
 
 _KEYS = frozenset({"messages", "conversations", "conversation", "dialogue", "对话"})
 _ROLES = {
@@ -54,11 +54,18 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
         images += shown
         role = _ROLES.get(str(each.get("role", each.get("from", ""))).casefold())
         if role is None:
-            raise place.error(message("mcs-bench.message-without-role"))
+            raise place.error(_("a message without its role", hint="Write user or assistant"))
         said[role].append(text)
     if len(said["user"]) != 1 or len(said["assistant"]) > 1:
         count, answers = len(said["user"]), len(said["assistant"])
-        raise place.error(message("mcs-bench.conversation-uneven", count=count, answers=answers))
+        raise place.error(
+            _(
+                "{} and {} in a conversation",
+                n_("{n:,} question", "{n:,} questions", count),
+                n_("{n:,} answer", "{n:,} answers", answers),
+                hint="Write one question and its answer",
+            )
+        )
     found: JsonObject = {name: value for name, value in record.items() if name != key}
     found["Question"] = said["user"][0]
     if said["assistant"]:
@@ -76,7 +83,7 @@ def _messages(value: object, place: Place) -> list[JsonObject]:
             value = None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
         return value
-    raise place.error(message("mcs-bench.conversation-not-a-list"))
+    raise place.error(_("the conversation is not a list of messages", hint="Write [{…}, {…}]"))
 
 
 def _content(content: object, place: Place) -> tuple[str, list[object]]:
@@ -93,7 +100,7 @@ def _content(content: object, place: Place) -> tuple[str, list[object]]:
             elif image is not None:
                 images.append(image)
         elif part is not None:
-            raise place.error(message("mcs-bench.message-not-text"))
+            raise place.error(_("a message that is not text", hint="Write a text or parts"))
     text = "\n".join(texts)
     images += _IN_TEXT.findall(text)
     return _MARK.sub("", _IN_TEXT.sub("", text)).strip(), images

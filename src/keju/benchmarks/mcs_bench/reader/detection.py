@@ -20,9 +20,10 @@ from keju.benchmarks.mcs_bench.reader.words import (
 )
 from keju.datasets.readers.base import Detection, join_names
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.records import NoFieldError
 from keju.errors import DataError, UsageError, number_of
-from keju.messages import message
 from keju.text import count_han
+from keju.texts import _
 
 MOST_BYTES = 32 << 20
 """Bytes of all tables that detection reads as a whole; of larger ones it reads the beginnings."""
@@ -73,10 +74,10 @@ def _is_chinese(records: Iterable[Mapping[str, object]]) -> bool:
 def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
     """The result of reading all records; None if they belong to another benchmark."""
     try:
-        tables, _ = tables_in(listing.src)
+        tables, __ = tables_in(listing.src)
         fit = max(fit, *(_fit(each.words, [row.cells for row in each.rows]) for each in tables))
         settings = McsBenchSettings()
-        entries, _ = join_scripts(each for table in tables for each in entries_in(table, settings))
+        entries, __ = join_scripts(each for table in tables for each in entries_in(table, settings))
         index_origin(entries, "")
         _check_unlike(name for name, _ in with_own_ids(entries)[0])
     except (DataError, UsageError) as error:
@@ -97,10 +98,8 @@ def _missing(error: DataError | UsageError) -> str:
     """The reason why an import refuses a source, as the end of "it needs"."""
     if not isinstance(error, DataError):
         return str(error)
-    if error.id in {"datasets.no-field-for-role", "mcs-bench.no-field-for-role"}:
-        needed = message("mcs-bench.needs-role", role=error.fields["role"])
-    else:
-        needed = message("mcs-bench.needs-correction")
+    no_field = isinstance(error, NoFieldError)
+    needed = _("the {}", error.values[0]) if no_field else _("a correction")
     return ". ".join(filter(None, (f"{needed}: {error.problem}", error.hint)))
 
 
@@ -112,7 +111,9 @@ def _check_unlike(names: Iterable[str]) -> None:
     """
     again = [name for name, count in Counter(names).items() if count > 1]
     if again:
-        raise DataError(message("mcs-bench.ids-twice", count=len(again), again=join_names(again)))
+        raise DataError(
+            "{} IDs are used twice: {}", len(again), join_names(again), hint="Change them"
+        )
 
 
 def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:

@@ -29,7 +29,7 @@ from keju.definitions import Task, is_task_word
 from keju.errors import DataError
 from keju.files import decode_json
 from keju.items import Script
-from keju.messages import message
+from keju.texts import _, n_
 
 
 class Entry(NamedTuple):
@@ -95,7 +95,7 @@ class _Reader:
     def entry(self, record: JsonObject, place: Place) -> Entry:
         name = self._text(record, "id", place).strip()
         if not name and "id" in self._fields.roles:
-            raise place.error(message("mcs-bench.record-without-id"))
+            raise place.error(_("without an ID", hint="Add an ID"))
         place = Place(place.file, name or place.item)
         kind = self._task(record, place)
         texts = {role: self._text(record, role, place) for role in _TEXTS}
@@ -172,16 +172,13 @@ class _Reader:
             if is_task_word(word) or found:
                 several = tasks_within(named_tasks(word), domains_in(domain)) or ()
                 raise place.error(
-                    message(
-                        "mcs-bench.names-several-tasks",
-                        name=word[:20],
-                        tasks=join_names(each.id for each in several)
-                        or message("mcs-bench.no-task"),
-                        domain=message("mcs-bench.of-domain", domain=domain[:20])
-                        if domain and not several
-                        else "",
+                    _(
+                        "expected the name of one task; {!r} names {}{}",
+                        word[:20],
+                        join_names(each.id for each in several) or _("no task"),
+                        _(" of the domain {}", domain[:20]) if domain and not several else "",
                     ),
-                    hint=message("mcs-bench.give-task-id"),
+                    hint=_("Give Task_ID, or Domain too. See: keju tasks"),
                 )
         return self._task_of_place(value, name, place)
 
@@ -196,16 +193,25 @@ class _Reader:
         if self._given and (kind := _numbered(self._given) or _named(self._given)):
             return kind
         if name and not value:
-            raise place.error(message("mcs-bench.not-a-task", name=name[:20]))
+            raise place.error(
+                _(
+                    "expected the name of one task; {!r} names no task",
+                    name[:20],
+                    hint="Give Task_ID, or Domain too. See: keju tasks",
+                )
+            )
         if value:
             raise _no_task(value, place)
         if self._of_path:
             several = join_names(each.id for each in self._of_path)
-            problem = message("mcs-bench.task-of-name-unclear", several=several)
-            hint = message("mcs-bench.folder-of-domain")
+            problem = _("the name of the file or folder may mean {}", several)
+            hint = _("Put it into a folder with the name of its domain, or give --option task=T7")
         else:
-            problem = message("mcs-bench.no-task-field")
-            hint = message("mcs-bench.give-task-field")
+            problem = _(
+                "no field for the task (expected Task_ID or Task or Task_Name), and neither the "
+                "file nor a folder is named after it"
+            )
+            hint = _("Give its name: --option field.task=NAME, or the task: --option task=T7")
         raise place.error(problem, hint=hint)
 
 
@@ -223,7 +229,9 @@ def _named(value: str) -> Task | None:
 
 
 def _no_task(value: str, place: Place) -> DataError:
-    return place.error(message("mcs-bench.task-not-a-number", value=value[:20]))
+    return place.error(
+        _("expected a task from 1 to 45; found {!r}", value[:20], hint="See: keju tasks")
+    )
 
 
 def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -> None:
@@ -231,8 +239,12 @@ def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -
     for said, of in ((name, (kind.name_zh, kind.name_en)), (domain, (kind.domain_zh, kind.domain))):
         if is_task_word(said) and said not in of:
             raise place.error(
-                message(
-                    "mcs-bench.task-names-differ", value=value[:20], of=" ".join(of), said=said[:20]
+                _(
+                    "Task_ID {} is {}, but the record names {}",
+                    value[:20],
+                    " ".join(of),
+                    said[:20],
+                    hint="Correct one of them",
                 )
             )
 
@@ -281,7 +293,14 @@ def _accepted(
     if form in {"transcription", "punctuated"}:
         return ["\n".join(texts)]
     if form == "letter":
-        raise place.error(message("mcs-bench.several-answers", count=len(texts)))
+        raise place.error(
+            n_(
+                "{n:,} answer to a question with one right option",
+                "{n:,} answers to a question with one right option",
+                len(texts),
+                hint="Keep the right one",
+            )
+        )
     return texts
 
 

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench.reader.words import load_names, plain_key, script_in
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import FIELD_OPTION, Field, JsonObject, map_fields
-from keju.errors import DataError
-from keju.messages import either, message
+from keju.datasets.readers.records import FIELD_OPTION, Field, JsonObject, NoFieldError, map_fields
+from keju.texts import _, either
 
 FIELDS = {role: Field(each, required=False) for role, each in load_names().roles.items()}
 """Roles of fields, and the names that a field with that role may have."""
@@ -96,21 +95,19 @@ def field_map(file: Path, records: Sequence[JsonObject], given: Mapping[str, str
     return found
 
 
-def no_field(role: str, keys: Iterable[str], file: Path) -> DataError:
+def no_field(role: str, keys: Iterable[str], file: Path) -> NoFieldError:
     """The error of a field that is needed and that no name was recognised for."""
     known = FIELDS[role].names
     more = ", …" if len(known) > 4 else ""
-    found = ", ".join(list(keys)[:30])[:500] or message("mcs-bench.none")
-    return DataError(
-        message(
-            "mcs-bench.no-field-for-role",
-            role=role,
-            known=either(known[:4]),
-            more=more,
-            found=found,
-            option=FIELD_OPTION,
-        ),
+    found = ", ".join(list(keys)[:30])[:500] or _("none")
+    return NoFieldError(
+        "no field for the {} (expected {}{}); found the fields {}",
+        role,
+        either(known[:4]),
+        more,
+        found,
         file=file,
+        hint=_("Give its name: --option {}{}=NAME", FIELD_OPTION, role),
     )
 
 

@@ -21,7 +21,7 @@ from keju.errors import DataError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
-from keju.messages import message
+from keju.texts import _
 
 _SEPARATORS = re.compile(r"[;；|,，\n]")
 _MOST_NAMES = 100
@@ -90,7 +90,9 @@ class ReleaseImages:
         if not entry.images:
             paths = self._of_id(entry)
             if not paths:
-                raise entry.place.error(message("mcs-bench.record-without-image"))
+                raise entry.place.error(
+                    _("without an image", hint="Name its image, or name the file after its ID")
+                )
             import_log().matched(
                 "by the ID of their record", entry.name, "/".join(paths[0].parts[-2:])
             )
@@ -124,8 +126,15 @@ class ReleaseImages:
             files = {place.file for place in self.missing.values()}
             count = f"{number_of(len(self.missing), 'missing image')}{' or more' * more}"
             raise DataError(
-                message("mcs-bench.images-missing", count=count, names=names, folder=self._top),
+                "{}: {}; looked in {}",
+                count,
+                names,
+                self._top,
                 file=files.pop() if len(files) == 1 else self._src,
+                hint=(
+                    "Give their folder: --option images=FOLDER, or skip their items: --option "
+                    "skip-missing=yes"
+                ),
             )
 
     def _stored_of(self, value: object, entry: Entry) -> list[ImageRef] | None:
@@ -135,13 +144,14 @@ class ReleaseImages:
         if isinstance(value, bytes):
             return [self._writer.add_image(value, f"{file}: {item}")]
         if isinstance(value, dict | list) or not isinstance(value, str | int | float):
-            kind = (
-                message("mcs-bench.texts") if isinstance(value, list) else message("mcs-bench.text")
-            )
+            kind = _("texts") if isinstance(value, list) else _("text")
             raise DataError(
-                message("mcs-bench.image-field-type", kind=kind, type=type(value).__name__),
+                "expected {} in 'Image'; found {}",
+                kind,
+                type(value).__name__,
                 file=file,
                 item=item,
+                hint="Write the image's name",
             )
         text = text_of({"Image": value}, "Image", entry.place).strip()
         if (data := decoded_image(text, file=file, item=item)) is not None:
@@ -235,7 +245,13 @@ class ReleaseImages:
         """
         if self._further:
             raise entry.place.error(
-                message("mcs-bench.image-name-ambiguous", name=path.name, further=self._further)
+                _(
+                    "{} may be its image (task and ID) or a further image of another item, as {} "
+                    "is",
+                    path.name,
+                    self._further,
+                    hint="Add a field Image with the names of its images",
+                )
             )
 
     def _check_users(self, path: Path, entry: Entry) -> None:
@@ -248,8 +264,11 @@ class ReleaseImages:
         users.add(entry.name)
         if len(users) > 1:
             raise entry.place.error(
-                message(
-                    "mcs-bench.image-fits-several", name=path.name, ids=join_names(sorted(users))
+                _(
+                    "{} fits the IDs {}",
+                    path.name,
+                    join_names(sorted(users)),
+                    hint="Add a field Image with the names of its images",
                 )
             )
 
@@ -262,8 +281,7 @@ class ReleaseImages:
                 f"{number_of(len(shared), 'image is', 'images are')} called after an ID "
                 "that several tasks have, and are "
                 f"used in each of them: {name} in {join_names(sorted(users))}. "
-                "If they belong to one "
-                "task, put them into a folder that is called after it"
+                "If they belong to one task, put them into a folder that is called after it"
             )
 
     def _one_of(self, found: list[Path], entry: Entry) -> Path:
@@ -279,7 +297,13 @@ class ReleaseImages:
             if some and (len(some) == 1 or _are_same(some)):
                 return some[0]
         several = join_names((path.relative_to(self._top).as_posix() for path in found), 3)
-        raise entry.place.error(message("mcs-bench.several-images-of-name", several=several))
+        raise entry.place.error(
+            _(
+                "several images are called after it: {}",
+                several,
+                hint="Put the images of each task into a folder that is called after the task",
+            )
+        )
 
     def _inner(self, path: Path) -> tuple[str, ...]:
         return path.relative_to(self._top).parts[:-1]

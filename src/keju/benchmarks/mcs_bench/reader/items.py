@@ -18,8 +18,8 @@ from keju.datasets.readers.letters import letter_of
 from keju.datasets.readers.option_lines import insert_options
 from keju.definitions import Task, options_in, query_of
 from keju.items import ImageRef, Item, Provenance, Script
-from keju.messages import message
 from keju.text import in_script
+from keju.texts import _
 
 RENAMED, RENAMED_FROM = "mcs-bench", "ID in the release: "
 """Step and beginning of the note of the provenance of an item that has another ID."""
@@ -45,7 +45,7 @@ def item_of(name: str, entry: Entry, images: tuple[ImageRef, ...], first: int | 
     kind, texts = entry.kind, entry.texts
     question = texts["question"]
     if not question.strip():
-        raise entry.place.error(message("mcs-bench.question-empty"))
+        raise entry.place.error(_("the question is empty", hint="Write the question"))
     options = options_of_entry(entry)
     if options and not options_in(question):
         question = insert_options(question, options, kind)

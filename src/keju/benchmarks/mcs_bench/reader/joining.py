@@ -10,8 +10,8 @@ from keju.benchmarks.mcs_bench.reader.entries import Entry
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, number_of
 from keju.items import Script
-from keju.messages import message
 from keju.text import in_script
+from keju.texts import _
 
 _LONGEST_NAME = 500
 """Characters of the name of an image; a longer text is the image itself."""
@@ -96,21 +96,25 @@ def _check_same(simplified: Entry, traditional: Entry) -> None:
     """
     wrong = ""
     if _names_of(simplified) and _names_of(traditional) != _names_of(simplified):
-        wrong = message("mcs-bench.other-images") if _names_of(traditional) else ""
+        wrong = _("other images") if _names_of(traditional) else ""
     first, second = (
         tuple(in_script(each, "simplified") for each in entry.options)
         for entry in (simplified, traditional)
     )
     if first != second and sorted(first) == sorted(second):
-        wrong = message("mcs-bench.options-reordered")
+        wrong = _("their options in another order")
     letters = [_letter_in(entry) for entry in (simplified, traditional)]
     if all(letters) and letters[0] != letters[1]:
-        wrong = wrong or message("mcs-bench.other-right-option")
+        wrong = wrong or _("another right option")
     if wrong:
         raise DataError(
-            message("mcs-bench.scripts-differ", what=wrong, name=traditional.place.file.name),
+            "the records of both scripts with this task and ID have {}; the traditional one is "
+            "in {}",
+            wrong,
+            traditional.place.file.name,
             file=simplified.place.file,
             item=simplified.name,
+            hint="Number the items of both files alike, or import each file alone",
         )
 
 

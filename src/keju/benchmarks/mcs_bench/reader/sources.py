@@ -17,7 +17,6 @@ from keju.datasets.readers.tables import Row, read_table
 from keju.errors import DataError
 from keju.files import decode_json
 from keju.items import Script
-from keju.messages import message
 
 SUFFIXES = frozenset({"json", "jsonl", "ndjson", "csv", "tsv", "xlsx", "parquet"})
 
@@ -71,7 +70,11 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
     if not found and refused:
         raise refused[0][1]
     if not found:
-        raise DataError(message("mcs-bench.no-table"), file=src)
+        raise DataError(
+            "expected a .json, .jsonl, .csv, .tsv, .xlsx or .parquet file; found none",
+            file=src,
+            hint="See: keju data formats mcs-bench",
+        )
     return found, [file.relative_to(src).as_posix() for file, _ in (*others, *refused)]
 
 
@@ -153,7 +156,12 @@ def _lists(
         found.append((keys, by_name))
     if not found:
         named = ", ".join(list(content)[:5]) or "nothing"
-        raise _NoRecordsError(message("mcs-bench.not-a-list", named=named[:200]), file=file)
+        raise _NoRecordsError(
+            "expected a list of objects; found an object with {}",
+            named[:200],
+            file=file,
+            hint="Write [{…}, {…}]",
+        )
     return found
 
 

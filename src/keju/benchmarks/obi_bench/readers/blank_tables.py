@@ -16,7 +16,6 @@ from keju.benchmarks.obi_bench.readers.sources import Found, pictures_in, source
 from keju.benchmarks.obi_bench.readers.tree import read_released_tree, read_tree
 from keju.datasets.readers.base import Table
 from keju.errors import UsageError
-from keju.messages import message
 
 _DESCRIPTIONS = "descriptions"
 _DRAWING = frozenset({"classes", "images", "undeciphered", "era", "annotated", "items", "as-paper"})
@@ -91,4 +90,4 @@ def _single(found: Sequence[Found]) -> None:
     """
     if len(found) > 1:
         names = ", ".join(each.source.name for each in found)
-        raise UsageError(message("obi-bench.one-source-at-a-time", names=names))
+        raise UsageError("{}: give the folder of one source at a time", names)

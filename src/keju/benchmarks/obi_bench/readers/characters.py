@@ -15,7 +15,7 @@ from keju.benchmarks.obi_bench.readers.sources import Found, draw_order, image_i
 from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, UsageError, number_of
-from keju.messages import message
+from keju.texts import _, n_
 
 _RADICAL = "radical"
 
@@ -96,7 +96,11 @@ def of_tree(tree: Tree, settings: DecipheringSettings) -> Characters:
             pairs = drawer.classes(settings.classes or 0, per_class)
         chosen += [_released(tree, label, name, kept) for label, name in pairs]
     if not chosen:
-        raise DataError(message("obi-bench.no-character-left"), file=tree.found.folder)
+        raise DataError(
+            "no character is left to ask about",
+            file=tree.found.folder,
+            hint="Give other options: undeciphered, era, annotated",
+        )
     return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
 
 
@@ -130,9 +134,7 @@ def _filtered(
     if release.eras and (era := settings.era or release.era) != "all":
         wanted = release.era_of(era)
         if not wanted:
-            raise UsageError(
-                message("obi-bench.era-invalid", era=era, eras=", ".join(release.eras))
-            )
+            raise UsageError("option era={}: choose all or {}", era, ", ".join(release.eras))
         classes = {
             label: [each for each in some if _era(tree, each) in ("", wanted)]
             for label, some in tree.classes.items()
@@ -183,7 +185,13 @@ class _Drawer:
                 found[label] = names
         if len(found) < count:
             raise DataError(
-                message("obi-bench.too-few-characters", count=len(found), wanted=count),
+                n_(
+                    "{n:,} character; wanted are {}",
+                    "{n:,} characters; wanted are {}",
+                    len(found),
+                    count,
+                    hint=_("Ask for at most {}: --option classes=N", len(found)),
+                ),
                 file=self._tree.found.folder,
             )
         return [(label, name) for label in sorted(found) for name in found[label]]
@@ -212,11 +220,18 @@ class _Drawer:
                     found[label] = names
             if len(found) * each < count:
                 raise DataError(
-                    message(
-                        "obi-bench.subset-unknown",
-                        count=len(found) * each,
-                        subset=subset,
-                        printed=count,
+                    n_(
+                        "{n:,} image of subset {}, but the paper has {}; the release does not "
+                        "say which characters belong to it",
+                        "{n:,} images of subset {}, but the paper has {}; the release does not "
+                        "say which characters belong to it",
+                        len(found) * each,
+                        subset,
+                        count,
+                        hint=(
+                            "Write the subsets into a table (keju data scaffold "
+                            "obi-deciphering), or import without --option as-paper=yes"
+                        ),
                     ),
                     file=self._tree.found.folder,
                 )
@@ -310,10 +325,12 @@ def _as_printed(found: Found, every: list[Character], seed: str) -> list[Charact
             names = _of_whole_radicals(names, by_name, source.variants)
         if len(names) < count:
             raise DataError(
-                message(
-                    "obi-bench.subset-size-differs", count=len(names), subset=subset, printed=count
-                ),
+                "{} images of subset {}, but the paper has {}",
+                len(names),
+                subset,
+                count,
                 file=found.folder,
+                hint="Use them as they are: remove --option as-paper=yes",
             )
         chosen += names[:count]
     taken = set(chosen)

@@ -14,7 +14,6 @@ from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError
-from keju.messages import message
 
 _OBJECTS = ("id_to_chinese.json", "key&value.json", "key_value.json", "chinese_to_id.json")
 _LISTS = ("classes.csv", "classes.tsv", "class_names.csv", "class_names.tsv")
@@ -103,11 +102,16 @@ def _read(file: Path, classes: frozenset[str]) -> dict[str, str]:
         return {key.strip(): value.strip() for key, value in pairs if key.strip()}
     content = json_in(file, object)
     if not isinstance(content, dict):
-        raise DataError(message("obi-bench.names-not-an-object"), file=file)
+        raise DataError(
+            "expected an object of ids and characters", file=file, hint='Write {"0001": "王"}'
+        )
     wrong = [key for key, value in content.items() if not isinstance(value, str | int)]
     if wrong:
         raise DataError(
-            message("obi-bench.names-not-texts", keys=join_names(map(repr, wrong), 3)), file=file
+            "expected a text under {}",
+            join_names(map(repr, wrong), 3),
+            file=file,
+            hint='Write {"0001": "王"}',
         )
     characters = {str(key): str(value) for key, value in content.items()}
     forward = sum(key in classes for key in characters)

@@ -12,7 +12,6 @@ from keju.datasets.readers.base import join_names
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError, number_of
 from keju.files import sha256_bytes, sha256_file
-from keju.messages import message
 
 _SMALL = 1 << 16
 
@@ -67,7 +66,10 @@ class Copies:
         if self._rule == "error":
             other = next(each for each in copies if each.owner != image.owner)
             raise DataError(
-                message("obi-bench.image-in-two-classes", path=other.path), file=image.path
+                "the same image as {}, which is of another class",
+                other.path,
+                file=image.path,
+                hint="Remove one of the two, or give --option duplicates=drop",
             )
         self._of_classes[digest] = copies
         return self._rule == "keep-first" and first.owner == image.owner

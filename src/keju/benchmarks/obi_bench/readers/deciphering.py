@@ -28,7 +28,6 @@ from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
-from keju.messages import message
 
 LAYOUT = """\
 SRC/                       one source, or a folder for each: EVOBC, OBI Component 20, HUST-OBC
@@ -66,7 +65,7 @@ def read_deciphering(
     found = sources_in(src, _TASK, settings.source)
     if settings.descriptions and len(found) > 1:
         names = ", ".join(each.source.name for each in found)
-        raise UsageError(message("obi-bench.descriptions-of-one-source", names=names))
+        raise UsageError("option descriptions is for one source; found {}", names)
     read: list[Found] = []
     for each in found:
         tree = read_released_tree(each, settings.names)
@@ -76,7 +75,15 @@ def read_deciphering(
         elif tree:
             characters = of_tree(tree, settings)
         else:
-            raise DataError(message("obi-bench.no-description-table", name=NAME), file=each.folder)
+            raise DataError(
+                "expected {}.csv; found none, and no release of a known source",
+                NAME,
+                file=each.folder,
+                hint=(
+                    "Write one, or have one written to fill in: keju data scaffold "
+                    "obi-deciphering SRC -o FOLDER"
+                ),
+            )
         read.append(tree.found if tree else each)
         for character in characters.chosen:
             _add(writer, character)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import find_table, read_table
-from keju.messages import message
+from keju.texts import _
 
 NAME = "descriptions"
 
@@ -77,17 +77,25 @@ def read_descriptions(
         said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
         path = image_below(roots, said["image"], file=place.file, item=place.item)
         if path is None:
-            raise place.error(message("obi-bench.described-image-missing", image=said["image"]))
+            raise place.error(
+                _(
+                    "the image {!r} is missing",
+                    said["image"],
+                    hint="Put it there, or remove the line",
+                )
+            )
         if path in first:
             raise place.error(
-                message("obi-bench.described-twice", image=said["image"], first=first[path])
+                _("{} is in {} too", said["image"], first[path], hint="Keep one of them")
             )
         first[path] = place.item
         if not (said["description"] or may_be_empty):
-            raise place.error(message("obi-bench.description-empty"))
+            raise place.error(_("the description is empty", hint="Write it, or remove the line"))
         frequency = said["frequency"]
         if frequency and not (frequency.isascii() and frequency.isdigit()):
-            raise place.error(message("obi-bench.frequency-not-a-number", frequency=frequency[:20]))
+            raise place.error(
+                _("the frequency {!r} is not a number", frequency[:20], hint="Write digits")
+            )
         yield Description(
             path=path,
             place=place,

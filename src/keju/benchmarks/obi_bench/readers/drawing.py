@@ -15,7 +15,7 @@ from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, number_of, shortened
 from keju.items import ImageRef
-from keju.messages import message
+from keju.texts import _, n_
 
 
 class Crop(NamedTuple):
@@ -126,13 +126,12 @@ class Draw:
         if not wanted:
             expected, lines = sorted(classes), [shortened(one) for one in self.similar or ()]
             raise DataError(
-                message(
-                    "obi-bench.no-line-is-a-class",
-                    name=source.name,
-                    expected=join_names(map(repr, expected), 3),
-                    lines=join_names(map(repr, lines), 3),
-                ),
+                "none of its lines is a class of {}: expected names as {}; found {}",
+                source.name,
+                join_names(map(repr, expected), 3),
+                join_names(map(repr, lines), 3),
                 file=self._list or tree.found.folder,
+                hint="Write one class a line, as its folder is called",
             )
         unknown = [one for one in self.similar or () if one not in classes]
         if unknown:
@@ -141,8 +140,11 @@ class Draw:
         small = sorted(label for label in wanted if len(classes[label]) < needed)
         if len(small) == len(wanted):
             raise DataError(
-                message("obi-bench.classes-too-small", count=len(small), needed=needed),
+                "none of its {} has {}",
+                n_("{n:,} class", "{n:,} classes", len(small)),
+                n_("{n:,} image", "{n:,} images", needed),
                 file=tree.found.folder,
+                hint="A class needs its references and queries, each an image of its own",
             )
         if small:
             self.notes.append(
@@ -175,19 +177,24 @@ class Draw:
                 )
         if not taken:
             raise DataError(
-                message(
-                    "obi-bench.classes-with-too-few-different",
-                    count=len(pool.eligible),
-                    needed=pool.needed,
-                ),
+                "none of its {} has {}",
+                n_("{n:,} class", "{n:,} classes", len(pool.eligible)),
+                n_("{n:,} different image", "{n:,} different images", pool.needed),
                 file=pool.found.folder,
+                hint="A class needs its references and queries, each an image of its own",
             )
         if len(taken) < count:
             raise DataError(
-                message(
-                    "obi-bench.too-few-classes", count=len(taken), needed=pool.needed, wanted=count
-                ),
+                "{} {}; wanted are {}",
+                n_("{n:,} class has", "{n:,} classes have", len(taken)),
+                n_("{n:,} different image", "{n:,} different images", pool.needed),
+                count,
                 file=pool.found.folder,
+                hint=_(
+                    "Ask for at most {} of this source with --option classes=N; with mixed=yes, "
+                    "N is divided among all sources",
+                    len(taken),
+                ),
             )
         return [taken[label] for label in sorted(taken)]
 
@@ -212,18 +219,23 @@ class Draw:
         most = count or len(taken) * pool.needed
         used: set[str] = set()
         chosen: list[ImageRef] = []
-        for _, _, label, crop in turns:
+        for __, __, label, crop in turns:
             if len(chosen) == most:
                 break
             if is_new(pool.tree, label, crop, pool.copies, used):
                 chosen.append(self.crop(pool, label, crop).ref)
         if len(chosen) < count:
             raise DataError(
-                message("obi-bench.too-few-distractors", count=len(chosen), wanted=count),
+                n_(
+                    "{n:,} image of other classes; wanted are {} distractors",
+                    "{n:,} images of other classes; wanted are {} distractors",
+                    len(chosen),
+                    count,
+                ),
                 file=pool.found.folder,
-                hint=message("obi-bench.ask-for-less", count=len(chosen))
+                hint=_("Ask for less: --option distractors={}, or fewer classes", len(chosen))
                 if chosen
-                else message("obi-bench.leave-classes-over"),
+                else _("Leave classes over for them: --option classes=N"),
             )
         return chosen
 
@@ -311,5 +323,10 @@ def classes_in(file: Path) -> tuple[str, ...]:
         lines = (line.strip() for line in source_text(file).split("\n"))
     classes = tuple(dict.fromkeys(line for line in lines if line))
     if len(classes) < 2:
-        raise DataError(message("obi-bench.too-few-similar-classes", count=len(classes)), file=file)
+        raise DataError(
+            "expected classes that look alike, two or more, one a line; found {}",
+            len(classes),
+            file=file,
+            hint="Write each as its folder is called",
+        )
     return classes

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError
-from keju.messages import message
+from keju.texts import n_
 
 _WHOLE = frozenset(
     {"whole", "full", "complete", "original", "origin", "map", "rejoined", "整", "完整", "原图",
@@ -70,10 +70,12 @@ def bones_by(rule: str, names: Iterable[str], folder: Path) -> dict[str, set[str
     by_name = rule == "name" or (not rule and len({folder_of(name) for name in every}) == 1)
     if by_name and (strange := [name for name in every if not bone_in(name)]):
         raise DataError(
-            message(
-                "obi-bench.fragment-not-named-after-bone",
-                count=len(strange),
-                names=join_names(strange),
+            n_(
+                "{n:,} fragment is not named after a bone: {}",
+                "{n:,} fragments are not named after a bone: {}",
+                len(strange),
+                join_names(strange),
+                hint="Name them as bone001_1.png, or put each bone's into a folder of its own",
             ),
             file=folder,
         )

@@ -17,7 +17,7 @@ from keju.datasets.readers.base import files_under, join_names
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
-from keju.messages import message
+from keju.texts import _
 
 Adjacency = dict[str, set[str]]
 """Of each fragment, by its path under the source, those that adjoin it."""
@@ -46,8 +46,16 @@ def joins_in(
     files = pair_files(folder, lambda name: names.find(name, folder / "pairs") is not None, given)
     if not files:
         others = [path.relative_to(folder).as_posix() for path in files_under(folder, SUFFIXES)]
-        unlike = message("obi-bench.not-pairs", others=join_names(others)) if others else ""
-        raise DataError(message("obi-bench.no-adjacency-table", unlike=unlike), file=folder)
+        unlike = _(". Not recognised as pairs: {}", join_names(others)) if others else ""
+        raise DataError(
+            "expected adjacency.csv, or another list of pairs; found none{}",
+            unlike,
+            file=folder,
+            hint=(
+                "Write it, or declare that the fragments of a bone adjoin one another: --option "
+                "adjacency=all"
+            ),
+        )
     joins: Adjacency = {name: set() for name in fragments}
     apart = 0
     for file in files:
@@ -103,25 +111,34 @@ class _Names:
         """
         found = self.find(name, place.file)
         if found is None:
-            raise place.error(message("obi-bench.no-fragment", name=shortened(name)))
+            raise place.error(
+                _(
+                    "no fragment {!r}",
+                    shortened(name),
+                    hint="Name it by its path from the table's folder on, or put its image there",
+                )
+            )
         return found
 
 
 def _check_pair(one: str, other: str, place: Place) -> None:
     wrong = ""
     if one == other:
-        wrong = message("obi-bench.adjoins-itself", one=one)
+        wrong = _("{} adjoins itself", one)
     elif folder_of(one) != folder_of(other):
-        wrong = message("obi-bench.fragments-of-two-bones", one=one, other=other)
+        wrong = _("{} and {} are in folders of different bones", one, other)
     if wrong:
-        raise place.error(wrong, hint=message("obi-bench.remove-the-pair"))
+        raise place.error(wrong, hint=_("Remove the pair"))
 
 
 def _check_mutual(joins: Adjacency, file: Path) -> None:
     for one, others in joins.items():
         if missing := sorted(other for other in others if one not in joins[other]):
             raise DataError(
-                message("obi-bench.adjoins-one-way", missing=join_names(missing), first=missing[0]),
+                "it adjoins {}, but {} does not adjoin it",
+                join_names(missing),
+                missing[0],
                 file=file,
                 item=one,
+                hint="Name the pair both ways, or not at all",
             )

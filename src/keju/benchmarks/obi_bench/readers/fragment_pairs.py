@@ -15,7 +15,7 @@ from keju.datasets.readers.import_log import ImportLog, import_log
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, shortened
-from keju.messages import message
+from keju.texts import _, n_
 
 FIELDS = {
     "fragment": Field(
@@ -127,7 +127,9 @@ def _pair(said: Mapping[str, str], place: Place) -> Pair:
 def _truth(word: str, place: Place) -> bool:
     plain = word.casefold().removesuffix(".0")
     if plain not in _YES | _NO:
-        raise place.error(message("obi-bench.adjoins-not-stated", word=word[:40]))
+        raise place.error(
+            _("{!r} does not say whether the two adjoin", word[:40], hint="Write 1 or 0")
+        )
     return plain in _YES
 
 
@@ -140,7 +142,12 @@ def _lines(file: Path) -> Iterator[Pair]:
             continue
         if len(words) not in {2, 3, 2 + _FLAGS}:
             raise DataError(
-                message("obi-bench.two-names-expected", count=len(words)),
+                n_(
+                    "expected two names; found {n:,} word",
+                    "expected two names; found {n:,} words",
+                    len(words),
+                    hint="Write two names a line, with a tab between them if they have spaces",
+                ),
                 file=file,
                 item=place.item,
             )
@@ -156,7 +163,9 @@ def _json(file: Path, given: Mapping[str, str], log: ImportLog) -> Iterator[Pair
     try:
         content = msgspec.json.decode(source_text(file))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(message("obi-bench.pairs-not-json", error=error), file=file) from None
+        raise DataError(
+            "not readable as JSON: {}", error, file=file, hint="Correct it, or write a CSV"
+        ) from None
     if isinstance(content, dict) and not isinstance(content.get("pairs"), list):
         yield from _mapped(file, content)
         return
@@ -208,7 +217,12 @@ def _two(pair: object, place: Place) -> tuple[str, str]:
 
 
 def _no_pairs(place: Place) -> DataError:
-    return place.error(message("obi-bench.pairs-form"))
+    return place.error(
+        _(
+            'expected {"fragment": ["those it adjoins", …]} or [["one", "other"], …]',
+            hint="Write it so, or as a CSV with the columns fragment and adjoins",
+        )
+    )
 
 
 def known_names(fragments: Iterable[str]) -> dict[str, str]:

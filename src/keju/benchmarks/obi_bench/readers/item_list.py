@@ -16,7 +16,7 @@ from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import SUFFIXES, read_table
 from keju.errors import DataError, shortened
-from keju.messages import message
+from keju.texts import _, n_
 
 _FIELDS = {
     "image": Field(
@@ -60,7 +60,7 @@ def read_item_list(file: Path) -> list[Listed]:
     for line in found:
         if len(line.names) not in {1, 2} or not all(line.names):
             raise DataError(
-                message("obi-bench.names-on-line", count=len(line.names)),
+                n_("{n:,} name", "{n:,} names", len(line.names), hint="Write one name, or two"),
                 file=file,
                 item=line.place.item,
             )
@@ -70,7 +70,7 @@ def read_item_list(file: Path) -> list[Listed]:
 def _entries(file: Path) -> list[Listed]:
     found = list(_table(file) or _json(file) or _lines(file))
     if not found:
-        raise DataError(message("obi-bench.list-empty"), file=file)
+        raise DataError("the list is empty", file=file, hint="Write one name a line")
     return found
 
 
@@ -139,7 +139,12 @@ def listed_paths(file: Path, src: Path, images: Iterable[Path]) -> list[Path]:
     """
     lines = read_item_list(file)
     if pair := next((line for line in lines if len(line.names) > 1), None):
-        raise DataError(message("obi-bench.two-names-for-one"), file=file, item=pair.place.item)
+        raise DataError(
+            "two names, but this format takes one image a line",
+            file=file,
+            item=pair.place.item,
+            hint="Write one name a line",
+        )
     return resolve(lines, ImageNames(src, images))
 
 
@@ -151,23 +156,24 @@ def resolve(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
     """
     found: dict[Path, str] = {}
     missing: list[str] = []
-    for place, (name, *_), *_ in lines:
+    for place, (name, *__), *__ in lines:
         path = index.named(name, place.file, place.item)
         if path is None:
             missing.append(f"{name} ({place.item})")
         elif path in found:
-            raise place.error(message("obi-bench.listed-elsewhere", name=name, found=found[path]))
+            raise place.error(
+                _("{} is listed in {} too", name, found[path], hint="Keep one of the two")
+            )
         else:
             found[path] = place.item
     if missing:
         raise DataError(
-            message(
-                "obi-bench.listed-images-missing",
-                count=len(missing),
-                listed=len(lines),
-                names=join_names(missing),
-            ),
+            "{} of {} listed images are missing: {}",
+            len(missing),
+            len(lines),
+            join_names(missing),
             file=lines[0].place.file,
+            hint="Put them into the source, or remove them from the list",
         )
     return list(found)
 
@@ -203,11 +209,12 @@ def listed_images(file: Path, names: Iterable[str]) -> list[ListedImage]:
         name = _match(line.text, ends, place)
         if name in found:
             raise DataError(
-                message(
-                    "obi-bench.listed-twice", text=shortened(line.text), item=found[name].place.item
-                ),
+                "{} is also in {}",
+                shortened(line.text),
+                found[name].place.item,
                 file=file,
                 item=place.item,
+                hint="List each image once",
             )
         found[name] = ListedImage(name, line.role, place)
     return list(found.values())
@@ -225,11 +232,20 @@ def _match(path: str, ends: dict[str, list[str]], place: Place) -> str:
             return best[0]
         if best:
             raise place.error(
-                message(
-                    "obi-bench.path-ambiguous", path=shortened(path), candidates=join_names(best, 3)
+                _(
+                    "{!r} may be {}",
+                    shortened(path),
+                    join_names(best, 3),
+                    hint="Write the path from the source's folder on",
                 )
             )
-    raise place.error(message("obi-bench.no-image-in-source", path=shortened(path)))
+    raise place.error(
+        _(
+            "the source has no image {!r}",
+            shortened(path),
+            hint="Write the path from the source's folder on, or remove the line",
+        )
+    )
 
 
 def _fits(wanted: list[str], name: str) -> bool:

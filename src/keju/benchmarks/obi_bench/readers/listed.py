@@ -13,7 +13,7 @@ from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, number_of
 from keju.items import ImageRef
-from keju.messages import message
+from keju.texts import _
 
 _REFERENCE = frozenset({"reference", "label", "gallery", "relevant", "support"})
 _QUERY = frozenset({"query", "test"})
@@ -54,8 +54,10 @@ def listed_by_source(trees: Sequence[Tree], file: Path) -> list[list[ListedClass
         tree.found.source.name for tree, some in zip(trees, found, strict=True) if not some
     ]:
         raise DataError(
-            message("obi-bench.list-without-source", sources=join_names(empty)),
+            "the list has no image of {}",
+            join_names(empty),
             file=file,
+            hint="List images of every source, or import the sources one by one",
         )
     return found
 
@@ -121,8 +123,10 @@ def listed_gallery(
         )
     if not classes:
         raise DataError(
-            message("obi-bench.no-class-with-query", name=pool.found.source.name),
+            "no listed class of {} has a reference and a query",
+            pool.found.source.name,
             file=pool.found.folder,
+            hint="List more images of a class, or add the column role: reference, query",
         )
     return Gallery(sorted(classes, key=lambda one: one.label), others)
 
@@ -140,6 +144,12 @@ def _by_role(
                 part.append(each)
                 break
         else:
-            raise each.place.error(message("obi-bench.role-unknown", role=each.role[:20]))
+            raise each.place.error(
+                _(
+                    "the role {!r} is unknown",
+                    each.role[:20],
+                    hint="Write reference, query or distractor",
+                )
+            )
     references, queries, rest = parts
     return references, queries, rest

@@ -42,7 +42,7 @@ from keju.datasets.readers.boxes import (
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
-from keju.messages import message
+from keju.texts import _, n_
 
 LAYOUT = """\
 SRC/                          one source, or a folder for each: O2BR, YinQiWenYuan_detection
@@ -90,7 +90,7 @@ def read_recognition(
             image that is missing.
     """
     if settings.items and settings.sample:
-        raise UsageError(message("obi-bench.items-or-sample"))
+        raise UsageError("options items and sample: give one of them")
     found = sources_in(src, _TASK, settings.source)
     every = [path for each in found for path in pictures_in(each)]
     wanted = listed_paths(settings.items, src, every) if settings.items else None
@@ -153,12 +153,11 @@ def _sort_images(
     negatives = [path for path in every if _NEGATIVES in path.relative_to(found.folder).parts[:-1]]
     if drawn_on := [path for path in negatives if boxes.get(path)]:
         raise DataError(
-            message(
-                "obi-bench.boxes-on-negatives",
-                negatives=_NEGATIVES,
-                names=join_names(_names(found, drawn_on)),
-            ),
+            "boxes on images of {}: {}",
+            _NEGATIVES,
+            join_names(_names(found, drawn_on)),
             file=found.folder,
+            hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
     boxed = [path for path in every if boxes.get(path)]
     bare = [path for path in every if path not in {*negatives, *boxed}]
@@ -171,11 +170,17 @@ def _sort_images(
             for name, path in zip(_names(found, bare), bare, strict=True)
         )
         raise DataError(
-            message(
-                "obi-bench.images-without-boxes",
-                count=len(bare),
-                names=join_names(names),
-                negatives=_NEGATIVES,
+            n_(
+                "{n:,} image without boxes: {}",
+                "{n:,} images without boxes: {}",
+                len(bare),
+                join_names(names),
+                hint=_(
+                    "Draw them; or say that they have no characters: --option "
+                    "without-boxes=negative, or a folder {}; or skip them: --option "
+                    "skip-missing=yes",
+                    _NEGATIVES,
+                ),
             ),
             file=found.folder,
         )

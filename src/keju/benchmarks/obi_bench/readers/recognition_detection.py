@@ -11,7 +11,6 @@ from keju.datasets.readers.boxes.recognising import Recognised, recognise_boxes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.xml_roots import xml_roots
 from keju.errors import DataError, UsageError, number_of
-from keju.messages import message
 
 _TASK = "recognition"
 _NEGATIVES = "negatives"
@@ -92,7 +91,10 @@ def _options_for(found: Found) -> dict[str, str]:
     if annotations.form == "yolo" or all(path in annotations.files for path in bare):
         return {"without-boxes": "negative"}
     raise DataError(
-        message("obi-bench.some-images-without-boxes", count=len(bare), all=len(images))
+        "{} of {} images have no boxes",
+        len(bare),
+        len(images),
+        hint="Draw the boxes, or use --option skip-missing=yes or without-boxes=negative",
     )
 
 

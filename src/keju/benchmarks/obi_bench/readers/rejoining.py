@@ -25,7 +25,7 @@ from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import ImageRef, Item
-from keju.messages import message
+from keju.texts import _
 
 LAYOUT = """\
 SRC/                      one source (OBI-rejoin)
@@ -61,7 +61,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
     lines = read_item_list(settings.items) if settings.items else []
     found = sources_in(src, _TASK, settings.source)
     if lines and len(found) > 1:
-        raise UsageError(message("obi-bench.items-of-one-source"))
+        raise UsageError("option items: give one source, with --option source=NAME")
     declared = {"items": len(lines)} if lines else {}
     record_sources(writer, found, adjacency=settings.adjacency, **declared)
     for each in found:
@@ -84,7 +84,7 @@ def _read_source(
     galleries = _galleries(found, fragments, lines)
     alone = [name for name in galleries if not joins[name] & set(galleries[name])]
     if len(alone) == len(galleries):
-        raise DataError(message("obi-bench.no-pair"), file=found.folder)
+        raise DataError("no two fragments adjoin", file=found.folder, hint="Name the pairs")
     _add(found, writer, fragments, joins, galleries)
     if skipped := [name for name in images if name not in fragments]:
         yield (
@@ -111,7 +111,11 @@ def _galleries(
     """
     every = list(fragments)
     if lines and len({len(line.names) for line in lines}) > 1:
-        raise DataError(message("obi-bench.names-and-pairs"), file=lines[0].place.file)
+        raise DataError(
+            "single names and pairs in one list",
+            file=lines[0].place.file,
+            hint="List fragments, one a line, or pairs, two a line",
+        )
     index = ImageNames(found.folder, fragments.values())
     if lines and len(lines[0].names) == 2:
         return _listed_pairs(found, lines, index)
@@ -123,14 +127,16 @@ def _galleries(
 
 def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> dict[str, list[str]]:
     galleries: dict[str, list[str]] = {}
-    for place, names, *_ in lines:
+    for place, names, *__ in lines:
         one, other = (
             path.relative_to(found.folder).as_posix()
             for name in names
             for path in resolve([Listed(place, (name,))], index)
         )
         if one == other or other in galleries.get(one, []):
-            raise place.error(message("obi-bench.pair-repeated"))
+            raise place.error(
+                _("a pair of the same image, or one that is listed twice", hint="Remove it")
+            )
         galleries.setdefault(one, []).append(other)
     return galleries
 
@@ -173,7 +179,10 @@ def _must_differ(found: Found, refs: Mapping[str, ImageRef]) -> None:
     for name, ref in refs.items():
         if ref.sha256 in first:
             raise DataError(
-                message("obi-bench.same-image", first=first[ref.sha256]), file=found.folder / name
+                "the same image as {}",
+                first[ref.sha256],
+                file=found.folder / name,
+                hint="Keep one of them",
             )
         first[ref.sha256] = name
 

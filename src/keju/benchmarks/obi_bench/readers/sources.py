@@ -17,7 +17,7 @@ from keju.definitions import Task, task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Record
-from keju.messages import message
+from keju.texts import _
 
 BENCHMARK = "OBI-Bench"
 
@@ -109,7 +109,7 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Found]:
         DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
-        raise DataError(message("obi-bench.folder-expected"), file=src)
+        raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
     name = name or ("" if known else src.resolve().name)
@@ -124,20 +124,23 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Found]:
             return [Found(source_named(min(names), task_id), folder, src)]
     if strange := [path.name for path in folders if path not in known]:
         raise DataError(
-            message("obi-bench.folders-of-sources", others=join_names(strange), first=strange[0]),
+            "expected folders called after sources; found also {}",
+            join_names(strange),
             file=src,
+            hint=_(
+                "Move it to another folder, or name one source for all: --option source={}",
+                strange[0],
+            ),
         )
     order = sources(task_id)
     found = [Found(source, path, src) for path, source in known.items() if source in order]
     if not found:
         raise DataError(
-            message(
-                "obi-bench.no-source-of-task",
-                task=task_id,
-                folders=join_names(path.name for path in folders),
-                known=", ".join(each.name for each in order),
-            ),
+            "no source of {} in it, but {}",
+            task_id,
+            join_names(path.name for path in folders),
             file=src,
+            hint=_("Sources of {}: {}", task_id, ", ".join(each.name for each in order)),
         )
     return sorted(found, key=lambda each: order.index(each.source))
 
@@ -152,13 +155,7 @@ def source_named(name: str, task_id: str) -> Source:
     if source and source.task != task_id:
         known = ", ".join(each.name for each in sources(task_id))
         raise UsageError(
-            message(
-                "obi-bench.source-of-other-task",
-                name=source.name,
-                task=source.task,
-                wanted=task_id,
-                known=known,
-            )
+            "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
         )
     return source or _own(name, task_id)
 
@@ -194,7 +191,10 @@ def pictures_in(found: Found) -> list[Path]:
     pictures = list(image_files(found.folder))
     if not pictures:
         raise DataError(
-            message("obi-bench.no-images-of-source", name=found.source.name), file=found.folder
+            "the folder has no images of {}",
+            found.source.name,
+            file=found.folder,
+            hint="See the layouts: keju data formats obi-recognition",
         )
     for path in pictures:
         for part in path.relative_to(found.folder).parts:

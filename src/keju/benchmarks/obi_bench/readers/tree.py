@@ -20,7 +20,6 @@ from keju.datasets.readers.base import check_name, kept_inside
 from keju.datasets.readers.listing import is_litter
 from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
-from keju.messages import message
 
 _SUFFIXES = tuple(f".{suffix}" for suffix in EXTENSIONS)
 
@@ -103,7 +102,10 @@ def read_tree(found: Found, names_file: Path | None = None) -> Tree:
     images, tables = image_names(found.folder)
     if not images:
         raise DataError(
-            message("obi-bench.no-images-of-classes", name=found.source.name), file=found.folder
+            "the folder has no images of {}",
+            found.source.name,
+            file=found.folder,
+            hint="See the layouts: keju data formats obi-classification",
         )
     images, skipped = _without_beside(images, release)
     root = _root_of(release, images)
@@ -117,7 +119,11 @@ def read_tree(found: Found, names_file: Path | None = None) -> Tree:
         elif label := _class_of(parts, root):
             classes.setdefault(label, []).append(name)
         else:
-            raise DataError(message("obi-bench.image-in-no-class"), file=found.folder / name)
+            raise DataError(
+                "the image is in no class's folder",
+                file=found.folder / name,
+                hint="Move it into its class's folder",
+            )
     names = read_names(found, release, tables, names_file, frozenset(classes))
     return Tree(found, release, root, classes, undeciphered, names, tuple(skipped))
 
@@ -154,8 +160,10 @@ def _walk(top: Path) -> Iterator[tuple[str, bool]]:
             entries = list(os.scandir(top / before))
         except OSError as error:
             raise DataError(
-                message("obi-bench.file-not-readable", reason=error.strerror or error),
+                "not readable: {}",
+                error.strerror or error,
                 file=top / before,
+                hint="Change the permissions of the file",
             ) from None
         for entry in entries:
             if is_litter(entry.name):

@@ -33,7 +33,7 @@ from keju.datasets.readers.boxes.voc import read_voc
 from keju.datasets.readers.boxes.yolo import read_yolo
 from keju.datasets.readers.image_names import ImageNames
 from keju.errors import DataError
-from keju.messages import both, message
+from keju.texts import _, both
 
 __all__ = [
     "NAMES",
@@ -111,10 +111,13 @@ def _only_form(recognised: Recognised, folder: Path) -> str:
         raise _no_boxes(recognised, folder, "")
     if len(forms) > 1:
         shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
-        first, *_ = forms
+        first, *__ = forms
         raise DataError(
-            message("datasets.several-box-forms", count=len(forms), shown=both(shown), first=first),
+            "boxes in {} forms: {}",
+            len(forms),
+            both(shown),
             file=folder,
+            hint=_("Keep one of them, or choose: --option form={}", first),
         )
     return next(iter(forms))
 
@@ -126,7 +129,7 @@ def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
     return DataError(
         f"expected boxes as {form or ', '.join(NAMES.values())}; found none.{other}".rstrip("."),
         file=folder,
-        hint=message("datasets.put-boxes-there"),
+        hint=_("Put the files with the boxes into this folder"),
     )
 
 
@@ -138,7 +141,10 @@ def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) 
     for path in recognised.unknown:
         if path.stem in index and path.suffix.casefold() != ".txt":
             raise DataError(
-                message("datasets.other-box-form", name=NAMES[form]), file=folder / path
+                "it is not readable as {}, the form of the other boxes",
+                NAMES[form],
+                file=folder / path,
+                hint="Correct it, or remove it",
             )
     if not recognised.unknown:
         return ()

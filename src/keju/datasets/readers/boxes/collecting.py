@@ -12,7 +12,7 @@ from keju.datasets.readers.boxes.settings import BoxSettings
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
-from keju.messages import message
+from keju.texts import _, n_
 
 
 class Collector:
@@ -62,8 +62,11 @@ class Collector:
         first = self.files.setdefault(path, file)
         if first != file:
             raise DataError(
-                message("datasets.boxes-in-two-files", name=shortened(first.name), image=path.name),
+                "{} also has the boxes of {}",
+                shortened(first.name),
+                path.name,
                 file=file,
+                hint="Keep one of the two files",
             )
         self.of.setdefault(path, [])
 
@@ -76,7 +79,12 @@ class Collector:
         boxes = self.of[path]
         if len(boxes) == MOST_BOXES:
             raise drawn.place.error(
-                message("datasets.too-many-boxes", most=MOST_BOXES, name=path.name)
+                _(
+                    "more than {} boxes on {}",
+                    MOST_BOXES,
+                    path.name,
+                    hint="Check the file: an image of oracle bones has a few hundred at most",
+                )
             )
         boxes.append(drawn)
 
@@ -95,7 +103,13 @@ class Collector:
             names = _named(self._missing)
             if not self.settings.skip_missing:
                 raise DataError(
-                    message("datasets.box-images-missing", count=len(self._missing), names=names),
+                    n_(
+                        "{n:,} image is missing: {}",
+                        "{n:,} images are missing: {}",
+                        len(self._missing),
+                        names,
+                        hint="Add them, or skip them: --option skip-missing=yes",
+                    ),
                     file=next(iter(self._missing.values())).file,
                 )
             found.append(f"skipped the boxes of {len(self._missing)} missing images: {names}")

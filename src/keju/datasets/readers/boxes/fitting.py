@@ -11,7 +11,7 @@ from keju.datasets.readers.boxes.model import Drawn
 from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of, upright_size
 from keju.items import Box
-from keju.messages import message
+from keju.texts import _
 
 _DECIMALS = 2
 """Decimals of a pixel, for boxes that are shares of an image: tools write shares with six decimals.
@@ -106,12 +106,12 @@ def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
         return _turned(box, canvas)
     raise _wrong(
         drawn,
-        message(
-            "datasets.box-of-other-size",
-            wide=wide,
-            high=high,
-            width=canvas.width,
-            height=canvas.height,
+        _(
+            "was drawn on an image of {:g}x{:g} pixels; this one has {}x{}",
+            wide,
+            high,
+            canvas.width,
+            canvas.height,
         ),
         "Put the image there that was annotated, or annotate this one",
     )
@@ -132,6 +132,6 @@ def _turned(box: Box, canvas: Canvas) -> Box:
 
 def _wrong(drawn: Drawn, problem: str, hint: str = "") -> DataError:
     return drawn.place.error(
-        message("datasets.box-invalid", problem=problem),
-        hint=hint or message("datasets.skip-faulty-boxes"),
+        _("the box {}", problem),
+        hint=hint or _("Correct it, or skip such boxes: --option skip-faulty=yes"),
     )

@@ -22,7 +22,7 @@ from keju.datasets.readers.boxes.model import (
 )
 from keju.datasets.readers.records import Place
 from keju.items import Box
-from keju.messages import message
+from keju.texts import _
 
 
 class _CocoImage(msgspec.Struct, frozen=True, gc=False):
@@ -57,15 +57,13 @@ def read_coco(file: Path, found: Collector) -> None:
     for each in coco.images:
         place = Place(file, f"image {each.id}")
         if each.id in images:
-            raise place.error(message("datasets.image-id-repeated"))
+            raise place.error(_("two images have this id", hint="Give each image its own id"))
         size = (each.width or 0, each.height or 0)
         images[each.id] = (found.image(each.file_name, place), size)
     for number, annotation in enumerate(coco.annotations, start=1):
         place = Place(file, f"annotation {number}")
         if annotation.image_id not in images:
-            raise box_error(
-                message("datasets.image-id-unknown", image_id=annotation.image_id), place
-            )
+            raise box_error(_("no image has the id {}", annotation.image_id), place)
         path, size = images[annotation.image_id]
         if path is None:
             continue
@@ -82,10 +80,10 @@ def _coco_box(annotation: _CocoAnnotation, place: Place) -> Box:
     try:
         polygons = msgspec.json.decode(annotation.segmentation, type=list[list[float]])
     except (msgspec.MsgspecError, RecursionError):
-        raise box_error(message("datasets.no-box-or-polygon"), place) from None
+        raise box_error(_("the annotation has neither a bbox nor polygons"), place) from None
     flat = [value for polygon in polygons for value in polygon]
     if not flat or len(flat) % 2:
-        raise box_error(message("datasets.no-box-or-polygon"), place)
+        raise box_error(_("the annotation has neither a bbox nor polygons"), place)
     return bounding_box(list(zip(flat[::2], flat[1::2], strict=True)), place)
 
 
@@ -120,7 +118,7 @@ def read_createml(file: Path, found: Collector) -> None:
         place = Place(file, f"object {number}")
         name = each.image or each.imagefilename
         if not name:
-            raise box_error(message("datasets.annotation-without-image"), place)
+            raise box_error(_("the annotation does not name an image"), place)
         path = found.image(name, place)
         if path is None:
             continue
@@ -225,7 +223,7 @@ def add_via_shape(shape: ViaShape, path: Path, place: Place, found: Collector) -
         box = box_of_size((shape.x, shape.y, shape.width, shape.height), place)
     elif shape.name in {"polygon", "polyline"}:
         if len(shape.all_points_x) != len(shape.all_points_y):
-            raise box_error(message("datasets.polygon-uneven"), place)
+            raise box_error(_("a polygon has unequal numbers of x and y"), place)
         points = list(zip(shape.all_points_x, shape.all_points_y, strict=True))
         box = bounding_box(points, place)
     else:
@@ -264,7 +262,9 @@ def read_yinqiwenyuan(file: Path, found: Collector) -> None:
     for number, bone in enumerate(bones, start=1):
         place = Place(file, f"object {number}")
         if not bone.img_name:
-            raise place.error(message("datasets.img-name-missing"))
+            raise place.error(
+                _("the entry does not name its image", hint="Write the name as img_name")
+            )
         if path := found.image(bone.img_name, place):
             _add_bone(bone, path, place, found)
 

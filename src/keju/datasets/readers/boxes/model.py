@@ -13,7 +13,7 @@ from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import LARGEST
 from keju.errors import DataError
 from keju.items import Box
-from keju.messages import hint_of, message
+from keju.texts import _, hint_of
 
 T = TypeVar("T")
 
@@ -74,7 +74,7 @@ def bounding_box(points: Sequence[Sequence[float]], place: Place) -> Box:
     """
     pairs = [numbers(point, 2, place) for point in points]
     if not pairs:
-        raise box_error(message("datasets.shape-without-points"), place)
+        raise box_error(_("the shape has no points"), place)
     xs, ys = zip(*pairs, strict=True)
     return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
 
@@ -86,22 +86,20 @@ def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
         DataError: another number of values, or one that is not such a number.
     """
     if len(values) != count:
-        raise box_error(
-            message("datasets.wrong-count-of-numbers", count=len(values), expected=count), place
-        )
+        raise box_error(_("{} numbers, expected {}", len(values), count), place)
     found: list[float] = []
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise box_error(message("datasets.box-not-a-number", value=str(value)[:40]), place)
+            raise box_error(_("{!r} is not a number", str(value)[:40]), place)
         if not abs(value) <= LARGEST:
-            raise box_error(message("datasets.box-number-too-large", value=value), place)
+            raise box_error(_("{} is too large for an image, or not a number", value), place)
         found.append(float(value))
     return found
 
 
 def box_error(problem: str, place: Place) -> DataError:
     """The error about one record of an annotation file."""
-    return place.error(problem, hint_of(problem) or message("datasets.correct-or-export"))
+    return place.error(problem, hint_of(problem) or _("Correct it, or export it again"))
 
 
 def decode_json(file: Path, shape: type[T]) -> T:
@@ -114,4 +112,9 @@ def decode_json(file: Path, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(message("datasets.boxes-not-json", error=error), file=file) from None
+        raise DataError(
+            "not readable as JSON boxes: {}",
+            error,
+            file=file,
+            hint="Correct it, or export it again",
+        ) from None

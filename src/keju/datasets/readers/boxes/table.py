@@ -29,7 +29,7 @@ from keju.datasets.readers.records import (
 from keju.datasets.readers.tables import Row, number_in, read_table
 from keju.errors import DataError
 from keju.items import Box
-from keju.messages import message
+from keju.texts import _, n_
 
 _PLACED = {
     "image": Field(
@@ -119,7 +119,14 @@ def _read_headless(file: Path, found: Collector) -> None:
     for cells in _lines(lines, file):
         place = Place(file, f"line {lines.line_num}")
         if len(cells) not in {5, 6}:
-            raise box_error(message("datasets.box-table-cells", count=len(cells)), place)
+            raise box_error(
+                n_(
+                    "{n:,} cell, expected path, x1, y1, x2, y2, class",
+                    "{n:,} cells, expected path, x1, y1, x2, y2, class",
+                    len(cells),
+                ),
+                place,
+            )
         image = found.image(cells[0].strip(), place)
         if image is not None and any(cell.strip() for cell in cells[1:5]):
             named: JsonObject = dict(zip(_ROLES, cells[1:5], strict=True))
@@ -131,7 +138,9 @@ def _lines(lines: Iterator[list[str]], file: Path) -> Iterator[list[str]]:
     try:
         yield from (cells for cells in lines if any(cells))
     except csv.Error as error:
-        raise DataError(message("datasets.box-table-unreadable", error=error), file=file) from None
+        raise DataError(
+            "not readable as a table: {}", error, file=file, hint="Close the quotes"
+        ) from None
 
 
 def _read_headed(file: Path, rows: Sequence[Row], found: Collector) -> None:
@@ -153,7 +162,9 @@ def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
     """Check that not every value of a table is a share of the image."""
     if all(0 <= number_in(cells, fields[role], place) <= 1 for place, cells in rows
            for role in _ROLES):  # fmt: skip
-        raise box_error(message("datasets.boxes-are-shares"), rows[0].place)
+        raise box_error(
+            _("the boxes of the table are fractions of the image, not pixels"), rows[0].place
+        )
 
 
 def _form_of(records: Sequence[JsonObject], given: Mapping[str, str]) -> str:
@@ -193,9 +204,7 @@ def _read_via(rows: Sequence[Row], found: Collector) -> None:
         try:
             shape = msgspec.json.decode(text, type=ViaShape)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise box_error(
-                message("datasets.via-unreadable", via=_VIA, error=error), place
-            ) from None
+            raise box_error(_("{} is not readable: {}", _VIA, error), place) from None
         add_via_shape(shape, image, place, found)
 
 

@@ -16,7 +16,7 @@ from keju.datasets.readers.records import Place
 from keju.datasets.readers.xml_parsing import children, first, name_of, number, parse_xml
 from keju.errors import DataError
 from keju.items import Box
-from keju.messages import message
+from keju.texts import _
 
 _SIDES = ("xmin", "ymin", "xmax", "ymax")
 
@@ -29,7 +29,12 @@ def read_voc(file: Path, found: Collector) -> None:
     """
     root = parse_xml(file)
     if name_of(root) != "annotation":
-        raise DataError(message("datasets.not-labelimg", root=name_of(root)), file=file)
+        raise DataError(
+            "the root element is <{}>, not <annotation>, so this is not a LabelImg file",
+            name_of(root),
+            file=file,
+            hint="Export it as Pascal VOC",
+        )
     written = first(root, "filename")
     image = found.image_beside(file, (written.text or "") if written is not None else "")
     for drawn in _boxes(file, root):
@@ -42,7 +47,7 @@ def _boxes(file: Path, root: etree._Element) -> Iterator[Drawn]:
         place = Place(file, f"object {count}")
         bounds = first(element, "bndbox")
         if bounds is None or any(first(bounds, side) is None for side in _SIDES):
-            raise place.error(message("datasets.bndbox-missing", sides=", ".join(_SIDES)))
+            raise place.error(_("no bndbox with {}", ", ".join(_SIDES), hint="Draw the box again"))
         left, top, right, bottom = (
             _value(first(bounds, side), file, place.item) for side in _SIDES
         )

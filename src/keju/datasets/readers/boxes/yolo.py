@@ -14,7 +14,7 @@ from keju.datasets.readers.boxes.collecting import Collector
 from keju.datasets.readers.boxes.model import Drawn, bounding_box, box_error
 from keju.datasets.readers.records import Place
 from keju.items import Box
-from keju.messages import message
+from keju.texts import _
 
 _OUTSIDE = 2.0
 """Largest share that is accepted; 1 is the edge of the image."""
@@ -47,9 +47,23 @@ def read_fractions(line: str) -> list[float] | None:
 def _box(line: str, place: Place) -> Box:
     shares = read_fractions(line)
     if shares is None:
-        raise box_error(message("datasets.not-a-yolo-line", line=line.strip()[:60]), place)
+        raise box_error(
+            _(
+                "{!r} is not a line of a YOLO file",
+                line.strip()[:60],
+                hint="Write class, centre and size as fractions of the image: 0 0.5 0.5 0.2 0.1",
+            ),
+            place,
+        )
     if not all(math.isfinite(share) and abs(share) <= _OUTSIDE for share in shares):
-        raise box_error(message("datasets.yolo-values-not-shares", line=line.strip()[:60]), place)
+        raise box_error(
+            _(
+                "{!r} has values that are not fractions of the image",
+                line.strip()[:60],
+                hint="Write class, centre and size as fractions of the image: 0 0.5 0.5 0.2 0.1",
+            ),
+            place,
+        )
     if len(shares) > 4:
         return bounding_box(list(zip(shares[::2], shares[1::2], strict=True)), place)
     x, y, wide, high = shares

@@ -24,8 +24,8 @@ from keju.datasets.readers.tables import SUFFIXES, Row
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
 from keju.files import sha256_file
-from keju.messages import message
 from keju.settings import Settings
+from keju.texts import _, n_
 
 LAYOUT = """\
 SRC/                      any table (CSV, TSV, JSON, JSON lines, parquet, XLSX), any folder of
@@ -63,7 +63,10 @@ def read_mapped(src: Path, writer: DatasetWriter, settings: MappedSettings) -> I
     """
     file = settings.map
     if file is None:
-        raise UsageError(message("datasets.map-required"))
+        raise UsageError(
+            "format mapped needs a mapping file: --map FILE. Draft one with: keju data detect "
+            "SRC --write-map FILE"
+        )
     mapping = read_mapping(file)
     writer.declare(mapping=sha256_file(file))
     files = MappedFiles(src, mapping, settings.images)
@@ -102,9 +105,10 @@ def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
     found = with_groups(rows, names, mapping.source.names)
     if not found:
         raise DataError(
-            message(
-                "datasets.mapped-names-match-nothing", count=len(names), name=shortened(names[0])
-            )
+            "[source] names matches none of {} paths, e.g. {!r}",
+            len(names),
+            shortened(names[0]),
+            hint="The expression must match the whole path",
         )
     return found
 
@@ -127,14 +131,28 @@ def _add_all(
         if (first := taken.setdefault(item.id, number)) != number:
             other = next(islice(rows, first - 1, first)).place.item
             raise row.place.error(
-                message("datasets.mapped-id-repeated", name=shortened(item.id), item=other)
+                _(
+                    "the id {!r} is also that of {}",
+                    shortened(item.id),
+                    other,
+                    hint='Make it from several columns: id = ["COLUMN", "COLUMN"], or omit id',
+                )
             )
         without_answer += not (item.answer or item.boxes)
         writer.add(item)
     if count := len(files.missing):
         names = join_names(f"{shortened(name)} (of {item})" for name, item in files.missing.items())
         if not skip:
-            problem = message("datasets.mapped-files-missing", count=count, names=names)
+            problem = n_(
+                "{n:,} file is missing: {}",
+                "{n:,} files are missing: {}",
+                count,
+                names,
+                hint=(
+                    "Correct [source] image_path, images or texts, or skip these records: "
+                    "--option skip-missing=yes"
+                ),
+            )
             raise DataError(problem, file=src)
         yield f"skipped {number_of(count, 'record')} with missing files: {names}"
     if without_answer:
@@ -166,12 +184,10 @@ def _check_columns(file: Path, mapping: Mapping, columns: Iterable[str]) -> None
         if name not in known:
             shown = sorted(known - PLACE_COLUMNS) + sorted(known & PLACE_COLUMNS)
             raise DataError(
-                message(
-                    "datasets.mapped-no-column",
-                    name=name,
-                    near=did_you_mean(nearest_names(name, known)),
-                    columns=", ".join(shown[:40]),
-                ),
+                "no record has a column {!r}.{}",
+                name,
+                did_you_mean(nearest_names(name, known)),
                 file=file,
                 item=place,
+                hint=_("Columns: {}", ", ".join(shown[:40])),
             )

@@ -18,7 +18,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError, shortened
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
-from keju.messages import message
+from keju.texts import _, n_
 
 _BLANK = re.compile(r"\{([^{}]+)\}")
 _IMAGES = "[source] images"
@@ -108,11 +108,13 @@ class MappedFiles:
         if len(found) > 1:
             names = " and ".join(path.relative_to(self._root).as_posix() for path in found[:2])
             raise place.error(
-                message(
-                    "datasets.mapped-several-files-fit",
-                    count=len(found),
-                    name=shortened(name),
-                    names=names,
+                n_(
+                    "{n:,} file fit {!r}: {}",
+                    "{n:,} files fit {!r}: {}",
+                    len(found),
+                    shortened(name),
+                    names,
+                    hint="Give the whole path in the mapping",
                 )
             )
         return found[0] if found else None
@@ -137,7 +139,7 @@ class MappedFiles:
             here = name in {".", "./"}
             folder = self._root if here else inside(self._root, name, file=self._root, item=_IMAGES)
             if not folder.is_dir():
-                raise UsageError(message("datasets.mapped-images-not-a-folder", folder=folder))
+                raise UsageError("[source] images: {} is not a folder", folder)
             folders.append(folder)
         return folders
 
@@ -156,11 +158,11 @@ def filled(pattern: str, cells: JsonObject, place: Place) -> str:
     def value(blank: re.Match[str]) -> str:
         if blank[1] not in cells:
             raise place.error(
-                message(
-                    "datasets.mapped-pattern-column",
-                    column=blank[1],
-                    pattern=pattern,
-                    columns=", ".join(list(cells)[:30]),
+                _(
+                    "no column {!r} for {!r}",
+                    blank[1],
+                    pattern,
+                    hint=_("Columns: {}", ", ".join(list(cells)[:30])),
                 )
             )
         found = cells[blank[1]]

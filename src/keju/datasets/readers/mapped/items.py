@@ -31,7 +31,7 @@ from keju.definitions import (
 from keju.definitions.references import NO_BOXES
 from keju.errors import DataError, UsageError, shortened
 from keju.items import Box, ImageRef, Item, Script
-from keju.messages import hint_of, message
+from keju.texts import _, hint_of
 
 _LONGEST = 10_000
 """Maximum length of a text that becomes metadata by default."""
@@ -170,22 +170,34 @@ class ItemMaker:
             number -= self._mapping.answer_is == "from-1"
             if 0 <= number < len(letters):
                 return letters[number]
-            raise _wrong(message("datasets.mapped-answer-not-an-option", text=text[:20]), place)
+            raise _wrong(_("the answer {!r} is not the number of an option", text[:20]), place)
         return known_letter(text, options, place)
 
     def _task(self, text: str, place: Place) -> Task:
         name = text.strip()
         if not name:
-            raise _wrong(message("datasets.mapped-no-task"), place)
+            raise _wrong(
+                _("the mapping does not give a task", hint="Set [constants] task or [fields] task"),
+                place,
+            )
         for each in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
             if has_task(each):
                 return task(each)
         named = tasks_named(name)
         if len(named) != 1:
-            why = (
-                message("datasets.several-tasks-have") if named else message("datasets.no-task-has")
+            why = _("several tasks have") if named else _("no task has")
+            raise _wrong(
+                _(
+                    "{} the name {!r}",
+                    why,
+                    name[:20],
+                    hint=(
+                        "Map it to an id in [values.task] (ids: keju tasks), or define it: "
+                        "--benchmark"
+                    ),
+                ),
+                place,
             )
-            raise _wrong(message("datasets.mapped-task-unclear", why=why, name=name[:20]), place)
         return named[0]
 
     def _query(self, kind: Task, name: str, place: Place) -> str:
@@ -195,8 +207,11 @@ class ItemMaker:
         if not name and len(names) == 1:
             return names[0]
         raise _wrong(
-            message(
-                "datasets.mapped-no-query", task=kind.id, name=name[:20], names=", ".join(names)
+            _(
+                "task {} has no query {!r}",
+                kind.id,
+                name[:20],
+                hint=_("Set [constants] query to one of: {}", ", ".join(names)),
             ),
             place,
         )
@@ -213,7 +228,14 @@ class ItemMaker:
 
     def _split(self, text: str, place: Place) -> str:
         if text not in ("", "test", "reference"):
-            raise _wrong(message("datasets.mapped-split-unknown", text=text[:20]), place)
+            raise _wrong(
+                _(
+                    "the split {!r} is neither test nor reference",
+                    text[:20],
+                    hint="Map it in [values.split], or omit split",
+                ),
+                place,
+            )
         return text or "test"
 
     def _metadata(self, row: Row) -> Iterator[tuple[str, str]]:
@@ -232,7 +254,9 @@ class ItemMaker:
             prompt_of(item)
         except (DataError, UsageError) as error:
             problem = error.problem if isinstance(error, DataError) else str(error)
-            raise _wrong(problem, place, message("datasets.mapped-set-question")) from None
+            raise _wrong(
+                problem, place, _("Set [fields] question, [constants] question, or [blanks]")
+            ) from None
 
 
 def _released(texts: dict[str, str]) -> dict[Script, str]:
@@ -271,7 +295,7 @@ def _decoded(text: str) -> object:
 
 
 def _wrong(problem: str, place: Place, hint: str = "") -> DataError:
-    hint = hint or hint_of(problem) or message("datasets.correct-the-mapping")
+    hint = hint or hint_of(problem) or _("Correct the mapping")
     return place.error(problem, hint=hint)
 
 
@@ -287,20 +311,20 @@ def _boxes_in(value: object, images: tuple[ImageRef, ...], place: Place) -> tupl
             value = msgspec.json.decode(text)
         except msgspec.DecodeError:
             raise _not_boxes(
-                message("datasets.answer-not-boxes", answer=shortened(text)), place
+                _("the answer {!r} is not a list of boxes", shortened(text)), place
             ) from None
     if isinstance(value, list) and len(value) == 4 and all(map(_is_number, value)):
         value = [value]
     if not isinstance(value, list):
-        raise _not_boxes(message("datasets.answer-not-boxes", answer=str(value)[:80]), place)
+        raise _not_boxes(_("the answer {!r} is not a list of boxes", str(value)[:80]), place)
     boxes = []
     for number, each in enumerate(value, 1):
         if not isinstance(each, list) or len(each) != 4 or not all(map(_is_number, each)):
-            raise _not_boxes(message("datasets.answer-box-not-four-numbers", number=number), place)
+            raise _not_boxes(_("box {} of the answer is not four numbers", number), place)
         boxes.append(Box(**dict(zip(("x0", "y0", "x1", "y1"), map(float, each), strict=True))))
     size = (images[0].width, images[0].height) if images else None
     if fault := next(filter(None, (box_fault(box, size) for box in boxes)), ""):
-        raise _not_boxes(message("datasets.box-invalid", problem=fault), place)
+        raise _not_boxes(_("the box {}", fault), place)
     return tuple(boxes)
 
 
@@ -309,4 +333,6 @@ def _is_number(value: object) -> bool:
 
 
 def _not_boxes(problem: str, place: Place) -> DataError:
-    return place.error(problem, message("datasets.write-boxes-so"))
+    return place.error(
+        problem, _("Write [[left, top, right, bottom], …] in pixels, or [] if the image has none")
+    )

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from keju.errors import DataError, unknown_name
 from keju.files import read_toml
-from keju.messages import message
+from keju.texts import _
 
 TODO = "TODO"
 """The marker of parts of a drafted mapping that must be completed."""
@@ -115,13 +115,11 @@ def read_mapping(file: Path) -> Mapping:
     try:
         return msgspec.convert(data, Mapping)
     except msgspec.ValidationError as error:
-        said, _, place = str(error).partition(" - at ")
+        said, __, place = str(error).partition(" - at ")
         where = place.strip("`").removeprefix("$.")
         choices = _CHOICES.get(where)
         hint = (
-            message("datasets.use-choices", choices=", ".join(choices))
-            if choices
-            else message("datasets.see-mapping-files")
+            _("Use {}", ", ".join(choices)) if choices else _("See docs/formats.md, Mapping files")
         )
         raise DataError(said, file=file, item=where or None, hint=hint) from None
 
@@ -149,4 +147,9 @@ def _check_complete(file: Path, place: str, value: object) -> None:
         for key, inner in value.items():
             _check_complete(file, f"{place}.{key}" if place else key, inner)
     elif value == TODO:
-        raise DataError(message("datasets.mapping-todo"), file=file, item=place)
+        raise DataError(
+            "this value of the draft is still TODO",
+            file=file,
+            item=place,
+            hint="Complete it, or delete the line",
+        )

@@ -17,7 +17,7 @@ from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.streamed_tables import can_stream, has_header, iter_table
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError, UsageError, shortened
-from keju.messages import either, message
+from keju.texts import _, either
 
 _DEEPEST = 5
 _SEPARATOR = "."
@@ -61,7 +61,9 @@ def image_records(src: Path) -> list[Row]:
     root = src if src.is_dir() else src.parent
     files = list(image_files(src)) if src.is_dir() else [src]
     if not files:
-        raise DataError(message("datasets.mapped-nothing-to-read"), file=src)
+        raise DataError(
+            "no images, and the mapping names no tables", file=src, hint="Set [source] tables"
+        )
     paths = [PurePosixPath(file.relative_to(root).as_posix()) for file in files]
     return [
         Row(Place(file, path.as_posix()), place_columns(path))
@@ -132,7 +134,9 @@ def table_records(src: Path, mapping: Mapping) -> Iterable[Row]:
         return _Tables(tables, mapping, streamed=True)
     found = list(_Tables(tables, mapping, streamed=False))
     if not found:
-        raise DataError(message("datasets.mapped-no-records"), file=src)
+        raise DataError(
+            "the tables have no records", file=src, hint="Check [source] tables and table_names"
+        )
     return found
 
 
@@ -147,7 +151,9 @@ def with_groups(rows: Sequence[Row], names: Sequence[str], pattern: str) -> list
     found = _groups(pattern, names, "names")
     for row, groups in zip(rows, found, strict=True):
         if twice := [name for name in groups or () if name in row.cells]:
-            raise UsageError(message("datasets.mapped-group-is-column", group=twice[0]))
+            raise UsageError(
+                "the group {!r} of [source] names is also a column. Rename the group", twice[0]
+            )
     return [
         Row(row.place, {**row.cells, **groups})
         for row, groups in zip(rows, found, strict=True)
@@ -161,7 +167,7 @@ def _groups(pattern: str, names: Sequence[str], key: str) -> Sequence[dict[str, 
     try:
         return named_groups(pattern, names)[1]
     except UsageError as error:
-        raise UsageError(message("datasets.mapped-source-key", key=key, error=error)) from None
+        raise UsageError("[source] {}: {}", key, error) from None
 
 
 def named_groups(
@@ -183,15 +189,19 @@ def named_groups(
             check=True,
         )
     except subprocess.TimeoutExpired:
-        raise UsageError(message("datasets.expression-too-slow", seconds=seconds)) from None
+        raise UsageError(
+            "the regular expression takes more than {:g} s. Write [^/]+ instead of .*, and no "
+            "repetition inside a repetition, such as (a+)+",
+            seconds,
+        ) from None
     except subprocess.CalledProcessError as error:
         last = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise UsageError(message("datasets.expression-unusable", reason=last)) from None
+        raise UsageError("the regular expression cannot be used: {}", last) from None
     answer = json.loads(done.stdout)
     if "error" in answer:
-        raise UsageError(message("datasets.expression-invalid", error=answer["error"]))
+        raise UsageError("not a regular expression: {}", answer["error"])
     if not answer["groups"]:
-        raise UsageError(message("datasets.expression-without-groups"))
+        raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
     return tuple(answer["groups"]), answer["found"]
 
 
@@ -208,12 +218,11 @@ def _tables(src: Path, mapping: Mapping) -> list[Path]:
     if not found:
         names = join_names(shortened(file.relative_to(src).as_posix()) for file in every)
         raise DataError(
-            message(
-                "datasets.mapped-no-table",
-                patterns=either(patterns),
-                names=names or message("datasets.no-tables"),
-            ),
+            "no table is called {}; found {}",
+            either(patterns),
+            names or _("no tables"),
             file=src,
+            hint="Correct [source] tables",
         )
     return found
 
@@ -261,7 +270,9 @@ def _each(row: Row, column: str) -> Iterator[Row]:
         return
     inner = row.cells.get(column)
     if not _is_records(inner) or not isinstance(inner, list):
-        raise row.place.error(message("datasets.mapped-no-list", column=column))
+        raise row.place.error(
+            _("{!r} does not contain a list of objects", column, hint="Correct [source] each")
+        )
     others = {key: value for key, value in row.cells.items() if key != column}
     for number, record in enumerate(inner, start=1):
         place = Place(row.place.file, f"{row.place.item}, {column} {number}")

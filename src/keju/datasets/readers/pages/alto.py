@@ -33,7 +33,7 @@ from keju.datasets.readers.xml_parsing import (
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import LineKind, Point
-from keju.messages import message
+from keju.texts import n_
 
 _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
 _MARGINS = frozenset({"TopMargin", "BottomMargin", "LeftMargin", "RightMargin"})
@@ -82,7 +82,15 @@ def read_alto(
     layout = first(root, "Layout")
     pages = list(children(layout, "Page")) if layout is not None else []
     if len(pages) != 1:
-        raise DataError(message("datasets.several-pages-in-file", count=len(pages)), file=path)
+        raise DataError(
+            n_(
+                "the file has {n:,} page",
+                "the file has {n:,} pages",
+                len(pages),
+                hint="Keep one page per file",
+            ),
+            file=path,
+        )
     context = _Context(path, _tags(root), kinds, _scale(root, path, dpi), {})
     lines_found = list(_lines(context, pages[0], Around()))
     lines, explicit = in_stated_order(lines_found, first(root, "ReadingOrder"), path)
@@ -210,9 +218,14 @@ def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
     if unit in {"", "pixel"}:
         return 1.0
     if unit not in _PER_INCH:
-        raise DataError(message("datasets.alto-unit-unknown", unit=unit), file=path)
+        raise DataError("measurement unit {!r} is unknown", unit, file=path)
     if dpi is None:
-        raise DataError(message("datasets.alto-unit-not-pixels", unit=unit), file=path)
+        raise DataError(
+            "the file measures in {}, not in pixels",
+            unit,
+            file=path,
+            hint="Give the resolution of the scans as dpi, e.g. dpi=300",
+        )
     return dpi / _PER_INCH[unit]
 
 

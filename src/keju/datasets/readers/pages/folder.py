@@ -40,8 +40,8 @@ from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
-from keju.messages import message, using
 from keju.settings import Settings
+from keju.texts import _, n_, using
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -167,11 +167,26 @@ def _left(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
         join_names(file.relative_to(root).as_posix() for file in files) for files in lists
     )
     if versions:
-        yield message("datasets.image-versions-left", count=len(versions), names=version)
+        yield n_(
+            "not imported, other versions of a page: {n:,} image: {}",
+            "not imported, other versions of a page: {n:,} images: {}",
+            len(versions),
+            version,
+        )
     if superseded:
-        yield message("datasets.texts-beside-truth-left", count=len(superseded), names=text)
+        yield n_(
+            "not imported, beside a text .gt.txt of the same page: {n:,} text: {}",
+            "not imported, beside a text .gt.txt of the same page: {n:,} texts: {}",
+            len(superseded),
+            text,
+        )
     if predictions:
-        yield message("datasets.predictions-left", count=len(predictions), names=prediction)
+        yield n_(
+            "not imported, an engine's texts (.pred.txt): {n:,} text: {}",
+            "not imported, an engine's texts (.pred.txt): {n:,} texts: {}",
+            len(predictions),
+            prediction,
+        )
 
 
 def _pattern(name: str) -> Item:
@@ -180,7 +195,7 @@ def _pattern(name: str) -> Item:
     try:
         prompt_of(pattern)
     except DataError as error:
-        raise UsageError(message("datasets.pages-only-image-and-text", error=error)) from None
+        raise UsageError("the format pages gives only an image and a text: {}", error) from None
     return pattern
 
 
@@ -193,19 +208,23 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         others = join_names(path.as_posix() for path in Listing(src).files)
         converters = [line.partition(". ")[2] for line in _others(src)]
         raise DataError(
-            message("datasets.pages-expected", others=others or message("datasets.none")),
+            "expected images with .txt files of the same name; found {}",
+            others or _("none"),
             file=src,
-            hint=next(filter(None, converters), "") or message("datasets.give-folder-of-images"),
+            hint=next(filter(None, converters), "")
+            or _("Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)"),
         )
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
         return src.parent, [src]
-    problem, hint = message("datasets.folder-or-pdf-expected"), ""
+    problem, hint = _("expected a folder of images with .txt files, a PDF or a TIFF"), ""
     if command := unpacking_command(src):
-        problem = message("datasets.archive-instead-of-folder")
-        hint = message("datasets.unpack-it", command=command)
+        problem = _(
+            "expected a folder of images with .txt files, a PDF or a TIFF; found an archive"
+        )
+        hint = _("Unpack it: {}", command)
     elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
-        problem = message("datasets.image-instead-of-folder")
-        hint = message("datasets.give-its-folder", command=import_command("pages", src.parent, {}))
+        problem = _("expected a folder of images with .txt files, a PDF or a TIFF; found one image")
+        hint = _("Give its folder: {}", import_command("pages", src.parent, {}))
     raise DataError(problem, file=src, hint=hint or None)
 
 
@@ -217,10 +236,11 @@ def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]
             scan = scan_of(file, pdfs)
             if (other := known.setdefault(scan.stem, scan)) != scan:
                 raise DataError(
-                    message(
-                        "datasets.two-images-of-text", name=other.file.name, other=scan.file.name
-                    ),
+                    "two images for one text: {} and {}",
+                    other.file.name,
+                    scan.file.name,
                     file=scan.file.parent,
+                    hint="Keep one of them",
                 )
     return list(known.values())
 
@@ -235,7 +255,14 @@ def _found(
             pages = texts.of(scan)
             for file, text in pages.values():
                 if not text.strip() and not empty_is_blank:
-                    raise DataError(message("datasets.text-empty"), file=file)
+                    raise DataError(
+                        "the text is empty",
+                        file=file,
+                        hint=(
+                            "Write it, or [blank] if the page shows no text. If all pages with "
+                            "an empty text are blank: --option blank-pages=yes"
+                        ),
+                    )
             found[scan] = pages
     return found
 
@@ -287,7 +314,11 @@ def detect_pages(listing: Listing) -> Detection | None:
 def _name_missing_texts(count: int, total: int) -> str:
     """The texts that are missing; English in JSON, whatever the language of the terminal."""
     with using("en"):
-        return message("datasets.texts-of-images-missing", count=count, total=total)
+        return _(
+            "the .txt file of {} of {} images (or skip them: --option skip-missing=yes)",
+            count,
+            total,
+        )
 
 
 def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:

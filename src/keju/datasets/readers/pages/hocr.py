@@ -25,7 +25,6 @@ from keju.datasets.readers.pages.page_lines import Around
 from keju.datasets.readers.xml_parsing import MAX_BYTES, box_around, join_words, number, points
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
-from keju.messages import message
 
 _LINES = frozenset(
     {"ocr_line", "ocrx_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"}
@@ -82,7 +81,12 @@ def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     root = _root(path)
     pages = root.find_class("ocr_page")
     if len(pages) != 1:
-        raise DataError(message("datasets.hocr-several-pages", count=len(pages)), file=path)
+        raise DataError(
+            "{} elements of class ocr_page",
+            len(pages),
+            file=path,
+            hint="Keep one page per file, e.g. with hocr-split of hocr-tools",
+        )
     page = pages[0]
     about = _properties(page)
     lines = tuple(_lines(page, path, kinds, _is_of_tesseract(root)))
@@ -102,7 +106,7 @@ def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
 def _root(path: Path) -> html.HtmlElement:
     """The document, parsed without DTD, entities or network."""
     if (size := plain_file(path).stat().st_size) > MAX_BYTES:
-        raise DataError(message("datasets.hocr-too-large", size=size, most=MAX_BYTES), file=path)
+        raise DataError("{} bytes, but a page has at most {}", size, MAX_BYTES, file=path)
     parser = html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
     )
@@ -110,10 +114,10 @@ def _root(path: Path) -> html.HtmlElement:
     try:
         root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
-        raise DataError(message("datasets.not-html", error=error), file=path) from None
+        raise DataError("not readable as HTML: {}", error, file=path) from None
     if "</html" not in text[-_END:].casefold():
         # The parser accepts truncated HTML silently.
-        raise DataError(message("datasets.hocr-unfinished"), file=path)
+        raise DataError("it ends without </html>", file=path, hint="Write the file again")
     return root
 
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import shell_word
-from keju.messages import Message, join_sentences, message
+from keju.texts import Text, _, join_sentences, n_
 
 _CONVERTERS = (
     ({"heic", "heif", "avif"}, "magick mogrify -format jpg {all}"),
@@ -30,22 +30,27 @@ def other_kinds(root: Path, files: Sequence[PurePosixPath], read: frozenset[str]
             kinds.setdefault(_template(path), []).append(path)
     for command, found in kinds.items():
         names = join_names(path.as_posix() for path in found)
-        line = message("datasets.neither-images-nor-texts", count=len(found), names=names)
+        line = n_(
+            "not imported, since neither images nor texts: {n:,} file, {}",
+            "not imported, since neither images nor texts: {n:,} files, {}",
+            len(found),
+            names,
+        )
         hint = _describe_command(command, _fill(command, root, found[0]))
         yield join_sentences([line, hint]) if hint else line
 
 
-def _describe_command(template: str, command: str) -> Message | None:
+def _describe_command(template: str, command: str) -> Text | None:
     """The hint with a command; None where there is none."""
     if template.startswith("magick"):
-        return message("datasets.convert-to-jpeg", command=command)
+        return _("Convert them to JPEG: {}", command)
     if template.startswith("ddjvu"):
-        return message("datasets.convert-to-tiff", command=command)
+        return _("Convert them to TIFF: {}", command)
     if template.startswith("soffice"):
-        return message("datasets.save-as-plain-text", command=command)
+        return _("Save them as plain text: {}", command)
     if template.startswith("keju"):
-        return message("datasets.if-page-files", command=command)
-    return message("datasets.unpack-them", command=command) if template else None
+        return _("If they are PAGE-XML, ALTO or hOCR, see: {}", command)
+    return _("Unpack them: {}", command) if template else None
 
 
 def _template(path: PurePosixPath) -> str:

@@ -33,8 +33,8 @@ from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind
-from keju.messages import Message, message
 from keju.settings import Settings
+from keju.texts import Text, _, n_
 
 EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
 """Directories that exporters create in that of an edition, one per format."""
@@ -108,7 +108,7 @@ def transcription_task(name: str) -> Task:
     """
     declared = find_task(name)
     if [query.form for query in declared.queries] != ["transcription"]:
-        raise UsageError(message("datasets.task-not-transcription", task=name, other=OWN_PAGE))
+        raise UsageError("task {!r} does not ask for a transcription; {} does", name, OWN_PAGE)
     return declared
 
 
@@ -132,7 +132,7 @@ def import_pages(
     """
     kind, kinds = transcription_task(settings.task), parse_kinds(settings.kinds)
     if settings.images and not settings.images.is_dir():
-        raise UsageError(message("datasets.no-image-folder", images=settings.images))
+        raise UsageError("{}: no such folder of images", settings.images)
     pictures = _Pictures(settings.images)
     noted: dict[str, list[str]] = {what: [] for what in _NOTES}
     added = 0
@@ -170,7 +170,7 @@ def import_pages(
         writer.add(mark_blank(item) if is_blank else item)
         added += 1
     if not added:
-        raise DataError(message("datasets.no-page-of-kind"), file=src)
+        raise DataError("no page to import: none has a line of the selected kind", file=src)
     return [
         _describe_pages(what, count=len(names), names=join_names(names))
         for what, names in noted.items()
@@ -178,17 +178,37 @@ def import_pages(
     ]
 
 
-def _describe_pages(what: str, count: int, names: str) -> Message:
+def _describe_pages(what: str, count: int, names: str) -> Text:
     """The note on pages that were imported or skipped for one reason of `_NOTES`."""
     match what:
         case "no image":
-            return message("datasets.pages-without-image", count=count, names=names)
+            return n_(
+                "imported without image, since none was found: {n:,} page, {}",
+                "imported without image, since none was found: {n:,} pages, {}",
+                count,
+                names,
+            )
         case "no text":
-            return message("datasets.pages-with-empty-lines", count=count, names=names)
+            return n_(
+                "imported with empty lines alone, so nothing can be scored: {n:,} page, {}",
+                "imported with empty lines alone, so nothing can be scored: {n:,} pages, {}",
+                count,
+                names,
+            )
         case "no line":
-            return message("datasets.pages-without-wanted-line", count=count, names=names)
+            return n_(
+                "skipped, since no line of the wanted kind: {n:,} page, {}",
+                "skipped, since no line of the wanted kind: {n:,} pages, {}",
+                count,
+                names,
+            )
         case _:
-            return message("datasets.pages-imported-as-blank", count=count, names=names)
+            return n_(
+                "imported as blank: {n:,} page, {}",
+                "imported as blank: {n:,} pages, {}",
+                count,
+                names,
+            )
 
 
 def _about_image(picture: Path, src: Path, images: Path | None) -> dict[str, str]:
@@ -212,7 +232,7 @@ def _pages(
     found = list(files_under(src, suffixes))
     if not found:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
-        raise DataError(message("datasets.no-file-of-kind", endings=endings), file=src)
+        raise DataError("it contains no {} file", endings, file=src, hint="See: keju data formats")
     for path in found:
         try:
             page = read(path, kinds)
@@ -229,9 +249,11 @@ def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
         word = line.source_kind
         if line.kind == "other" and is_specific(word) and not has_known_kind(word, kinds):
             raise DataError(
-                message("datasets.line-type-unknown", word=word),
+                "the line type {!r} is unknown, so text and notes cannot be distinguished",
+                word,
                 file=page.file,
                 item=f"line {line.id}",
+                hint=_("Give its kind, e.g. kinds={}=main, or import all lines", word),
             )
 
 
@@ -252,14 +274,13 @@ def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tupl
         return lines
     if has_other_shape(page, ref):
         raise DataError(
-            message(
-                "datasets.page-size-differs",
-                width=page.width,
-                height=page.height,
-                image_width=ref.width,
-                image_height=ref.height,
-            ),
+            "the page is {:g}x{:g}, but its image has {}x{} pixels",
+            page.width,
+            page.height,
+            ref.width,
+            ref.height,
             file=page.file,
+            hint="Use the image from which the page was transcribed",
         )
     return on_picture(lines, page, ref)
 
@@ -316,7 +337,13 @@ class _Pictures:
         found = _named(names, self._under)
         if len(found) > 1:
             raise DataError(
-                message("datasets.several-page-images", count=len(found), name=found[0].name),
+                n_(
+                    "{n:,} image is called {}",
+                    "{n:,} images are called {}",
+                    len(found),
+                    found[0].name,
+                    hint="Give a folder with the same subfolders as the pages",
+                ),
                 file=self._images,
             )
         return found[0] if found else None

@@ -12,7 +12,7 @@ from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
 from keju.datasets.readers.xml_parsing import name_of, number, parse_xml
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
-from keju.messages import message
+from keju.texts import _
 
 _ORDERED = ("OrderedGroup", "OrderedGroupIndexed")
 _UNORDERED = ("UnorderedGroup", "UnorderedGroupIndexed")
@@ -131,6 +131,13 @@ def root_of(path: Path, root: str, form: str) -> etree._Element:
     found = parse_xml(path)
     if name_of(found) != root:
         raise DataError(
-            message("datasets.other-root", found=name_of(found), root=root, form=form), file=path
+            "the root element is <{}>, not <{}>, so this is not {}",
+            name_of(found),
+            root,
+            form,
+            file=path,
+            hint=_(
+                "Give a folder that contains only {} files, or use the format of this file", form
+            ),
         )
     return found

@@ -37,7 +37,6 @@ from keju.datasets.readers.xml_parsing import (
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 from keju.layout import group_columns
-from keju.messages import message
 
 _NO_REGIONS = frozenset({"TextLine", "TextEquiv", "Word", "Glyph", "Coords"})
 """Elements in a region that are not regions, cells or other elements with lines."""
@@ -63,7 +62,7 @@ def read_page(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
     root = root_of(path, "PcGts", "PAGE-XML")
     page = first(root, "Page")
     if page is None:
-        raise DataError(message("datasets.no-page-element"), file=path)
+        raise DataError("the file has no Page element", file=path)
     reader = _PageReader(path, kinds)
     lines, explicit = in_stated_order(
         reader.lines(page, Around()), first(page, "ReadingOrder"), path

@@ -14,7 +14,7 @@ from keju.datasets.readers.base import plain_file
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
-from keju.messages import message
+from keju.texts import _
 
 MOST_PAGES = 10_000
 """Maximum number of pages of one file; a longer one must be split."""
@@ -60,7 +60,7 @@ class PdfReader:
         Raises:
             DataError: the file is damaged, encrypted or empty, or has too many pages.
         """
-        for head, _ in self._ask(file, (), None):
+        for head, __ in self._ask(file, (), None):
             return int(head["page"])
         raise AssertionError
 
@@ -129,19 +129,14 @@ class PdfReader:
             return DataError(head["problem"], file=file, item=item, hint=head["hint"])
         late, self._late = self._late, False
         self._stop()
-        wrong = (
-            message("datasets.pdf-too-slow", seconds=PAGE_SECONDS)
-            if late
-            else message("datasets.pdf-unreadable")
-        )
+        wrong = _("takes more than {:.0f} seconds", PAGE_SECONDS) if late else _("cannot be read")
         return DataError(
-            message(
-                "datasets.pdf-failed",
-                part=message("datasets.pdf-page") if page else message("datasets.pdf"),
-                wrong=wrong,
-            ),
+            "the {} {}",
+            _("page") if page else _("PDF"),
+            wrong,
             file=file,
             item=f"page {page}" if page else "",
+            hint="Give its pages as images",
         )
 
     def _started(self) -> subprocess.Popen[bytes]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, ProblemsError
-from keju.messages import join_sentences, message
+from keju.texts import join_sentences, n_
 
 MOST = 1_000
 """Number of faulty files after which an import stops searching for more."""
@@ -77,9 +77,9 @@ class Problems:
         files = join_names(map(self._problem_text, errors))
         count = len(errors)
         if kind == "texts":
-            line = message("datasets.unusable-texts", count=count, files=files)
+            line = n_("{n:,} unusable text: {}", "{n:,} unusable texts: {}", count, files)
         else:
-            line = message("datasets.unusable-images", count=count, files=files)
+            line = n_("{n:,} unusable image: {}", "{n:,} unusable images: {}", count, files)
         hints = dict.fromkeys(each.hint for each in errors if each.hint)
         return join_sentences([line, *hints])
 

@@ -19,7 +19,7 @@ from keju.datasets.readers.pages.page_xml import read_page
 from keju.datasets.readers.pages.xml_roots import root_of_bytes
 from keju.errors import DataError
 from keju.items import ImageRef, Line
-from keju.messages import message
+from keju.texts import _
 
 T = TypeVar("T")
 
@@ -101,17 +101,13 @@ def form_of(path: Path) -> ResultForm:
     with plain_file(path).open("rb") as stream:
         head = stream.read(_HEAD)
     if suffix in HOCR_SUFFIXES:
-        return (
-            ResultForm("hOCR")
-            if is_hocr(head)
-            else ResultForm("", message("datasets.html-without-hocr"))
-        )
+        return ResultForm("hOCR") if is_hocr(head) else ResultForm("", _("HTML without hOCR"))
     root = root_of_bytes(head)
     if root in _ROOTS:
         return ResultForm(_ROOTS[root])
     if root:
-        return ResultForm("", message("datasets.neither-page-nor-alto", root=f"<{root[:40]}>"))
-    return ResultForm("", message("datasets.file-is-not-xml"))
+        return ResultForm("", _("{}, not PAGE-XML or ALTO", f"<{root[:40]}>"))
+    return ResultForm("", _("not XML"))
 
 
 def read_result(path: Path, form: str) -> PageResult:
@@ -137,7 +133,10 @@ def read_result(path: Path, form: str) -> PageResult:
     size = len(text) + sum(len(line.text) + len(line.polygon) for line in lines)
     if size > 2 * MOST_CHARACTERS:
         raise DataError(
-            message("datasets.page-too-many-characters", most=MOST_CHARACTERS), file=path
+            "more than {:,} characters and points, too many for a page",
+            MOST_CHARACTERS,
+            file=path,
+            hint="Keep one page per file",
         )
     return PageResult(
         text,
@@ -155,7 +154,9 @@ def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
         if "--option" not in (error.hint or ""):
             raise
         raise DataError(
-            error.problem, file=path, hint=message("datasets.convert-to-utf8")
+            error.problem,
+            file=path,
+            hint=_("Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW"),
         ) from None
 
 

@@ -14,8 +14,16 @@ from keju.datasets.readers.base import plain_file, source_bytes, source_text
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
-from keju.images import EXTENSIONS, MAX_PIXELS, decoding, frames_of, open_header, upright
-from keju.messages import message
+from keju.images import (
+    EXTENSIONS,
+    MAX_PIXELS,
+    TooManyFramesError,
+    decoding,
+    frames_of,
+    open_header,
+    upright,
+)
+from keju.texts import _, n_
 
 MOST_TEXT = 32 << 20
 """Maximum size in bytes of the text of a page or a scan; reading one takes up to 20 times as much.
@@ -205,12 +213,17 @@ class Texts:
                 parts.pop()
             if scan.pages and len(parts) != scan.pages:
                 raise DataError(
-                    message(
-                        "datasets.scan-pages-differ",
-                        count=len(parts),
-                        name=scan.file.name,
-                        pages=scan.pages,
-                        stem=scan.stem.name,
+                    n_(
+                        "the text has {n:,} page (separated by form feeds), but {} has {}",
+                        "the text has {n:,} pages (separated by form feeds), but {} has {}",
+                        len(parts),
+                        scan.file.name,
+                        scan.pages,
+                        hint=_(
+                            "Put a form feed between the texts of two pages, or write one file "
+                            "per page: {0}-1.txt, {0}-2.txt …",
+                            scan.stem.name,
+                        ),
                     ),
                     file=whole_text,
                 )
@@ -239,10 +252,11 @@ class Texts:
         text_files = truths or plain
         if len(text_files) > 1:
             raise DataError(
-                message(
-                    "datasets.two-texts-of-image", name=text_files[0].name, other=text_files[1].name
-                ),
+                "two texts for this image: {} and {}",
+                text_files[0].name,
+                text_files[1].name,
                 file=scan.file,
+                hint="Keep one of them",
             )
         return [*truths, *plain]
 
@@ -257,7 +271,15 @@ class Texts:
         there = [(scan.stem, number) in self._numbered for number in range(scan.pages + 1)]
         if there != [True] * scan.pages + [False]:
             raise DataError(
-                message("datasets.scan-texts-from-zero", name=scan.file.name, pages=scan.pages),
+                n_(
+                    "the texts of {} are numbered from 0, but there is not one for each of its "
+                    "{n:,} page",
+                    "the texts of {} are numbered from 0, but there is not one for each of its "
+                    "{n:,} pages",
+                    scan.pages,
+                    scan.file.name,
+                    hint="Number the texts like the pages, from 1",
+                ),
                 file=zero,
             )
         return 0
@@ -270,8 +292,11 @@ class Texts:
         other = self._used.setdefault(file, scan)
         if other != scan:
             raise DataError(
-                message("datasets.two-images-of-text", name=other.file.name, other=scan.file.name),
+                "two images for one text: {} and {}",
+                other.file.name,
+                scan.file.name,
                 file=file.parent,
+                hint="Keep one of them",
             )
 
 
@@ -280,9 +305,9 @@ def _frames(file: Path) -> int:
     try:
         with decoding(plain_file(file), str(file)):
             return len(frames_of(open_header(file, name=str(file)), name=str(file)))
-    except DataError as error:
-        if error.id == "images.too-many-frames":
-            raise
+    except TooManyFramesError:
+        raise
+    except DataError:
         return 1
 
 

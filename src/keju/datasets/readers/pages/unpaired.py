@@ -13,7 +13,7 @@ from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import Pages, Scan
 from keju.datasets.readers.words import shell_word
 from keju.images import EXTENSIONS
-from keju.messages import both, join_sentences, message
+from keju.texts import _, both, join_sentences, n_
 
 _SUFFIXES = frozenset({*(f".{each}" for each in EXTENSIONS), ".txt", ".pdf", ".xml"})
 _PREFIX = re.compile(r"(?<![a-z])(?:pages?|pg|p|images?|img|scan)(?=\d)")
@@ -62,16 +62,18 @@ class Unpaired(NamedTuple):
     def skipped(self) -> Iterator[str]:
         """The notes of an import that skips them."""
         if self.pages:
-            yield message(
-                "datasets.skipped-pages-without-text",
-                count=len(self.pages),
-                names=join_names(self.pages),
+            yield n_(
+                "skipped {n:,} page without a text: {}",
+                "skipped {n:,} pages without a text: {}",
+                len(self.pages),
+                join_names(self.pages),
             )
         if self.texts:
-            yield message(
-                "datasets.skipped-texts-without-image",
-                count=len(self.texts),
-                names=join_names(map(str, self.texts)),
+            yield n_(
+                "skipped {n:,} text without an image: {}",
+                "skipped {n:,} texts without an image: {}",
+                len(self.texts),
+                join_names(map(str, self.texts)),
             )
 
     def report(self, problems: Problems) -> None:
@@ -80,18 +82,35 @@ class Unpaired(NamedTuple):
             return
         if self.pages:
             names = join_names(self.pages)
-            problems.add(message("datasets.pages-without-text", count=len(self.pages), names=names))
+            problems.add(
+                n_(
+                    "{n:,} page without a text: {}",
+                    "{n:,} pages without a text: {}",
+                    len(self.pages),
+                    names,
+                )
+            )
         if self.texts:
             names = join_names(map(str, self.texts))
             problems.add(
-                message("datasets.texts-without-image", count=len(self.texts), names=names)
+                n_(
+                    "{n:,} text without an image: {}",
+                    "{n:,} texts without an image: {}",
+                    len(self.texts),
+                    names,
+                )
             )
         near = list(_near_names(self.images, self.texts, self.folders))
         if near:
             said = (both([str(each.image), *map(str, each.texts)]) for each in near)
-            similar = message("datasets.similar-names", names=join_names(said))
+            similar = _("Similar names: {}", join_names(said))
             problems.hint(join_sentences([similar, *self._renaming(near)]))
-        problems.hint(message("datasets.add-or-skip-pages"))
+        problems.hint(
+            _(
+                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+                "without references: --option texts=no"
+            )
+        )
 
     def _renaming(self, near: Sequence[_NearNames]) -> list[str]:
         renamed = next((each for each in near if len(each.texts) == 1), None)
@@ -100,11 +119,13 @@ class Unpaired(NamedTuple):
         if renamed:
             text = self._word(renamed.image.with_suffix(".txt"))
             command = f"mv {self._word(renamed.texts[0])} {text}"
-            hints.append(message("datasets.rename-texts", command=command))
+            hints.append(_("Rename the text of each image: {}", command))
         if spread:
             parts = " ".join(map(self._word, spread.texts))
             command = f"cat {parts} > {self._word(spread.image.with_suffix('.txt'))}"
-            hints.append(message("datasets.join-texts", command=command))
+            hints.append(
+                _("Each image has one text, so join the parts in reading order: {}", command)
+            )
         return hints
 
     def _word(self, path: PurePosixPath) -> str:

@@ -1,0 +1,184 @@
+"""Read the sentences of the code, add them to the Chinese catalogues and compile these.
+
+    python -m tools.texts             read, add and compile; list what has no Chinese
+    python -m tools.texts --check     only compare: status 1 if a catalogue is not up to date
+
+``keju/texts/keju.po`` is the catalogue of the core. Another one (``NAME.po``) belongs to the folder
+it is in. Sentences that the code no longer contains are removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import io
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from rich.console import Console
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("src/keju", "packages/keju-synthetic/src/keju_synthetic")
+CORE = ROOT / "src/keju/texts/keju.po"
+_OTHERS = {"AskError", "PrerequisiteError"}
+"""Error classes of keju whose first argument is not a sentence."""
+
+_DATE = datetime(2026, 1, 1, tzinfo=UTC)
+"""In all headers, so that the same sentences give the same bytes on any day."""
+
+HEADER = r"""# The Chinese of the sentences in the code. `make texts` adds new ones.
+msgid ""
+msgstr ""
+"Language: zh\n"
+"Content-Type: text/plain; charset=utf-8\n"
+"Plural-Forms: nplurals=1; plural=0;\n"
+
+"""
+
+
+class Sentence(NamedTuple):
+    """A sentence of the code: where it is, and what `keju.texts` finds its Chinese by."""
+
+    file: str
+    template: str
+    plural: str = ""
+    context: str = ""
+
+    @property
+    def key(self) -> str | tuple[str, str]:
+        """The sentence, with its plural if it has one."""
+        return (self.template, self.plural) if self.plural else self.template
+
+
+def main() -> None:
+    """Update all catalogues, or compare them with the code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args().check
+    console = Console(highlight=False)
+    outdated = []
+    for file in catalogues():
+        catalogue = updated(file)
+        missing = [each for each in catalogue if each.id and not _is_translated(each)]
+        console.print(
+            f"{file.relative_to(ROOT)}: {len(catalogue)} sentences, {len(missing)} without Chinese"
+        )
+        for each in missing:
+            console.print(f"  {each.id}", markup=False)
+        written = {file: text_of(catalogue), file.with_suffix(".mo"): compiled(catalogue)}
+        for path, content in written.items():
+            if path.is_file() and path.read_bytes() == content:
+                continue
+            outdated.append(path)
+            if not check:
+                path.write_bytes(content)
+    for path in outdated:
+        console.print(f"{'not up to date' if check else 'written'}: {path.relative_to(ROOT)}")
+    raise SystemExit(1 if check and outdated else 0)
+
+
+def catalogues() -> list[Path]:
+    """The catalogues of keju and of the packages beside it."""
+    return [file for source in SOURCES for file in sorted((ROOT / source).rglob("*.po"))]
+
+
+def updated(file: Path) -> Catalog:
+    """A catalogue with the sentences that its code contains now, and their Chinese."""
+    with file.open("rb") as content:
+        stored = read_po(content, locale="zh")
+    catalogue = Catalog(locale="zh", fuzzy=False)
+    for sentence in sentences(file):
+        context = sentence.context or None
+        known = stored.get(sentence.template, context)
+        chinese = known.string if known else ""
+        if sentence.plural:
+            chinese = chinese if isinstance(chinese, tuple) else (chinese,)
+        message = catalogue.add(sentence.key, chinese, [(sentence.file, 0)], context=context)
+        message.flags.clear()  # "python-brace-format" on most of them
+    return catalogue
+
+
+def sentences(catalogue: Path) -> Iterator[Sentence]:
+    """The sentences of the code that a catalogue belongs to."""
+    root = ROOT / SOURCES[0] if catalogue == CORE else catalogue.parent
+    others = (
+        [file.parent for file in catalogues() if file != catalogue] if catalogue == CORE else []
+    )
+    for file in sorted(root.rglob("*.py")):
+        if not any(file.is_relative_to(folder) for folder in others):
+            name = file.relative_to(ROOT).as_posix()
+            found = sentences_of(file.read_text("utf-8"))
+            yield from (sentence._replace(file=name) for sentence in found)
+
+
+def sentences_of(code: str) -> Iterator[Sentence]:
+    """The sentences of a module, in their order."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "KINDS":
+            words = ast.literal_eval(node.value)
+            yield from (Sentence("", word, context="kind") for word in words)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        words = list(_literals(call.args))
+        match name, words:
+            case "_", [str(template), *_]:
+                yield Sentence("", template)
+            case "n_", [str(template), str(plural), *_]:
+                yield Sentence("", template, plural)
+            case "p_", [str(context), str(template), *_]:
+                yield Sentence("", template, context=context)
+            case "noun", [str(word), *_]:
+                yield Sentence("", word, context="kind")
+            case "unknown_name", [_, _, str(word)]:
+                yield Sentence("", word, context="kind")
+            case _, [str(template), *_] if is_error(name):
+                yield Sentence("", template)
+        yield from (
+            Sentence("", each.value.value)
+            for each in call.keywords
+            if each.arg == "hint" and isinstance(each.value, ast.Constant) and each.value.value
+        )
+
+
+def is_error(name: str) -> bool:
+    """Whether the first argument of a call is a sentence: the error classes of keju."""
+    return name.endswith("Error") and not hasattr(builtins, name) and name not in _OTHERS
+
+
+def _literals(arguments: Iterable[ast.expr]) -> Iterator[str | None]:
+    for each in arguments:
+        yield each.value if isinstance(each, ast.Constant) and isinstance(each.value, str) else None
+
+
+def text_of(catalogue: Catalog) -> bytes:
+    """The content of the ``.po`` file: files without line numbers, so that few lines change."""
+    content = io.BytesIO()
+    write_po(content, catalogue, width=100, include_lineno=False, omit_header=True)
+    return HEADER.encode() + content.getvalue()
+
+
+def compiled(catalogue: Catalog) -> bytes:
+    """The content of the ``.mo`` file."""
+    catalogue.creation_date = catalogue.revision_date = _DATE
+    content = io.BytesIO()
+    write_mo(content, catalogue)
+    return content.getvalue()
+
+
+def _is_translated(message: Message) -> bool:
+    string = message.string
+    return all(string) if isinstance(string, tuple) else bool(string)
+
+
+if __name__ == "__main__":
+    main()
