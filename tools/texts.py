@@ -139,6 +139,8 @@ def sentences_of(code: str) -> Iterator[Sentence]:
                 yield Sentence("", template, context=context)
             case "noun", [str(word), *_]:
                 yield Sentence("", word, context="kind")
+            case "name_columns", _:
+                yield from (Sentence("", head, context="column") for head in words if head)
             case "unknown_name", [_, _, str(word)]:
                 yield Sentence("", word, context="kind")
             case _, [str(template), *_] if is_error(name):

@@ -40,13 +40,6 @@ def name_of(call: ast.Call) -> str:
     return getattr(call.func, "id", "") or getattr(call.func, "attr", "")
 
 
-def columns_of(call: ast.Call, path: Path) -> Iterator[Call]:
-    """The headings that a call of `name_columns` names, which are messages without fields."""
-    for each in call.args:
-        if isinstance(each, ast.Constant):
-            yield Call(f"columns.{each.value}", frozenset(), f"{path.name}:{call.lineno}")
-
-
 def inside(text: str, start: int) -> str:
     """The text from a place to the parenthesis that closes the one before it."""
     depth = 1
@@ -103,8 +96,6 @@ def calls() -> list[Call]:
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
-            if name_of(node) == "name_columns":
-                found += columns_of(node, path)
             if name_of(node) != "message" or not node.args:
                 continue
             name = node.args[0]

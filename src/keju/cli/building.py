@@ -354,9 +354,7 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
         print_json([asdict(row) for row in rows])
     else:
         table = plain_table(
-            *name_columns(
-                "task", "check", "questions", "seen", "interval-short", "chance", "p", "verdict"
-            ),
+            *name_columns("task", "check", "questions", "seen", "95 %", "chance", "p", "verdict"),
             right=(2, 3, 4, 5, 6),
         )
         tested = [row for row in rows if row.verdict != "too few"]

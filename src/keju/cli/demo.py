@@ -121,7 +121,7 @@ def _row(task: str, query: str, metric: str, found: dict[str, float]) -> Row:
 
 def _table(rows: Sequence[Row]) -> Table:
     task, metric, engine, floor, chance = name_columns(
-        "task", "strict-metric-percent", "engine", "floor-baseline", "chance-baseline"
+        "task", "strict metric, %", "engine", "floor\nbest baseline", "chance\nrandom answers"
     )
     heads = (f"{engine}\n{ENGINE}", floor, "", chance)
     table = plain_table(task, metric, *heads, right=(2, 3, 5))

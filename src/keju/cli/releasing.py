@@ -124,7 +124,7 @@ def leaks(
         print_json(found._asdict())
     else:
         table = plain_table(
-            *name_columns("what", "item", "task", "other-dataset", "other-item", "share"),
+            *name_columns("what", "item", "task", "found in", "there as", "share"),
             right=(5,),
         )
         for leak in found.leaks[:_SHOWN]:

@@ -207,7 +207,7 @@ def _holds(check: PassedCheck) -> str:
 
 
 def _confirmed_table(audit: Audit, benchmark: str) -> Table:
-    table = plain_table(*name_columns("confirmed", "places", "cells"), right=[1, 2])
+    table = plain_table(*name_columns("what holds", "places", "cells"), right=[1, 2])
     for each in audit.held:
         if each.benchmark == benchmark:
             table.add_row(_holds(each), f"{each.places}", f"{each.compared:,}")

@@ -17,7 +17,7 @@ def comparison_table(compared: Comparison) -> Table:
     table = plain_table(
         *name_columns("task"),
         *map(shorten_model, (compared.first, compared.second)),
-        *name_columns("difference", "interval", "p"),
+        *name_columns("difference", "95 % interval", "p"),
         right=[1, 2, 3, 4, 5],
     )
     table.columns[0].no_wrap = False

@@ -15,7 +15,6 @@ from rich.text import Text
 
 from keju.errors import printable
 from keju.formatting import NOTHING
-from keju.messages import message
 from keju.texts import language, p_
 
 if TYPE_CHECKING:
@@ -87,9 +86,9 @@ def _width_of(cell: object) -> int:
     return max(map(cell_len, lines))
 
 
-def name_columns(*names: str) -> list[str]:
-    """The headings of columns in the current language, by their ids in the catalogue `columns`."""
-    return [message(f"columns.{name}") for name in names]
+def name_columns(*heads: str) -> list[str]:
+    """The headings of columns in the current language, by the English ones."""
+    return [p_("column", head) for head in heads]
 
 
 def translate(text: str) -> str:

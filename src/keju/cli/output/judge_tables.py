@@ -23,7 +23,7 @@ def grades_table(graded: GradingResult) -> Table:
     """A row for each judge, model and task: the mean grade, its interval, and missing grades."""
     table = plain_table(
         *name_columns(
-            "judge", "model", "task", "graded", "mean", "interval", "graded-only", "no-grade"
+            "judge", "model", "task", "graded", "mean", "95 % interval", "graded only", "no grade"
         ),
         right=[3, 4, 5, 6],
     )  # fmt: skip
@@ -53,7 +53,7 @@ def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
     """A row for each task: the agreement of gradings of the same answers."""
     table = plain_table(
         *name_columns(
-            "judge", "task", "answers", "gradings", "alpha", "grade-range", "graded-alike"
+            "judge", "task", "answers", "gradings", "alpha", "highest - lowest", "graded alike"
         ),
         right=[2, 3, 4, 5, 6], title=title,
     )  # fmt: skip
@@ -123,7 +123,7 @@ def probes_table(probed: ProbingResult) -> Table:
     """A row for each judge and probe: the mean grade, its change with interval and p, a verdict."""
     table = plain_table(
         *name_columns(
-            "judge", "probe", "change-made", "answers", "mean", "against", "change", "interval",
+            "judge", "probe", "what is done", "answers", "mean", "against", "change", "95 % interval",
             "p", "verdict",
         ),
         right=[3, 4, 6, 7, 8],
@@ -189,7 +189,7 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     papers' formulas; judges and a person against the other raters; the best judge.
     """
     table = plain_table(
-        *name_columns("task", "raters", "answers", "ratings", "alpha-interval", "alpha-ordinal"),
+        *name_columns("task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)"),
         right=[1, 2, 3, 4, 5], title=_("Agreement among people (Krippendorff)"),
     )  # fmt: skip
     for each in found.raters:
@@ -232,7 +232,7 @@ def _measures_table(
 def _best_table(found: Alignment) -> Table:
     table = plain_table(
         *name_columns(
-            "by", "best", "next-best", "answers", "better-by", "interval", "ahead-of-all"
+            "by", "best", "next", "answers", "better by", "95 % interval", "ahead of all"
         ),
         right=[3, 4, 5], title=_("Which judge"),
     )  # fmt: skip

@@ -34,7 +34,7 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
         official = any(each.has_official for each in tasks_)
         counted = any(each.count for each in tasks_)
         heads = [
-            *name_columns("task", "asks-for"),
+            *name_columns("task", "asks for"),
             *(name_columns("official") if official else ()),
             *name_columns("strict"),
             *(name_columns("count") if counted else ()),
@@ -84,7 +84,7 @@ def metrics_table(listed: Iterable[Metric]) -> Table:
 
 def models_table(kinds: Iterable[ModelKind]) -> Table:
     """The kinds of model, and whether each can answer on this machine."""
-    table = plain_table(*name_columns("spelled", "what-it-is", "here"))
+    table = plain_table(*name_columns("spelled", "what it is", "here"))
     for kind in kinds:
         needs = both(filter(None, (kind.missing, kind.unset)))
         ready = Text(_("needs: {}", needs)) if needs else Text(_("ready"), "green")
@@ -96,9 +96,11 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
 
 def stats_tables(stats: Stats) -> Iterator[Table]:
     """The statistics of a dataset: by domain, by task, and by source of images."""
-    heads = name_columns("questions", "prompt", "answer", "pixels", "aspect")
+    heads = name_columns(
+        "questions", "prompt", "answer", "pixels\nleast–most", "width/height\nleast–most"
+    )
     domains = plain_table(
-        *name_columns("domain", "tasks-by-kind"), *heads, right=range(1, 7),
+        *name_columns("domain", "tasks\nMCQ + QA"), *heads, right=range(1, 7),
         title=_("domains"),
     )  # fmt: skip
     for row in stats.domains.iter_rows(named=True):
@@ -134,7 +136,7 @@ def _strata_table(stats: Stats) -> Table:
 
 def _sources_table(stats: Stats) -> Table:
     table = plain_table(
-        *name_columns("source", "type", "task", "images", "size", "boxes-an-image"),
+        *name_columns("source", "type", "task", "images", "size", "boxes an image"),
         right=range(3, 6), title=_("sources of images"),
     )  # fmt: skip
     for row in stats.sources.iter_rows(named=True):
@@ -148,7 +150,7 @@ def _distributions_table(stats: Stats) -> Table:
     from keju.datasets.distributions import distribution_lines
 
     table = plain_table(
-        *name_columns("distribution", "unit", "distribution-counts"),
+        *name_columns("distribution of", "unit", "number of"),
         title=_("distributions"),
     )
     for line in distribution_lines(stats.distributions):

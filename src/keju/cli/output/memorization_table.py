@@ -17,8 +17,8 @@ def memorization_table(results: Iterable[MemorizationResult]) -> Table:
     """A row for each model and kind of control; intervals are under their values."""
     table = plain_table(
         *name_columns(
-            "model", "control", "places", "read", "recited", "slips", "beyond-slips", "p",
-            "neither", "not-found",
+            "model", "control", "places", "read", "recited", "slips", "recited\nbeyond slips", "p",
+            "neither", "not found",
         ),
         right=[2, 3, 4, 5, 6, 7, 8, 9],
     )  # fmt: skip

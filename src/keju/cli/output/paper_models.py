@@ -15,7 +15,7 @@ def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]
     """The models of each paper, as named in its tables of results, and its own table of models."""
     for benchmark in dict.fromkeys(each.benchmark for each in models):
         table = plain_table(
-            *name_columns("model", "vendor", "kind", "parameters", "role", "also-printed-as"),
+            *name_columns("model", "vendor", "kind", "10^9 parameters", "role", "also printed as"),
             right=[3], title=benchmark,
         )  # fmt: skip
         for each in models:
@@ -57,7 +57,7 @@ def sources_tables(sources: Sequence[TaskSources]) -> Iterator[Table]:
 def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
     """The differences of the printed means of a paper from means over its printed tasks."""
     table = plain_table(
-        *name_columns("table", "column", "cells", "within-hundredth", "furthest-apart"),
+        *name_columns("table", "column", "cells", "within .01", "furthest apart"),
         right=[2, 3, 4], title=translate(title),
     )  # fmt: skip
     for place in dict.fromkeys((each.table, each.column) for each in cells):

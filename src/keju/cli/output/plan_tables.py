@@ -21,7 +21,7 @@ def plan_table(plan: Plan) -> Table:
     columns = [
         *name_columns("model", "task", "calls"),
         *(name_columns("stored") if there else ()),
-        *name_columns("images", "image-mb", "sent-mb", "not-asked"),
+        *name_columns("images", "image MB", "MB sent", "not asked"),
     ]
     table = plain_table(*columns, right=range(2, len(columns) - 1))
     for row in plan.rows:
@@ -36,8 +36,12 @@ def plan_table(plan: Plan) -> Table:
 
 def sums_table(plan: Plan) -> Table:
     """The requests of a run, one row per model: the sums of its tasks."""
-    stored_column = ("stored",) if any(row.stored for row in plan.rows) else ()
-    columns = name_columns("model", "tasks", "calls", *stored_column, "images", "not-asked")
+    stored = name_columns("stored") if any(row.stored for row in plan.rows) else []
+    columns = [
+        *name_columns("model", "tasks", "calls"),
+        *stored,
+        *name_columns("images", "not asked"),
+    ]
     table = plain_table(*columns, right=range(1, len(columns)))
     for model in dict.fromkeys(row.model for row in plan.rows):
         rows = [row for row in plan.rows if row.model == model]
@@ -51,11 +55,11 @@ def sums_table(plan: Plan) -> Table:
 
 def totals_table(plan: Plan) -> Table:
     """The total of each model; money only with prices, hours only at a rate."""
-    columns = name_columns("model", "calls", "sent-mb", "tokens-in", "of-images", "tokens-out")
+    columns = name_columns("model", "calls", "MB sent", "tokens in", "of images", "tokens out")
     timed = any(total.hours is not None for total in plan.totals)
     columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
     hourly = any(total.server_cost is not None for total in plan.totals)
-    columns += name_columns("server-cost") * hourly
+    columns += name_columns("server hours × price") * hourly
     table = plain_table(*columns, right=range(1, len(columns)))
     for total in plan.totals:
         cells = [
@@ -77,7 +81,7 @@ def totals_table(plan: Plan) -> Table:
 
 def forms_table(plan: Plan) -> Table:
     """Pair tasks: the full protocol and the reduced forms, one row per model and form."""
-    columns = name_columns("model", "pairs", "calls", "a-round", "tokens-in", "tokens-out")
+    columns = name_columns("model", "pairs", "calls", "per round", "tokens in", "tokens out")
     timed = any(each.hours is not None for each in plan.forms)
     columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
     title = _("tasks of pairs")

@@ -92,7 +92,7 @@ def protocol_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
     for model, rows in by_model.items():
         table = plain_table(
             *name_columns("task", "official"), "", *name_columns("strict"), "",
-            *name_columns("difference", "items-apart"), right=[2, 4, 5, 6], title=model,
+            *name_columns("difference", "items apart"), right=[2, 4, 5, 6], title=model,
         )  # fmt: skip
         for each in rows:
             table.add_row(

@@ -35,7 +35,7 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
     `right` counts, by model, the empty responses to blank pages, which are right answers.
     """
     table = plain_table(
-        *name_columns("model", "responses", "asked-now", "without-answer", "not-asked"),
+        *name_columns("model", "responses", "sent now", "without an answer", "not asked"),
         right=[1, 2],
     )
     for model in summary.models:

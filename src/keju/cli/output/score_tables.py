@@ -142,7 +142,7 @@ def _mean_cell(found: BenchmarkResult | None) -> str:
 
 def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:
     table = plain_table(
-        *name_columns("task", "main-metric"), *heads, right=range(2, 2 + len(heads))
+        *name_columns("task", "main metric"), *heads, right=range(2, 2 + len(heads))
     )
     found: dict[tuple[str, str, Protocol], dict[_Who, MetricResult]] = {}
     for result in kept:
@@ -207,7 +207,7 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
         [summary.model for summary in summaries], [(each.model, each.variant) for each in results]
     )
     table = plain_table(
-        *name_columns("task", "variant", "compared-with"), *heads, right=range(3, 3 + len(heads)),
+        *name_columns("task", "variant", "compared with"), *heads, right=range(3, 3 + len(heads)),
         title=_(
             "Variants, which are not part of any mean of a protocol (and the value of the "
             "authors' script)"
@@ -315,7 +315,7 @@ def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
     columns, heads = _columns([summary.model for summary in summaries], spoken)
     shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in with_it]
     table = plain_table(
-        *name_columns("task", "main-metric"), *shown_heads, right=range(2, 2 + len(shown_heads)),
+        *name_columns("task", "main metric"), *shown_heads, right=range(2, 2 + len(shown_heads)),
         title=_(
             "official with the reasoning field, as {} (and of the content alone, which is "
             "official)",

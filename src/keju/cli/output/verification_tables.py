@@ -21,7 +21,7 @@ def verification_tables(found: Verification) -> Iterator[Table]:
         table.add_row(check_name(check.id), f"{check.compared:,}", f"{check.differ:,}")
     yield table
     if found.differences:
-        table = plain_table(*name_columns("member", "item", "problem"))
+        table = plain_table(*name_columns("file in the bundle", "item", "problem"))
         table.columns[0].no_wrap = False
         for each in found.differences[:_SHOWN]:
             table.add_row(each.member, each.item or NOTHING, each.problem)
