@@ -188,7 +188,7 @@ def test_a_folder_of_tables_is_itself_a_dataset(tables: Path) -> None:
         assert theirs.item(item.id) == item
         for ref in item.images:
             assert theirs.image_bytes(ref) == ours.image_bytes(ref)
-    assert list(validate(tables)) == list(validate(mini.path()))
+    assert list(validate(tables)) == []
     with pytest.raises(DataError, match=r"items\.parquet: nobody: no item has this id"):
         theirs.item("nobody")
 
