@@ -63,14 +63,14 @@ def built(file: Path, out: Path) -> tuple[pipeline.BuildRecord, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def finished(template, tmp_path_factory) -> tuple[pipeline.BuildRecord, Path]:
+def finished_build(template, tmp_path_factory) -> tuple[pipeline.BuildRecord, Path]:
     """A build that the tests only read."""
     folder = tmp_path_factory.mktemp("finished") / "b"
     return built(template / "trial.toml", folder)[0], folder
 
 
-def test_sources_are_joined_with_ids_of_their_own(finished):
-    record, folder = finished
+def test_sources_are_joined_with_ids_of_their_own(finished_build):
+    record, folder = finished_build
     joined = Dataset.open(folder / "steps" / "00-join")
     names = [item.id for item in joined.items()]
     assert names == ["i0000", "i0001", "second/i0000", "second/i0001", "i0002", "i0003"]
@@ -80,8 +80,8 @@ def test_sources_are_joined_with_ids_of_their_own(finished):
     assert (entry.step, entry.licence, entry.source) == ("dataset", "CC0-1.0", "made by the tests")
 
 
-def test_the_last_step_is_the_dataset(finished):
-    record, folder = finished
+def test_the_last_step_is_the_dataset(finished_build):
+    record, folder = finished_build
     dataset = Dataset.open(folder / "dataset")
     assert dataset.manifest.hash == record.hash
     assert dataset.manifest.name == "trial"
@@ -194,13 +194,13 @@ def test_a_source_that_is_called_otherwise_is_joined_anew(recipe, tmp_path):
     assert record == built(recipe, tmp_path / "elsewhere")[0]
 
 
-def test_the_same_recipe_gives_the_same_hash_elsewhere(finished, recipe, tmp_path):
+def test_the_same_recipe_gives_the_same_hash_elsewhere(finished_build, recipe, tmp_path):
     other, _ = built(recipe, tmp_path / "elsewhere" / "b")
-    assert other.hash == finished[0].hash
+    assert other.hash == finished_build[0].hash
 
 
-def test_a_table_says_what_was_left_out(finished):
-    table = finished[1] / "steps" / "01-subset" / "tables" / "dropped.csv"
+def test_a_table_says_what_was_left_out(finished_build):
+    table = finished_build[1] / "steps" / "01-subset" / "tables" / "dropped.csv"
     lines = table.read_text("utf-8-sig").splitlines()
     assert lines[0] == "subject,reason,task,details"
     assert lines[1:] == [
@@ -324,9 +324,9 @@ def test_the_command_builds_plans_and_says_what_stands(recipe, tmp_path):
     assert "2 items in" in done.stdout
 
 
-def test_what_is_confused_with_a_dataset_model_or_format_is_named(finished, recipe, tmp_path):
-    given = run_keju("data", "stats", finished[1])
-    assert f"Its dataset is {finished[1] / 'dataset'}" in given.stderr
+def test_what_is_confused_with_a_dataset_model_or_format_is_named(finished_build, recipe, tmp_path):
+    given = run_keju("data", "stats", finished_build[1])
+    assert f"Its dataset is {finished_build[1] / 'dataset'}" in given.stderr
     model = run_keju("run", "mini", "--model", "majority", "--out", tmp_path / "run")
     assert "no model 'majority'. Did you mean 'baseline:majority'?" in model.stderr
     source = run_keju("data", "import", "rows", recipe, "--out", tmp_path / "d", "--licence", "x",

@@ -222,9 +222,9 @@ ORDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("stated", ORDERS)
-def test_lines_come_in_the_stated_order(tmp_path: Path, stated: str) -> None:
-    groups, blocks, expected = ORDERS[stated]
+@pytest.mark.parametrize("case", ORDERS)
+def test_lines_come_in_the_stated_order(tmp_path: Path, case: str) -> None:
+    groups, blocks, expected = ORDERS[case]
     before = f"<ReadingOrder>{groups}</ReadingOrder>"
     page = read_alto(alto_file(tmp_path, printed(*blocks), before=before))
     assert [each.text for each in page.lines] == expected

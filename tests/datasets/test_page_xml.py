@@ -139,9 +139,9 @@ ORDERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("stated", ORDERS)
-def test_lines_come_in_the_stated_order(tmp_path: Path, stated: str) -> None:
-    body, expected, explicit = ORDERS[stated]
+@pytest.mark.parametrize("case", ORDERS)
+def test_lines_come_in_the_stated_order(tmp_path: Path, case: str) -> None:
+    body, expected, explicit = ORDERS[case]
     page = read_page(page_file(tmp_path, body))
     assert [each.text for each in page.lines] == expected
     assert page.explicit_order == explicit

@@ -71,7 +71,7 @@ def values(folder: RunFolder, wanted: str = GEMINI) -> dict[tuple[str, str], flo
 
 
 @pytest.fixture(scope="module")
-def worded(
+def worded_run(
     chat: Chat, dataset: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[str]]:
     """A run in the authors' wording, which the tests only read, and the prompts of it."""
@@ -83,9 +83,9 @@ def worded(
 
 
 def test_the_authors_prompt_is_sent_once_an_image_and_recorded(
-    chat: Chat, dataset: Path, worded: tuple[Path, list[str]]
+    chat: Chat, dataset: Path, worded_run: tuple[Path, list[str]]
 ):
-    out, asked = worded
+    out, asked = worded_run
     assert asked == [PROMPT] * 2
     folder = RunFolder.open(out)
     stored = [(each.item, each.query, each.wording, each.box_convention)
@@ -103,8 +103,8 @@ def test_the_authors_prompt_is_sent_once_an_image_and_recorded(
     assert chat.stats()["requests"] == 0
 
 
-def test_the_one_answer_is_scored_for_both_questions(worded: tuple[Path, list[str]]):
-    folder = RunFolder.open(worded[0])
+def test_the_one_answer_is_scored_for_both_questions(worded_run: tuple[Path, list[str]]):
+    folder = RunFolder.open(worded_run[0])
     found = values(folder)
     # Two boxes of which one is the true one: IoU 1 over the larger number, 2. Two counted, 1 true.
     assert found == {
@@ -168,10 +168,10 @@ def test_a_run_resumes_and_merges_with_its_wording(chat: Chat, dataset: Path, tm
 
 
 def test_a_stored_run_is_replayed_in_its_wording(
-    dataset: Path, tmp_path: Path, worded: tuple[Path, list[str]]
+    dataset: Path, tmp_path: Path, worded_run: tuple[Path, list[str]]
 ):
     again = tmp_path / "again"
-    replay = f"replay:{worded[0] / 'responses'}"
+    replay = f"replay:{worded_run[0] / 'responses'}"
     summary = run(
         dataset, [replay], again, selection=Selection(wordings=(GEMINI,)), policy=Policy()
     )
