@@ -145,8 +145,10 @@ def test_a_hanging_server_times_out(chat: Chat):
     assert (error.kind, error.retryable) == ("timeout", True)
 
 
-def test_a_dead_address_is_a_connection_failure():
-    assert failure("http://127.0.0.1:9/v1").kind == "connection"
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid"])
+def test_a_refused_connection_and_an_unknown_host_are_unreachable(host: str):
+    error = failure(f"http://{host}/v1")
+    assert (error.kind, error.retryable, error.unreachable) == ("connection", True, True)
 
 
 def test_an_unusual_limit_name_is_learnt_once(chat: Chat):

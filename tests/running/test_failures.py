@@ -111,7 +111,9 @@ def test_a_key_that_was_wrong_is_corrected_in_the_same_run(
     chat.plan(modes=["401"], times=-1)
     options = ModelOptions(base_url=chat.url)
     stopped = run(dataset, ["openai:served"], tmp_path / "r", options=options)
-    assert stopped.failures == 5
+    model = stopped.models[0]
+    assert (stopped.failures, model.left) == (5, 33)
+    assert model.halted.endswith("HTTP 401: told to answer 401")
     assert "--retry-failed" in stopped.advice
     chat.plan()
     policy = Policy(retry_failed=True)
