@@ -110,6 +110,8 @@ def test_a_reasoning_model_of_openai_is_asked_in_its_own_terms(chat: Chat, spec:
     ])  # fmt: skip
     (answer,) = ask(chat, spec, decoding=PAPER)
     assert answer.decoding == {"max_completion_tokens": "2048"}
+    limits = [min(each.keys() & {"max_tokens", "max_completion_tokens"}) for each in sent(chat)]
+    assert limits == ["max_tokens", *["max_completion_tokens"] * (len(limits) - 1)]
     assert sent(chat)[-1] == {"max_completion_tokens": 2048}
     assert set(answer.refused) >= {"temperature", "top_p"}
 
@@ -134,20 +136,12 @@ def test_a_server_that_breaks_on_a_parameter_is_asked_without_it(chat: Chat, spe
     assert ["seed" in each for each in sent(chat)] == [True, False]
 
 
-def test_no_tools_are_sent(chat: Chat):
+@pytest.mark.parametrize("spec", BOTH)
+def test_no_tools_are_sent(chat: Chat, spec: str):
     chat.plan(images=True)
-    ask(chat, OPENAI, decoding=PAPER)
+    ask(chat, spec, decoding=PAPER)
     body = json.loads(chat.stats()["bodies"][0])
     assert not body.keys() & {"tools", "tool_choice", "functions", "web_search_options", "plugins"}
-    assert [message["role"] for message in body["messages"]] == ["user"]
-
-
-@inspect_missing
-def test_inspect_sends_no_tools(chat: Chat):
-    chat.plan(images=True)
-    ask(chat, OWN, decoding=PAPER)
-    body = json.loads(chat.stats()["bodies"][0])
-    assert not body.keys() & {"tools", "tool_choice"}
     assert [message["role"] for message in body["messages"]] == ["user"]
 
 
