@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from keju.running import Budget, RateLimits, RunSummary, Selection, run
 from keju.running import batching as module
 from keju.runs import RunFolder
 from tests.running.conftest import BatchChat
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.policies import policy_of
 from tests.support.serving import run_command
@@ -243,14 +243,14 @@ def test_what_batches_cannot_do_is_refused(
 def test_the_command_comes_back_and_no_file_holds_the_key(
     server: BatchChat, dataset: Path, out: Path
 ):
-    command = [*run_command(dataset, out, server), "--batch"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [*run_command(dataset, out, server)[3:], "--batch"]
+    said = keju(*command)
     assert said.returncode == 1
     assert f"Submitted in batches and not returned yet: {ITEMS - 1} requests" in said.stdout
     for path in out.rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
     server.post("work", {})
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert keju(*command).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from keju.runs import RunFolder
 from keju.runs.manifest import LONGEST_LABEL, checked_label
 from keju.runs.served_models import changed_models
 from keju.scoring import score_run
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.serving import Chat, run_command
 
@@ -184,10 +184,7 @@ def test_a_resumed_run_does_not_mix_models_silently(dataset: Path, tmp_path: Pat
     chat.plan(serves=[["m-0513", "fp_1"]])
     ask(dataset, out, chat, limit=2)
     chat.plan(serves=[["m-0513", "fp_2"]])
-    done = subprocess.run(
-        run_command(dataset, out, chat), capture_output=True, encoding="utf-8", check=False,
-        timeout=300, env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    done = keju(*run_command(dataset, out, chat)[3:], env={**os.environ, "COLUMNS": "200"})
     assert done.returncode == 0, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if "m-0513 (fp_1)" in line)
     assert re.search(r"\b2\b.*\b4\b|\b4\b.*\b2\b", line)
