@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from keju.errors import PrerequisiteError, UsageError
-from keju.items import ImageRef, Request
 from keju.models import Answer, AskError, Fit, ModelOptions, open_model
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_errors import error_of_provider
 from keju.running import run
 from keju.runs import RunFolder
+from tests.models.conftest import ask_once, ref, request
 from tests.support.api_keys import set_api_keys
 from tests.support.making import make_dataset, picture
 from tests.support.needing import inspect_missing
@@ -45,61 +45,14 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     set_api_keys(monkeypatch, KEY)
 
 
-def ref(data: bytes, name: str = "a.png") -> ImageRef:
-    digest = hashlib.sha256(data).hexdigest()
-    return ImageRef(path=f"images/{name}", sha256=digest, width=24, height=24, size=len(data))
-
-
-def request(*images: ImageRef, prompt: str = "[item x] 图中何字？") -> Request:
-    return Request(
-        item="x", benchmark="MCS-Bench", task="T1", form="text", prompt=prompt, images=images
-    )
-
-
-def ask(
-    url: str,
-    asked: Request | None = None,
-    images: tuple[bytes, ...] = (),
-    spec: str = OWN,
-    **options: object,
-) -> Answer:
-    async def once() -> Answer:
-        model = open_model(spec, ModelOptions(base_url=url, **options))
-        try:
-            return await model.answer(asked or request(), images)
-        finally:
-            await model.close()
-
-    return asyncio.run(once())
+def ask(url: str, *asked: Any, spec: str = OWN, **options: object) -> Answer:
+    return ask_once(spec, *asked, base_url=url, **options)
 
 
 def failure(url: str, **options: object) -> AskError:
     with pytest.raises(AskError) as caught:
         ask(url, **options)
     return caught.value
-
-
-@pytest.mark.parametrize("spec", [OWN, OPENAI])
-def test_images_travel_as_they_are_stored_before_the_text(chat: Chat, spec: str):
-    chat.plan(images=True)
-    pictures = (picture(1), picture(2, form="JPEG"), picture(3, form="WEBP"))
-    names = ("a.png", "b.jpg", "c.webp")
-    refs = [ref(data, name) for data, name in zip(pictures, names, strict=True)]
-    answer = ask(chat.url, request(*refs), pictures, spec)
-    seen = chat.stats()
-    assert answer.text == "answer to x"
-    assert (answer.finish_reason, answer.status) == ("stop", "answered")
-    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1000, 12)
-    assert answer.usage.thinking_tokens == 5
-    mimes = ("image/png", "image/jpeg", "image/webp")
-    assert seen["images"] == [
-        [f"{m} {hashlib.sha256(d).hexdigest()}" for m, d in zip(mimes, pictures, strict=True)]
-    ]
-    (body,) = seen["bodies"]
-    content = json.loads(body)["messages"][0]["content"]
-    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
-    assert content[-1]["text"] == "[item x] 图中何字？"
-    assert seen["keys"] == [f"Bearer {KEY}"]
 
 
 @pytest.mark.parametrize(("mode", "kind"), KINDS.items())

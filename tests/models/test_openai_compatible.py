@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
+from typing import Any
 
 import pytest
 
 from keju.errors import UsageError
-from keju.items import Failure, ImageRef, Request
+from keju.items import Failure
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
 from keju.running.failures import hint_of
+from tests.models.conftest import ask_once, ref, request
 from tests.support.making import picture
 from tests.support.serving import Chat
 
@@ -32,28 +33,8 @@ HELPS = {"408", "409", "429", "500", "503", "504", "529", "html", "html-502", "t
          "wrong-json", "empty-choices", "error-object", "drop-before", "drop-body"}  # fmt: skip
 
 
-def ref(data: bytes, name: str = "a.png") -> ImageRef:
-    digest = hashlib.sha256(data).hexdigest()
-    return ImageRef(path=f"images/{name}", sha256=digest, width=24, height=24, size=len(data))
-
-
-def request(*images: ImageRef, prompt: str = "[item x] 图中何字？") -> Request:
-    return Request(
-        item="x", benchmark="MCS-Bench", task="T1", form="text", prompt=prompt, images=images
-    )
-
-
-def ask(
-    url: str, asked: Request | None = None, images: tuple[bytes, ...] = (), **options: object
-) -> Answer:
-    async def once() -> Answer:
-        model = open_model("openai:some/model", ModelOptions(base_url=url, **options))
-        try:
-            return await model.answer(asked or request(), images)
-        finally:
-            await model.close()
-
-    return asyncio.run(once())
+def ask(url: str, *asked: Any, **options: object) -> Answer:
+    return ask_once("openai:some/model", *asked, base_url=url, **options)
 
 
 def failure(url: str, **options: object) -> AskError:
@@ -66,35 +47,6 @@ def failure(url: str, **options: object) -> AskError:
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-
-
-def test_images_are_sent_as_they_are_before_the_text(chat: Chat):
-    chat.plan(images=True)
-    pictures = (picture(1), picture(2, form="JPEG"), picture(3, form="WEBP"))
-    names = ("a.png", "b.jpg", "c.webp")
-    refs = [ref(data, name) for data, name in zip(pictures, names, strict=True)]
-    answer = ask(chat.url, request(*refs), pictures)
-    seen = chat.stats()
-    assert answer.text == "answer to x"
-    assert seen["images"] == [
-        [
-            f"{mime} {hashlib.sha256(data).hexdigest()}"
-            for mime, data in zip(("image/png", "image/jpeg", "image/webp"), pictures, strict=True)
-        ]
-    ]
-    body = json.loads(seen["bodies"][0])
-    assert (body.keys(), body["model"]) == ({"model", "messages"}, "some/model")
-    content = body["messages"][0]["content"]
-    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
-    assert content[-1]["text"] == "[item x] 图中何字？"
-
-
-def test_usage_and_finish_reason_are_kept(chat: Chat):
-    chat.plan()
-    answer = ask(chat.url)
-    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1000, 12)
-    assert answer.usage.thinking_tokens == 5
-    assert answer.finish_reason == "stop"
 
 
 @pytest.mark.parametrize(("mode", "kind"), [*HTTP_KINDS.items(), *OTHER_KINDS.items()])
