@@ -126,9 +126,6 @@ def test_an_answer_does_not_depend_on_the_pages_beside_it(runtime: Runtime, scan
     assert all(answer.text for answer in together)
     shuffled = [2, 0, 3, 1]
     assert read(model, [scans[place] for place in shuffled]) == [together[at] for at in shuffled]
-    # Two shards, each by a model of its own, as after an interruption.
-    shards = [read(PPOCR(ModelOptions(), runtime=runtime), scans[part::2]) for part in (0, 1)]
-    assert shards == [together[0::2], together[1::2]]
 
 
 @pytest.mark.parametrize("runtime", BOTH)
