@@ -1,25 +1,15 @@
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError
-from keju.items import Failure, Request, Response
-from keju.models import Answer, AskError, ModelOptions, open_model
-
-
-def request(item: str, **fields: object) -> Request:
-    return Request(item=item, benchmark="b", task="t", form="text", prompt="?", **fields)
-
-
-def replayed(path: Path, item: str, **fields: object) -> Answer:
-    model = open_model(f"replay:{path}", ModelOptions())
-    return asyncio.run(model.answer(request(item, **fields), ()))
+from keju.items import Failure, Response
+from keju.models import AskError, ModelOptions, open_model
+from tests.models.conftest import replayed
 
 
 def lines(path: Path, *rows: dict[str, object]) -> Path:
@@ -135,11 +125,9 @@ def test_ids_that_start_again_in_every_task_are_told_apart_by_task(tmp_path: Pat
     ]
     file.write_text(json.dumps(rows), "utf-8")
     asked = {"T1": ("1", "T1-1"), "T7": ("1", "T7-1")}
-    model = open_model(f"replay:{file}", ModelOptions())
     for (task, names), text in zip(asked.items(), ("天", "B"), strict=True):
         for name in names:
-            sent = replace(request(name), task=task)
-            assert asyncio.run(model.answer(sent, ())).text == text
+            assert replayed(file, name, task=task).text == text
     assert replayed(file, "2").text == "C"
     with pytest.raises(AskError):
         replayed(file, "1")

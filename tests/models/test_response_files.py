@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import zipfile
 from io import StringIO
@@ -17,12 +16,13 @@ from rich.console import Console
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError
-from keju.items import Item, Request
+from keju.items import Item
 from keju.models import ModelOptions, open_model
 from keju.models.other_harnesses import ReplayedAnswer
 from keju.models.row_matching import item_names
 from keju.running import attach_dataset, run
 from keju.runs import RunFolder
+from tests.models.conftest import replayed
 from tests.support.making import picture
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -162,11 +162,6 @@ def test_one_prompt_of_two_items_decides_nothing(tmp_path: Path):
         item_names(tmp_path / "f", rows, lent())
 
 
-def read(path: Path, item: str = "x") -> str:
-    asked = Request(item=item, benchmark="b", task="t", form="text", prompt="?")
-    return asyncio.run(open_model(f"replay:{path}", ModelOptions()).answer(asked, ())).text
-
-
 TABLE = {"id": ["q0", "q1", "q2"], "prediction": ["天", "a,b", "地\n玄"]}
 
 
@@ -183,7 +178,7 @@ def test_a_table_with_an_id_and_a_response(tmp_path: Path, form: str, name: str,
         "json": frame.write_json,
         "tsv": lambda path: frame.write_csv(path, separator="\t"),
     }[form](file)
-    assert [read(file, item) for item in TABLE["id"]] == TABLE["prediction"]
+    assert [replayed(file, item).text for item in TABLE["id"]] == TABLE["prediction"]
 
 
 @pytest.mark.parametrize(
@@ -252,15 +247,15 @@ def test_a_shared_string_that_does_not_exist_is_an_error(tmp_path: Path, index: 
         tmp_path / "a.xlsx", f'<c r="B2" t="s"><v>{index}</v></c>', "<si><t>天</t></si>"
     )
     with pytest.raises(DataError) as caught:
-        read(file)
+        replayed(file, "x")
     assert str(file) in str(caught.value)
 
 
 def test_half_a_character_in_a_cell_is_left_as_it_is_written(tmp_path: Path):
     cell = '<c r="B2" t="inlineStr"><is><t>天_xD800_地_x000D_玄</t></is></c>'
-    assert read(workbook(tmp_path / "a.xlsx", cell)) == "天_xD800_地\r玄"
+    assert replayed(workbook(tmp_path / "a.xlsx", cell), "x").text == "天_xD800_地\r玄"
 
 
 def test_a_formula_is_the_text_of_the_response(tmp_path: Path):
     cell = '<c r="B2"><f>1+1</f><v>2</v></c>'
-    assert read(workbook(tmp_path / "a.xlsx", cell)) == "=1+1"
+    assert replayed(workbook(tmp_path / "a.xlsx", cell), "x").text == "=1+1"

@@ -56,7 +56,7 @@ def working(server: BatchChat, **how: Any) -> Iterator[None]:
         thread.join()
 
 
-def go(dataset: Path, out: Path, server: BatchChat, **policy: object) -> RunSummary:
+def go(dataset: Path, out: Path, server: Chat, **policy: object) -> RunSummary:
     return run(
         dataset,
         [MODEL],
@@ -141,14 +141,10 @@ def test_a_provider_without_batches_is_refused(server: BatchChat, dataset: Path,
 
 
 def test_a_server_without_batch_endpoints_is_named_and_not_waited_for(
-    dataset: Path, tmp_path: Path
+    chat: Chat, dataset: Path, tmp_path: Path
 ):
-    server = Chat()
-    try:
-        server.plan()
-        with pytest.raises(UsageError, match=r"no batch endpoints \(GET /batches: HTTP 404\)"):
-            go(dataset, tmp_path / "r", server)
-        assert server.stats()["requests"] == 1
-        assert len(list(RunFolder.open(tmp_path / "r").responses())) == 1
-    finally:
-        server.stop()
+    chat.plan()
+    with pytest.raises(UsageError, match=r"no batch endpoints \(GET /batches: HTTP 404\)"):
+        go(dataset, tmp_path / "r", chat)
+    assert chat.stats()["requests"] == 1
+    assert len(list(RunFolder.open(tmp_path / "r").responses())) == 1

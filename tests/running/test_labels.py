@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,13 +37,6 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[Chat]:
-    server = Chat()
-    yield server
-    server.stop()
 
 
 def go(dataset: Path, out: Path, label: str | None, **options: object) -> RunSummary:
