@@ -308,35 +308,33 @@ def test_a_response_that_cannot_be_kept_ends_the_run_with_its_line(dataset: Data
         asyncio.run(runner.run())
 
 
+def stopped_soon(runner: RequestRunner) -> int:
+    """Stop a runner that has just begun; gives what was in flight then."""
+
+    async def body() -> int:
+        running = asyncio.create_task(runner.run())
+        await asyncio.sleep(0.02)
+        in_flight = runner.in_flight
+        runner.stop()
+        await running
+        return in_flight
+
+    return asyncio.run(asyncio.wait_for(body(), 5))
+
+
 def test_stop_waits_for_what_is_in_flight_and_sends_nothing_more(dataset: Dataset):
     model = Scripted(fine, seconds=0.1)
     kept: list[Response] = []
     runner = RequestRunner(dataset, [queue(model, dataset, 100)], kept.append, QUICK)
-
-    async def body() -> None:
-        running = asyncio.create_task(runner.run())
-        await asyncio.sleep(0.02)
-        assert runner.in_flight == 4
-        runner.stop()
-        await running
-
-    asyncio.run(asyncio.wait_for(body(), 5))
+    assert stopped_soon(runner) == 4
     assert len(kept) == sum(model.asked.values()) == 4
 
 
 def test_stop_ends_the_wait_before_another_attempt(dataset: Dataset):
     error = AskError("server", "away", retryable=True, retry_after=500)
-    model = Scripted(failing(error, 99))
     kept: list[Response] = []
-    runner = RequestRunner(dataset, [queue(model, dataset, 10)], kept.append, QUICK)
-
-    async def body() -> None:
-        running = asyncio.create_task(runner.run())
-        await asyncio.sleep(0.02)
-        runner.stop()
-        await running
-
-    asyncio.run(asyncio.wait_for(body(), 5))
+    waiting = queue(Scripted(failing(error, 99)), dataset, 10)
+    stopped_soon(RequestRunner(dataset, [waiting], kept.append, QUICK))
     assert kept == []
 
 
