@@ -161,6 +161,10 @@ MISTAKES = {
     "no such option": (["tasks", "--nope"], "--nope"),
     "no such choice": (["score", "x", "--protocol", "foo"], "'official'"),
     "no number": (["report", "x", "--pictures", "many"], "--pictures"),
+    "no whole number": (
+        ["run", "mini", "--model", "baseline:copy", "--limit", "x", "--out", "r"],
+        "'--limit': a whole number is expected. See: ",
+    ),
     "weights nowhere, though nothing needs them": (
         ["score", "good.json", "--semantic", "minilm=/nope"],
         "/nope",
@@ -221,24 +225,6 @@ def test_the_whole_way_with_baselines(tmp_path):
     assert made.returncode == 0, made.stderr
     assert page.stat().st_size > 100_000
     assert (tmp_path / "csv" / "items.csv").is_file()
-
-
-def test_the_report_of_an_unfinished_run_is_made_with_a_note(tmp_path):
-    run, page = tmp_path / "run", tmp_path / "r.html"
-    asked = keju("run", mini.path(), "--model", "baseline:chance", "--task", "T7",
-                 "--max-requests", "1", "--out", run)  # fmt: skip
-    assert asked.returncode == 1
-    assert keju("score", run).returncode == 0
-    made = keju("report", run, "-o", page)
-    assert made.returncode == 0, made.stderr
-    assert "baseline:chance: 8 of 9 requests have no response yet" in made.stderr
-    assert page.is_file()
-
-
-def test_a_wrong_number_is_reported_in_plain_words():
-    done = keju("run", "mini", "--model", "baseline:copy", "--limit", "x", "--out", "r")
-    assert done.returncode == 2
-    assert "'--limit': a whole number is expected. See: " in done.stderr
 
 
 def test_failures_end_with_status_one_and_a_hint(tmp_path):

@@ -18,6 +18,7 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
+from keju.analysis.run_set import load_runs
 from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -95,13 +96,28 @@ def invoke(*command: str) -> None:
     assert result.exit_code == 0, result.output
 
 
-@pytest.fixture
-def scored(chat: Chat, dataset: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def scored_once(chat: Chat, dataset: Path) -> Path:
     """A run of two models that say A, scored."""
+    folder = dataset.parent / "r"
     chat.plan(says="A")
-    ask(dataset, tmp_path / "r", chat, MODEL, OTHER)
-    invoke("score", str(tmp_path / "r"))
-    return tmp_path / "r"
+    ask(dataset, folder, chat, MODEL, OTHER)
+    invoke("score", str(folder))
+    return folder
+
+
+@pytest.fixture
+def scored(scored_once: Path, chat: Chat, tmp_path: Path) -> Path:
+    """A copy of that run, which the test changes."""
+    chat.plan(says="A")
+    return shutil.copytree(scored_once, tmp_path / "r")
+
+
+def refusal(folder: Path) -> str:
+    """What the reading of the scores says, with which each of the commands begins."""
+    with pytest.raises(UsageError) as refused:
+        load_runs([folder])
+    return str(refused.value)
 
 
 def edit(folder: Path, model: str, place: int, **changes: object) -> None:
@@ -130,8 +146,7 @@ def test_scores_from_before_retry_failed_are_refused(chat: Chat, dataset: Path, 
         assert f"keju score {folder}" in said
         assert OTHER not in said
     invoke("score", str(folder))
-    for command in commands(folder, tmp_path / "out"):
-        invoke(*command)
+    load_runs([folder])
     assert accuracies(folder) == {1.0}
 
 
@@ -139,6 +154,7 @@ def test_scores_from_before_retry_failed_are_refused(chat: Chat, dataset: Path, 
     "changes",
     [
         {"text": "B"},
+        {"key": "another"},
         {"status": "truncated"},
         {"not_text": '["A"]'},
         {"thinking": "B?"},
@@ -146,27 +162,26 @@ def test_scores_from_before_retry_failed_are_refused(chat: Chat, dataset: Path, 
         {"box_convention": "yxyx-1000"},
     ],
 )
-def test_an_edited_response_has_no_score(scored: Path, tmp_path: Path, changes: dict[str, object]):
+def test_an_edited_response_has_no_score(scored: Path, changes: dict[str, object]):
     edit(scored, MODEL, 1, **changes)
-    for said in refusals(scored, tmp_path / "out").values():
-        assert f"of {MODEL}, 1 response changed (such as that to q1)" in said
+    assert f"of {MODEL}, 1 response changed (such as that to q1)" in refusal(scored)
 
 
-def test_added_and_removed_responses_are_counted(scored: Path, tmp_path: Path):
+def test_added_and_removed_responses_are_counted(scored: Path):
     (file,) = RunFolder(scored).response_files(MODEL)
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join([*lines[:2], lines[3].replace(b'"q3"', b'"q9"')]))
-    for said in refusals(scored, tmp_path / "out").values():
-        assert f"of {MODEL}, 1 response is new, 2 responses are gone (such as that to q9)" in said
+    counts = "1 response is new, 2 responses are gone (such as that to q9)"
+    assert f"of {MODEL}, {counts}" in refusal(scored)
 
 
-def test_all_models_with_stale_scores_are_named(scored: Path, tmp_path: Path):
+def test_all_models_with_stale_scores_are_named(scored: Path):
     edit(scored, MODEL, 0, text="B")
     edit(scored, OTHER, 0, text="B")
     edit(scored, OTHER, 3, text="B")
-    for said in refusals(scored, tmp_path / "out").values():
-        assert f"of {MODEL}, 1 response changed (such as that to q0)" in said
-        assert f"of {OTHER}, 2 responses changed (such as that to q0)" in said
+    said = refusal(scored)
+    assert f"of {MODEL}, 1 response changed (such as that to q0)" in said
+    assert f"of {OTHER}, 2 responses changed (such as that to q0)" in said
 
 
 def test_a_comparison_looks_at_its_own_models_alone(scored: Path):
@@ -177,16 +192,15 @@ def test_a_comparison_looks_at_its_own_models_alone(scored: Path):
     )
 
 
-def test_other_order_and_blank_lines_change_nothing(scored: Path, tmp_path: Path):
+def test_other_order_and_blank_lines_change_nothing(scored: Path):
     (file,) = RunFolder(scored).response_files(MODEL)
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"\n".join(reversed(lines)))
-    for command in commands(scored, tmp_path / "out"):
-        invoke(*command)
+    load_runs([scored])
 
 
 @pytest.mark.parametrize("other", ["", "keju-scores-0"])
-def test_scores_of_another_format_or_none_are_refused(scored: Path, tmp_path: Path, other: str):
+def test_scores_of_another_format_or_none_are_refused(scored: Path, other: str):
     for file in RunFolder(scored).scores_dir.glob("*.parquet"):
         if other:
             before = read_fingerprint(file)
@@ -194,12 +208,11 @@ def test_scores_of_another_format_or_none_are_refused(scored: Path, tmp_path: Pa
             write_scores(file, read_scores(file), replace(before, format=other))
         else:
             pl.read_parquet(file).write_parquet(file)
-    for said in refusals(scored, tmp_path / "out").values():
-        assert "are in another format than those of this keju" in said
-        assert said.endswith(f"Score it again: keju score {scored}")
+    said = refusal(scored)
+    assert "are in another format than those of this keju" in said
+    assert said.endswith(f"Score it again: keju score {scored}")
     invoke("score", str(scored))
-    for command in commands(scored, tmp_path / "out"):
-        invoke(*command)
+    load_runs([scored])
 
 
 def rewritten_items(folder: Path) -> None:
@@ -218,23 +231,19 @@ def test_edited_references_are_refused_also_when_scoring_and_restored(
         assert isinstance(error, DataError)
         assert (Path(error.file).name, "keju run" in error.hint) == ("items.parquet", True)
     ask(dataset, scored, chat, MODEL, OTHER)
-    for command in commands(scored, tmp_path / "out"):
-        invoke(*command)
+    load_runs([scored])
 
 
-def test_edited_references_of_a_run_without_a_hash_make_the_scores_stale(
-    scored: Path, tmp_path: Path
-):
+def test_edited_references_of_a_run_without_a_hash_make_the_scores_stale(scored: Path):
     manifest = json.loads((scored / "run.json").read_text())
     del manifest["items_sha256"]
     (scored / "run.json").write_text(json.dumps(manifest))
     rewritten_items(scored)
-    for said in refusals(scored, tmp_path / "out").values():
-        assert "items.parquet changed" in said
-        assert f"keju score {scored}" in said
+    said = refusal(scored)
+    assert "items.parquet changed" in said
+    assert f"keju score {scored}" in said
     invoke("score", str(scored))
-    for command in commands(scored, tmp_path / "out"):
-        invoke(*command)
+    load_runs([scored])
 
 
 def test_scores_with_reasoning_belong_to_the_same_scoring(scored: Path, tmp_path: Path):

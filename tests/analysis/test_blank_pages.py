@@ -34,29 +34,31 @@ ABOUT = {"name": "d", "version": "1", "licence": "CC0", "source": "tests"}
 TEXTS = {"p1": "天地玄黃宇宙洪荒", "p2": "[blank]", "p3": "[Blank]\n", "p4": "日月盈昃"}
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    src = tmp_path / "src"
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("blank")
+    src = folder / "src"
     src.mkdir()
     for place, (name, text) in enumerate(TEXTS.items()):
         (src / f"{name}.png").write_bytes(picture(60 + place))
         (src / f"{name}.txt").write_text(text, "utf-8")
-    done = import_dataset("pages", src, tmp_path / "data", **ABOUT)
+    done = import_dataset("pages", src, folder / "data", **ABOUT)
     assert done.notes == ("imported as blank: 2 pages: p2, p3",)
-    return tmp_path / "data"
+    return folder / "data"
 
 
-@pytest.fixture
-def scored(data: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def scored(data: Path) -> Path:
+    folder = data.parent
     specs = []
     for name, invention in (("one", "劍號巨闕"), ("two", "此頁空白")):
         said = {"p1": TEXTS["p1"], "p2": invention, "p3": "", "p4": "日月"}
         lines = [msgspec.json.encode({"item": item, "text": text}) for item, text in said.items()]
-        (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
-        specs.append(f"replay:{tmp_path / name}.jsonl")
-    run(data, [*specs, "baseline:copy"], tmp_path / "run")
-    score_run(RunFolder.open(tmp_path / "run"))
-    return tmp_path / "run"
+        (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+        specs.append(f"replay:{folder / name}.jsonl")
+    run(data, [*specs, "baseline:copy"], folder / "run")
+    score_run(RunFolder.open(folder / "run"))
+    return folder / "run"
 
 
 def test_a_blank_page_is_an_item_without_a_text_and_one_notice_says_so(data: Path) -> None:
@@ -89,9 +91,10 @@ def test_invented_text_is_named_in_the_terminal_and_in_the_report(
 def test_other_commands_take_a_run_with_blank_pages(
     scored: Path, data: Path, tmp_path: Path
 ) -> None:
+    one, two, _ = RunFolder.open(scored).manifest().models
     commands = [
         ["score", scored, "--json", tmp_path / "s.json"],
-        ["compare", scored, "--models", *(f"replay:{tmp_path / n}.jsonl" for n in ("one", "two"))],
+        ["compare", scored, "--models", one, two],
         ["report", scored, "-o", tmp_path / "r.html", "--csv", tmp_path / "csv"],
         ["data", "stats", data],
         ["plan", data, "--model", "ppocr"],
@@ -100,13 +103,12 @@ def test_other_commands_take_a_run_with_blank_pages(
         done = keju(*command)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
     scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
-    model = next(name for name in scores if "one" in name)
-    items = scores[model]["strict"]["items"]
+    items = scores[one]["strict"]["items"]
     values = {each["id"]: each["value"] for each in items if each["metric"] == "CER"}
     assert values == {"p1": 0, "p2": None, "p3": None, "p4": 0.5}
-    task = scores[model]["strict"]["tasks"]["page_ocr"]
+    task = scores[one]["strict"]["tasks"]["page_ocr"]
     assert task["CER"] == pytest.approx(2 / 12)
-    assert scores[model]["blank_pages"] == {
+    assert scores[one]["blank_pages"] == {
         "page_ocr": {
             "pages": 2, "with_text": 1, "characters": 4, "most": 4, "where": "p2", "per_page": 2.0
         }

@@ -18,10 +18,10 @@ OPTIONS = ("唐", "宋")
 WRONG = {("openai:m", "T7", 4), ("openai:m", "T7", 5), ("openai:n", "T7", 5), ("openai:n", "T5", 0)}
 
 
-@pytest.fixture
-def run_set(tmp_path):
+@pytest.fixture(scope="module")
+def run_set(tmp_path_factory):
     """Two models and a baseline that is always wrong, eight questions in each of two tasks."""
-    run = RunFolder(tmp_path / "strata")
+    run = RunFolder(tmp_path_factory.mktemp("breakdowns") / "strata")
     items = [
         Item(
             id=f"{task}-{n}", benchmark="MCS-Bench", task=task, options=OPTIONS,

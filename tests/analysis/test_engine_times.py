@@ -178,17 +178,24 @@ def test_the_cost_of_a_server_keeps_the_currency_of_its_prices(tmp_path):
     assert "cost 1,900.00 USD (" in server
 
 
-def test_the_precision_of_openvino_is_named(tmp_path):
-    identity = {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"}
+@pytest.mark.parametrize(
+    ("identity", "runtime"),
+    [
+        (
+            {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"},
+            "rapidocr 3.10.0, openvino 2026.4, precision bf16",
+        ),
+        (
+            {"kind": "tesseract", "tesseract": "tesseract 5.3.0", "language": "chi_tra_vert",
+             "page_segmentation": "3"},
+            "tesseract 5.3.0, lang=chi_tra_vert, psm=3",
+        ),
+    ],
+    ids=["ppocr", "tesseract"],
+)  # fmt: skip
+def test_versions_and_settings_of_an_engine_are_named(tmp_path, identity, runtime):
     (row,) = time_table(run_set(tmp_path, replace(TIMED, identity=identity))).rows
-    assert row.runtime == "rapidocr 3.10.0, openvino 2026.4, precision bf16"
-
-
-def test_the_page_segmentation_of_tesseract_is_stated(tmp_path):
-    identity = {"kind": "tesseract", "tesseract": "tesseract 5.3.0", "language": "chi_tra_vert",
-                "page_segmentation": "3"}  # fmt: skip
-    (row,) = time_table(run_set(tmp_path, replace(TIMED, identity=identity))).rows
-    assert row.runtime == "tesseract 5.3.0, lang=chi_tra_vert, psm=3"
+    assert row.runtime == runtime
 
 
 def test_the_csv_has_both_ends_of_a_range_as_numbers(tmp_path):

@@ -15,7 +15,7 @@ from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.messages import message
 from keju.reporting.conclusions import conclusion_lines
-from keju.reporting.page import write_report
+from keju.reporting.page import Report, write_report
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -64,10 +64,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return scored(tmp_path_factory.mktemp("lacking"), engines)
 
 
-def verdict_lines(folder: Path, language: str) -> list[str]:
-    page = write_report([folder / "run"], folder / f"{language}.html", language=language).page
-    tree = html.fromstring(page.read_text("utf-8"))
-    return [" ".join(each.text_content().split()) for each in tree.xpath("//*[@id='verdicts']//li")]
+@pytest.fixture(scope="module")
+def report(folder: Path) -> Report:
+    return write_report([folder / "run"], folder / "en.html")
+
+
+def tree_of(report: Report) -> html.HtmlElement:
+    return html.fromstring(report.page.read_text("utf-8"))
+
+
+def verdict_lines(report: Report) -> list[str]:
+    lines = tree_of(report).xpath("//*[@id='verdicts']//li")
+    return [" ".join(each.text_content().split()) for each in lines]
 
 
 def test_the_terminal_counts_missing_files_as_missing(folder):
@@ -78,8 +86,8 @@ def test_the_terminal_counts_missing_files_as_missing(folder):
     assert "run the same command again" in said[7]
 
 
-def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folder):
-    first, *others = verdict_lines(folder, "en")
+def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folder, report):
+    first, *others = verdict_lines(report)
     assert first == (
         "5 of 8 pages have no result file from Vendor: b3/p, b4/p, b5/p, b6/p, b7/p. The tables "
         "and the points count these pages as wrong; the error rates below are of the pages with a "
@@ -93,7 +101,8 @@ def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folde
         "33.8. Its time is not known: its "
         "results were read from files."
     )
-    chinese, *rates = verdict_lines(folder, "zh")
+    in_chinese = write_report([folder / "run"], folder / "zh.html", language="zh")
+    chinese, *rates = verdict_lines(in_chinese)
     assert rates[2] == (
         "Vendor：10.0% 的字有误，只计有结果的 3 页（共 8 页）（识别 10.0，版面 0.0；"
         "其余各页也算作错误时为 66.2%）；CharAcc 是各页的均值：33.8。用时未知：其结果读自文件。"
@@ -105,9 +114,8 @@ def test_the_cause_comes_first_with_the_values_of_the_pages_that_were_read(folde
     assert "pages" not in chinese
 
 
-def test_tables_name_the_pages_that_count_as_wrong(folder):
-    page = write_report([folder / "run"], folder / "tables.html").page
-    tree = html.fromstring(page.read_text("utf-8"))
+def test_tables_name_the_pages_that_count_as_wrong(report):
+    tree = tree_of(report)
     errors, efforts = (
         tree.xpath(f"//h2[@id='{place}']/following::table[1]//tr[contains(., 'Vendor')]")
         for place in ("errors", "fixing")
@@ -124,25 +132,22 @@ def test_tables_name_the_pages_that_count_as_wrong(folder):
     assert "with a result" not in whole_rows[0].text_content()
 
 
-def test_columns_without_any_value_are_not_shown(folder):
-    page = write_report([folder / "run"], folder / "columns.html").page
-    heads = html.fromstring(page.read_text("utf-8")).xpath("//table//th/text()")
+def test_columns_without_any_value_are_not_shown(report):
+    heads = tree_of(report).xpath("//table//th/text()")
     assert not [head for head in heads if head.startswith("tokens") or head == "s / item"]
 
 
-def test_the_other_engines_are_compared_as_if_it_were_not_there(folder, tmp_path):
+def test_the_other_engines_are_compared_as_if_it_were_not_there(report, tmp_path):
     alone = scored(tmp_path, {"good": whole(8), "half": whole(0)})
-    (reliable,) = [line for line in verdict_lines(folder, "en") if "Reliable" in line]
-    assert reliable in verdict_lines(alone, "en")
-    view = write_report([folder / "run"], folder / "again.html").view
-    (board,) = view.boards
+    (reliable,) = [line for line in verdict_lines(report) if "Reliable" in line]
+    assert reliable in verdict_lines(write_report([alone / "run"], alone / "en.html"))
+    (board,) = report.view.boards
     rows = {row.model: row for group in board.groups for row in group.rows}
     assert [rows[name].ranks[0].place for name in ("good", "half", "Vendor")] == [1, 2, None]
     assert rows["Vendor"].ranks[0].why == "not ranked: 5 of 8 pages have no result, more than 10 %"
 
 
-def test_the_lines_of_the_command_begin_with_the_cause(folder):
-    report = write_report([folder / "run"], folder / "third.html")
+def test_the_lines_of_the_command_begin_with_the_cause(report):
     first, *others = conclusion_lines(report.view, report.run_set, report.misread)
     assert first.startswith("5 of 8 pages have no result file from Vendor: b3/p, ")
     assert others[0].startswith("good: 0.0 % of the characters wrong")
@@ -153,7 +158,7 @@ def test_the_lines_of_the_command_begin_with_the_cause(folder):
 
 def test_nothing_is_said_of_all_engines_where_too_few_pages_have_results(tmp_path):
     alone = scored(tmp_path, {"Vendor": {0: TEXTS[0]}})
-    lacking, rate = verdict_lines(alone, "en")
+    lacking, rate = verdict_lines(write_report([alone / "run"], alone / "en.html"))
     assert lacking.startswith("7 of 8 pages have no result file from Vendor")
     assert rate.startswith("Vendor: 0.0 % of the characters wrong on the 1 of 8 pages with a")
 
@@ -162,12 +167,12 @@ def test_few_missing_pages_leave_an_engine_in_the_comparison(tmp_path):
     texts = [*TEXTS, *(text[::-1] for text in TEXTS)]
     given = dict(enumerate(texts))
     less = {place: text for place, text in given.items() if place}
-    made = scored(tmp_path, {"good": given, "Vendor": less}, texts)
-    first, *_ = verdict_lines(made, "en")
+    folder = scored(tmp_path, {"good": given, "Vendor": less}, texts)
+    first, *others = verdict_lines(write_report([folder / "run"], folder / "en.html"))
     assert first.startswith("1 of 16 pages have no result file from Vendor: b0/p. The tables and")
     assert "not ranked" not in first
     # The points of the comparison count the missing page, the rates do not.
-    (differ,) = [line for line in verdict_lines(made, "en") if "good and Vendor differ" in line]
+    (differ,) = [line for line in others if "good and Vendor differ" in line]
     assert "A page without a result counts as 0 in these points (Vendor)" in differ
 
 
@@ -186,15 +191,17 @@ def blank(tmp_path_factory) -> Path:
     return scored_pages(tmp_path_factory.mktemp("blank") / "own", BLANK, answers)
 
 
-def lines_of(folder: Path, engine: str, language: str) -> list[str]:
-    page = write_report([folder], folder / "blank.html", language=language).page
-    lines = html.fromstring(page.read_text("utf-8")).xpath("//*[@id='verdicts']//li")
-    found = (" ".join(each.text_content().split()) for each in lines)
-    return [each for each in found if f"{engine}.jsonl" in each]
+@pytest.fixture(scope="module")
+def blank_report(blank: Path) -> Report:
+    return write_report([blank], blank / "en.html")
 
 
-def test_missing_pages_and_the_error_rate_name_what_they_count(blank):
-    missing, rate, *_ = lines_of(blank, "less", "en")
+def lines_of(report: Report, engine: str) -> list[str]:
+    return [line for line in verdict_lines(report) if f"{engine}.jsonl" in line]
+
+
+def test_missing_pages_and_the_error_rate_name_what_they_count(blank, blank_report):
+    missing, rate, *_ = lines_of(blank_report, "less")
     assert missing.startswith("2 of 5 pages failed with ")
     assert (
         ": 1 of 4 pages with a reference text, and 1 of 1 page without one, such as blank pages: "
@@ -203,14 +210,15 @@ def test_missing_pages_and_the_error_rate_name_what_they_count(blank):
     assert message("reporting.text-pages-counted-as-wrong") in missing
     assert "wrong on the 3 of 4 pages with a reference text that have a result" in rate
     assert "5 pages" not in rate
-    missing, rate, *_ = lines_of(blank, "less", "zh")
+    in_chinese = write_report([blank], blank / "zh.html", language="zh")
+    missing, rate, *_ = lines_of(in_chinese, "less")
     assert missing.startswith("2 页（共 5 页）")
     assert "有参考答案的 1 页（共 4 页），没有参考答案的（例如空白页）1 页（共 1 页）" in missing
     assert "只计有参考答案并有结果的 3 页（有参考答案的共 4 页）" in rate
 
 
-def test_a_blank_page_without_a_result_is_in_no_error_rate(blank):
-    missing, rate, *_ = lines_of(blank, "texts", "en")
+def test_a_blank_page_without_a_result_is_in_no_error_rate(blank, blank_report):
+    missing, rate, *_ = lines_of(blank_report, "texts")
     assert "0 of 4 pages with a reference text, and 1 of 1 page without one" in missing
     assert message("reporting.missing-pages-without-text") in missing
     assert "count" not in missing.split("b/3")[1].replace("no mean", "")
@@ -221,11 +229,8 @@ def test_a_blank_page_without_a_result_is_in_no_error_rate(blank):
     assert (len(found.pages), found.of, found.with_text, found.text_missing) == (1, 5, 4, 0)
 
 
-def test_the_tables_count_only_pages_with_a_reference_text(blank):
-    page = write_report([blank], blank / "tables.html").page
-    rows = html.fromstring(page.read_text("utf-8")).xpath(
-        "//h2[@id='errors']/following::table[1]//tr[td]/td[1]"
-    )
+def test_the_tables_count_only_pages_with_a_reference_text(blank_report):
+    rows = tree_of(blank_report).xpath("//h2[@id='errors']/following::table[1]//tr[td]/td[1]")
     (less, texts, whole) = (" ".join(row.text_content().split()) for row in rows)
     assert less.endswith("1 of 4 pages with a reference text have no result and count as wrong")
     assert texts.endswith("texts.jsonl")

@@ -22,17 +22,20 @@ PAGES = 5
 OWN = "this model itself drafted 3 of 5 items"
 
 
-@pytest.fixture
-def graded(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, str, str]:
+@pytest.fixture(scope="module")
+def graded(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> tuple[Path, str, str]:
     """A scored run over five pages, of which the first model drafted three; and both names."""
+    folder = tmp_path_factory.mktemp("drafts")
     specs = []
     for name in ("drafter", "other"):
-        file = tmp_path / f"{name}.jsonl"
+        file = folder / f"{name}.jsonl"
         lines = [json.dumps({"item": f"p{n}", "text": "天地"}) for n in range(PAGES)]
         file.write_text("\n".join(lines) + "\n", "utf-8")
         specs.append(f"replay:{file}")
     with DatasetWriter(
-        tmp_path / "set", name="d", version="1", licence="CC0-1.0", source="tests"
+        folder / "set", name="d", version="1", licence="CC0-1.0", source="tests"
     ) as writer:
         for n in range(PAGES):
             past = (
@@ -50,9 +53,9 @@ def graded(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, str, s
                     draft=n == 0 and getattr(request, "param", "") == "unaccepted",
                 )
             )
-    run(tmp_path / "set", specs, tmp_path / "run")
-    score_run(RunFolder.open(tmp_path / "run"))
-    return (tmp_path / "run", *RunFolder.open(tmp_path / "run").manifest().models)
+    run(folder / "set", specs, folder / "run")
+    score_run(RunFolder.open(folder / "run"))
+    return (folder / "run", *RunFolder.open(folder / "run").manifest().models)
 
 
 def said(page: Path) -> list[str]:

@@ -129,6 +129,8 @@ def test_only_this_machine_can_reach_it_by_default(command):
     process, port, _ = command()
     with socket.create_connection(("127.0.0.1", port), timeout=5):
         pass
+    lines = [process.stderr.readline() for _ in range(2)]
+    assert any("Only this computer" in line for line in lines), lines
     own = _address_of_this_machine()
     if own is None:
         pytest.skip("this machine has no other address than loopback")
@@ -166,7 +168,9 @@ def test_another_host_address_warns_and_is_reachable_by_number(command):
     assert ask(port, "GET", "/who", cookies=cookies, Host=f"{name}:{port}").status == 200
     assert ask(port, "GET", "/who", cookies=cookies, Host="evil.example").status == 403
     process.terminate()
-    assert "warning: everyone who can reach 0.0.0.0" in process.communicate(timeout=30)[1]
+    _, printed = process.communicate(timeout=30)
+    assert "warning: everyone who can reach 0.0.0.0" in printed
+    assert "Everyone who reaches this computer" in printed
 
 
 def test_the_address_is_valid_after_a_restart(command, tmp_path):

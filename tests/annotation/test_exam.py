@@ -352,16 +352,6 @@ def test_the_only_task_of_a_run_may_be_named(serving, dataset, tmp_path):
     assert len(app.queues["exam"].list_subjects("")) == len(only)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [((), "Only this computer"), (("--host", "0.0.0.0"), "Everyone who reaches this computer")],
-)
-def test_the_command_says_who_can_open_the_address(command, arguments, words):
-    process, _, _ = command(*arguments)
-    lines = [process.stderr.readline() for _ in range(len(arguments) // 2 + 2)]
-    assert any(words in line for line in lines), lines
-
-
 def test_a_run_that_is_being_written_gets_its_answers_later(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})

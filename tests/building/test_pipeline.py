@@ -18,7 +18,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, KejuError, UsageError
 from keju.settings import convert_settings
 from keju.texts import _
-from tests.support.builds import run_keju
+from tests.support.builds import bench_over, run_keju
 from tests.support.making import make_dataset, page_item
 
 RECIPE = """
@@ -39,13 +39,21 @@ limit = 2
 """
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory) -> Path:
+    """A folder with the recipe and its sources."""
+    folder = tmp_path_factory.mktemp("template")
+    make_dataset(folder / "one", pages=2)
+    make_dataset(folder / "two", pages=4, first=1)
+    (folder / "trial.toml").write_text(RECIPE)
+    return folder
+
+
 @pytest.fixture
-def recipe(tmp_path) -> Path:
-    make_dataset(tmp_path / "one", pages=2)
-    make_dataset(tmp_path / "two", pages=4, first=1)
-    file = tmp_path / "trial.toml"
-    file.write_text(RECIPE)
-    return file
+def recipe(template, tmp_path) -> Path:
+    """A copy that the test may change."""
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "trial.toml"
 
 
 def built(file: Path, out: Path) -> tuple[pipeline.BuildRecord, list[str]]:
@@ -54,9 +62,16 @@ def built(file: Path, out: Path) -> tuple[pipeline.BuildRecord, list[str]]:
     return record, lines
 
 
-def test_sources_are_joined_with_ids_of_their_own(recipe, tmp_path):
-    record, _ = built(recipe, tmp_path / "b")
-    joined = Dataset.open(tmp_path / "b" / "steps" / "00-join")
+@pytest.fixture(scope="module")
+def finished_build(template, tmp_path_factory) -> tuple[pipeline.BuildRecord, Path]:
+    """A build that the tests only read."""
+    folder = tmp_path_factory.mktemp("finished") / "b"
+    return built(template / "trial.toml", folder)[0], folder
+
+
+def test_sources_are_joined_with_ids_of_their_own(finished_build):
+    record, folder = finished_build
+    joined = Dataset.open(folder / "steps" / "00-join")
     names = [item.id for item in joined.items()]
     assert names == ["i0000", "i0001", "second/i0000", "second/i0001", "i0002", "i0003"]
     assert joined.manifest.images == 5
@@ -65,14 +80,14 @@ def test_sources_are_joined_with_ids_of_their_own(recipe, tmp_path):
     assert (entry.step, entry.licence, entry.source) == ("dataset", "CC0-1.0", "made by the tests")
 
 
-def test_the_last_step_is_the_dataset(recipe, tmp_path):
-    record, _ = built(recipe, tmp_path / "b")
-    dataset = Dataset.open(tmp_path / "b" / "dataset")
+def test_the_last_step_is_the_dataset(finished_build):
+    record, folder = finished_build
+    dataset = Dataset.open(folder / "dataset")
     assert dataset.manifest.hash == record.hash
     assert dataset.manifest.name == "trial"
     assert [item.id for item in dataset.items()] == ["i0000", "i0001"]
     assert all(dataset.image_bytes(item.images[0]) for item in dataset.items())
-    assert json.loads((tmp_path / "b" / "build.json").read_text())["hash"] == record.hash
+    assert json.loads((folder / "build.json").read_text())["hash"] == record.hash
 
 
 def test_what_stands_is_not_done_again(recipe, tmp_path):
@@ -181,15 +196,13 @@ def test_a_source_that_is_called_otherwise_is_joined_anew(recipe, tmp_path):
     assert record == built(recipe, tmp_path / "elsewhere")[0]
 
 
-def test_the_same_recipe_gives_the_same_hash_elsewhere(recipe, tmp_path):
-    one, _ = built(recipe, tmp_path / "b")
+def test_the_same_recipe_gives_the_same_hash_elsewhere(finished_build, recipe, tmp_path):
     other, _ = built(recipe, tmp_path / "elsewhere" / "b")
-    assert one.hash == other.hash
+    assert other.hash == finished_build[0].hash
 
 
-def test_a_table_says_what_was_left_out(recipe, tmp_path):
-    built(recipe, tmp_path / "b")
-    table = tmp_path / "b" / "steps" / "01-subset" / "tables" / "dropped.csv"
+def test_a_table_says_what_was_left_out(finished_build):
+    table = finished_build[1] / "steps" / "01-subset" / "tables" / "dropped.csv"
     lines = table.read_text("utf-8-sig").splitlines()
     assert lines[0] == "subject,reason,task,details"
     assert lines[1:] == [
@@ -313,10 +326,9 @@ def test_the_command_builds_plans_and_says_what_stands(recipe, tmp_path):
     assert "2 items in" in done.stdout
 
 
-def test_what_is_confused_with_a_dataset_model_or_format_is_named(recipe, tmp_path):
-    built(recipe, tmp_path / "b")
-    given = run_keju("data", "stats", tmp_path / "b")
-    assert f"Its dataset is {tmp_path / 'b' / 'dataset'}" in given.stderr
+def test_what_is_confused_with_a_dataset_model_or_format_is_named(finished_build, recipe, tmp_path):
+    given = run_keju("data", "stats", finished_build[1])
+    assert f"Its dataset is {finished_build[1] / 'dataset'}" in given.stderr
     model = run_keju("run", "mini", "--model", "majority", "--out", tmp_path / "run")
     assert "no model 'majority'. Did you mean 'baseline:majority'?" in model.stderr
     source = run_keju("data", "import", "rows", recipe, "--out", tmp_path / "d", "--licence", "x",
@@ -354,8 +366,6 @@ def test_settings_take_paths_from_the_recipe_s_folder(tmp_path):
 
 
 def test_items_that_change_say_so(tmp_path):
-    from tests.support.builds import bench_over
-
     context = bench_over(make_dataset(tmp_path / "given", pages=4), tmp_path / "out")
     a, b, c, d = context.items()
     context.keep(a)
@@ -371,8 +381,6 @@ def test_items_that_change_say_so(tmp_path):
 
 
 def test_random_numbers_are_of_seed_step_and_names(tmp_path):
-    from tests.support.builds import bench_over
-
     given = make_dataset(tmp_path / "given", pages=1)
     one = bench_over(given, tmp_path / "1", seed=1)
     two = bench_over(given, tmp_path / "2", seed=2)

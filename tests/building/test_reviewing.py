@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
@@ -48,9 +49,11 @@ def drawn(shade: int, *, turned: bool = False) -> bytes:
     return out.getvalue()
 
 
-@pytest.fixture
-def given(tmp_path) -> Dataset:
-    with DatasetWriter(tmp_path / "given", name="g", version="1", licence="CC0-1.0",
+@pytest.fixture(scope="module")
+def given(tmp_path_factory) -> Dataset:
+    """A dataset that the tests only read."""
+    folder = tmp_path_factory.mktemp("review") / "given"
+    with DatasetWriter(folder, name="g", version="1", licence="CC0-1.0",
                        source="made by the tests") as writer:  # fmt: skip
         refs = [writer.add_image(drawn(shade), "p") for shade in (10, 200)]
         writer.add(Item(id="mcq", benchmark="MCS-Bench", task="T5", question="=1+1?\n何書",
@@ -61,11 +64,16 @@ def given(tmp_path) -> Dataset:
         for number, ref in enumerate(refs):
             writer.add(Item(id=f"where{number}", benchmark="OBI-Bench", task="recognition",
                             query="Where", boxes=BOXES, images=(ref,), draft=True))  # fmt: skip
-    return Dataset.open(tmp_path / "given")
+    return Dataset.open(folder)
 
 
 def items_of(dataset: Dataset) -> dict[str, Item]:
     return {item.id: item for item in dataset.items()}
+
+
+def exported(form: str, given: Dataset, out: Path) -> Path:
+    export_review(form, given, given.items(), out)
+    return out
 
 
 def reviewed(
@@ -91,8 +99,7 @@ def fill(file: Path, changes: dict[str, dict[str, str]]) -> None:
 
 @pytest.mark.parametrize("form", ["sheet", "coco"])
 def test_a_review_is_the_same_with_items_on_disk(given, tmp_path, monkeypatch, form):
-    sent = tmp_path / ("sent.csv" if form == "sheet" else "sent")
-    export_review(form, given, given.items(), sent)
+    sent = exported(form, given, tmp_path / ("sent.csv" if form == "sheet" else "sent"))
     if form == "sheet":
         fill(sent, {"mcq": {"decision": "reject"}, "where1": {"decision": "accept"}})
     monkeypatch.setattr(Dataset, "items", lambda _: pytest.fail("all items were read into memory"))
@@ -122,8 +129,7 @@ def test_images_in_tables_are_exported_as_files(given, tmp_path, form):
 
 
 def test_a_filled_in_sheet_decides_its_items(given, tmp_path):
-    sheet = tmp_path / "anna.csv"
-    export_review("sheet", given, given.items(), sheet)
+    sheet = exported("sheet", given, tmp_path / "anna.csv")
     assert "'=1+1?" in sheet.read_text("utf-8-sig"), "no formula for a spreadsheet"
     fill(sheet, {
         "mcq": {"decision": "修改", "new_options": "論語\n大學\n孟子\n荀子",
@@ -161,7 +167,7 @@ def test_an_edit_of_an_exported_cell_is_rejected(given, tmp_path, name, decision
     }
     for column, hint in hints.items():
         sheet.unlink(missing_ok=True)
-        export_review("sheet", given, given.items(), sheet)
+        exported("sheet", given, sheet)
         edit = {
             column: "天地\n玄皇",
             "decision": decision,
@@ -179,31 +185,22 @@ def test_an_edit_of_an_exported_cell_is_rejected(given, tmp_path, name, decision
             read_review(sheet, items_of(given), "p")
 
 
-@pytest.mark.parametrize("word", ["correct", "Corrected", "改正", "修改"])
-def test_every_word_for_a_correction_is_read(given, tmp_path, word):
-    sheet = tmp_path / "a.csv"
-    export_review("sheet", given, given.items(), sheet)
-    fill(sheet, {"mcq": {"decision": word, "new_answer": "C"}})
-    (found,) = read_review(sheet, items_of(given), "p")
-    assert (found.decision, found.corrections) == ("correct", Corrections(answer="C"))
-
-
 @pytest.mark.parametrize(
     ("word", "decision"),
     [("OK", "accept"), ("接受", "accept"), ("通过", "accept"), ("拒绝", "reject"),
-     ("拒絕", "reject")],
+     ("拒絕", "reject"), ("correct", "correct"), ("Corrected", "correct"), ("改正", "correct"),
+     ("修改", "correct")],
 )  # fmt: skip
 def test_decisions_are_read_in_english_and_chinese(given, tmp_path, word, decision):
-    sheet = tmp_path / "a.csv"
-    export_review("sheet", given, given.items(), sheet)
-    fill(sheet, {"mcq": {"decision": word}})
-    (found,) = read_review(sheet, items_of(given), "p")
-    assert found.decision == decision
+    corrections = {"answer": "C"} if decision == "correct" else {}
+    sheet = exported("sheet", given, tmp_path / "a.csv")
+    fill(sheet, {"mcq": {"decision": word, "new_answer": corrections.get("answer", "")}})
+    (verdict,) = read_review(sheet, items_of(given), "p")
+    assert (verdict.decision, verdict.corrections) == (decision, Corrections(**corrections))
 
 
 def test_label_studio_offers_the_decisions_and_a_correction_is_read(given, tmp_path):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
     offered = ET.parse(out / "interface.xml").findall(".//Choices[@name='decision']/Choice")
     assert [choice.get("value") for choice in offered] == ["accept", "correct", "reject"]
 
@@ -238,8 +235,7 @@ def test_conversions_by_spreadsheets_are_not_edits(given, tmp_path):
      ("a.tsv", "\t", "utf-16"), ("a.csv", ",", "utf-16")],
 )  # fmt: skip
 def test_tables_are_read_as_spreadsheets_save_them(given, tmp_path, name, separator, encoding):
-    sheet = tmp_path / "out.csv"
-    export_review("sheet", given, given.items(), sheet)
+    sheet = exported("sheet", given, tmp_path / "out.csv")
     fill(sheet, {"mcq": {"decision": "correct", "new_answer": "C"}, "text": {"decision": "ok"}})
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.reader(stream))
@@ -257,21 +253,20 @@ def test_tables_are_read_as_spreadsheets_save_them(given, tmp_path, name, separa
 def test_a_sheet_has_the_paths_of_its_images(given, tmp_path):
     sheet = tmp_path / "sheets" / "a.jsonl"
     sheet.parent.mkdir()
-    export_review("sheet", given, given.items(), sheet)
+    exported("sheet", given, sheet)
     rows = [json.loads(line) for line in sheet.read_text().splitlines()]
-    assert rows[1]["images"].startswith("../given/")
-    assert (sheet.parent / rows[1]["images"]).is_file()
+    image = given.image_path(items_of(given)["text"].images[0])
+    assert rows[1]["images"] == Path(os.path.relpath(image, sheet.parent)).as_posix()
 
 
 def test_an_untouched_sheet_reviews_nothing(given, tmp_path):
     for name in ("a.csv", "a.jsonl"):
-        export_review("sheet", given, given.items(), tmp_path / name)
+        exported("sheet", given, tmp_path / name)
         assert read_review(tmp_path / name, items_of(given), "p") == []
 
 
 def test_json_lines_are_filled_in_or_are_verdicts_themselves(given, tmp_path):
-    sheet = tmp_path / "a.jsonl"
-    export_review("sheet", given, given.items(), sheet)
+    sheet = exported("sheet", given, tmp_path / "a.jsonl")
     rows = [json.loads(line) for line in sheet.read_text().splitlines()]
     assert rows[0]["question"] == "=1+1?\n何書"
     rows[0] |= {"decision": "correct", "new_answer": "C"}
@@ -286,8 +281,7 @@ def test_json_lines_are_filled_in_or_are_verdicts_themselves(given, tmp_path):
 
 
 def test_unchanged_boxes_are_accepted(given, tmp_path):
-    out = tmp_path / "coco"
-    export_review("coco", given, given.items(), out)
+    out = exported("coco", given, tmp_path / "coco")
     assert len(list((out / "images").glob("*.jpg"))) == 2
     found = read_review(out, items_of(given), "p")
     assert {(v.item, v.decision) for v in found} == {("where0", "accept"), ("where1", "accept")}
@@ -311,8 +305,7 @@ def edit_boxes(out: Path, change: Callable[[dict], None]) -> None:
 
 
 def test_a_moved_box_is_corrected_and_the_others_keep_their_edges(given, tmp_path):
-    out = tmp_path / "coco"
-    export_review("coco", given, given.items(), out)
+    out = exported("coco", given, tmp_path / "coco")
     edit_boxes(out, lambda coco: coco["annotations"][0].update(bbox=[10, 20, 32, 57]))
     edit_boxes(out, lambda coco: coco["annotations"][1].update(bbox=[110.3, 5, 49.7, 55]))
     items, _ = reviewed(given, tmp_path / "back", out, person="甲")
@@ -338,8 +331,7 @@ def annotated(out: Path, changes) -> Path:
 
 
 def test_label_studio_gets_drafts_as_predictions_and_returns_them(given, tmp_path):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
     tasks = json.loads((out / "tasks.json").read_text())
     value = tasks[2]["predictions"][0]["result"][0]["value"]
     assert (value["x"], value["y"]) == (pytest.approx(5), pytest.approx(100 * 20 / 120))
@@ -358,8 +350,7 @@ def test_label_studio_gets_drafts_as_predictions_and_returns_them(given, tmp_pat
 
 
 def test_changes_in_label_studio_are_corrections(given, tmp_path):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
 
     def change(task):
         (annotation,) = task["annotations"]
@@ -449,7 +440,7 @@ def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
 def test_a_transcription_may_be_corrected_in_either_column_but_not_in_both(given, tmp_path):
     files = [tmp_path / "anna.csv", tmp_path / "bo.csv"]
     for file, column in zip(files, ("new_answer", "new_transcription"), strict=True):
-        export_review("sheet", given, given.items(), file)
+        exported("sheet", given, file)
         fill(file, {"text": {"decision": "correct", column: "天地\n玄皇"}})
     items, _ = reviewed(given, tmp_path / "out", *files, need=2)
     assert (items["text"].answer, items["text"].transcription) == ("天地\n玄皇", "天地\n玄皇")
@@ -493,8 +484,6 @@ HOSTILE = [
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"rating",'
      '"from_name":"mark-correct","value":{"rating":9}}]}]}]', "'9' is not a mark"),
     ("a.csv", 'item,decision\n"mcq,accept\n', "line"),
-    ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","draft":false}\n', "draft"),
-    ("a.jsonl", "[" * 9000, "a.jsonl"),
     ("a.json", "[" * 90000, "expected structure"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":7}]}]', "expected structure"),
     ("a.json", '[{"data":{"item":["mcq"]},"annotations":[]}]',
@@ -551,8 +540,7 @@ def test_hostile_files_are_refused_in_one_line(given, tmp_path, name, text, said
      (lambda coco: coco["images"][0].update(file_name="scan.jpg"), "was not exported")],
 )  # fmt: skip
 def test_impossible_boxes_are_rejected(given, tmp_path, change, said):
-    out = tmp_path / "coco"
-    export_review("coco", given, given.items(), out)
+    out = exported("coco", given, tmp_path / "coco")
     edit_boxes(out, change)
     with pytest.raises(DataError, match=said):
         read_review(out, items_of(given), "p")
@@ -573,15 +561,15 @@ def test_an_image_rotated_by_exif_is_not_exported(tmp_path):
     given = Dataset.open(tmp_path / "given")
     for form in ("coco", "label-studio"):
         with pytest.raises(DataError, match="EXIF"):
-            export_review(form, given, given.items(), tmp_path / form)
+            exported(form, given, tmp_path / form)
 
 
 def test_existing_files_are_not_overwritten(given, tmp_path):
     (tmp_path / "a.csv").write_text("mine")
     with pytest.raises(UsageError, match="exists already"):
-        export_review("sheet", given, given.items(), tmp_path / "a.csv")
+        exported("sheet", given, tmp_path / "a.csv")
     with pytest.raises(UsageError, match="name of a sheet"):
-        export_review("sheet", given, given.items(), tmp_path / "a.doc")
+        exported("sheet", given, tmp_path / "a.doc")
 
 
 def test_the_commands_export_and_import_a_review(given, tmp_path):
@@ -590,7 +578,8 @@ def test_the_commands_export_and_import_a_review(given, tmp_path):
         "build", "review", "export", given.path, "--out", sheet, "--task", "T1", "--drafts"
     )
     assert went.returncode == 0, went.stderr
-    assert "The images are in given, relative to the sheet" in went.stdout
+    folder = Path(os.path.relpath(given.path, tmp_path)).as_posix()
+    assert f"The images are in {folder}, relative to the sheet" in went.stdout
     fill(sheet, {"text": {"decision": "accept"}})
     came = run_keju("build", "review", "import", given.path, "--reviewed", sheet, "--out",
                 tmp_path / "out")  # fmt: skip
@@ -618,7 +607,7 @@ def test_two_files_of_one_assigned_reviewer_may_not_differ(given, tmp_path):
     sheets = [tmp_path / name / "sheet.csv" for name in ("one", "two")]
     for sheet, decision in zip(sheets, ("accept", "reject"), strict=True):
         sheet.parent.mkdir()
-        export_review("sheet", given, given.items(), sheet)
+        exported("sheet", given, sheet)
         fill(sheet, {"text": {"decision": decision}, "mcq": {"decision": "accept"}})
     for settings in ({"person": "anna"}, {}):  # by their own names both are called sheet
         with pytest.raises(DataError, match=r"two/sheet\.csv: text: ") as caught:
@@ -641,7 +630,7 @@ def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
     assert all(part in heads[0] for part in ("mark: correct |", "正确", "4 right but for a detail"))
     for name in ("a.csv", "a.jsonl"):
         sheet = tmp_path / name
-        export_review("sheet", given, given.items(), sheet)
+        exported("sheet", given, sheet)
         if name == "a.csv":
             cells = dict(zip(heads, ("5", "一半以上", "hardly", "略改即可"), strict=True))
             fill(sheet, {"mcq": {"decision": "accept", **cells}, "text": {"decision": "ok"}})
@@ -657,8 +646,7 @@ def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
 
 
 def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
     asked = ET.parse(out / "interface.xml")
     for scale in read_review_form().scale:
         (control,) = asked.findall(f".//Choices[@name='{scale.key}']")
@@ -774,7 +762,7 @@ def test_a_sheet_that_libreoffice_has_saved_comes_back(numbers, tmp_path, suffix
 
 
 def test_a_seal_in_a_sheet_is_never_a_number(numbers, tmp_path):
-    export_review("sheet", numbers, numbers.items(), tmp_path / "a.csv")
+    exported("sheet", numbers, tmp_path / "a.csv")
     with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as stream:
         seals = [row["seal"] for row in csv.DictReader(stream)]
     assert seals == [f"k{compute_seal(item)}" for item in numbers.items()]
@@ -782,7 +770,7 @@ def test_a_seal_in_a_sheet_is_never_a_number(numbers, tmp_path):
 
 def test_all_changed_cells_of_a_sheet_are_reported_at_once(numbers, tmp_path):
     sheet = tmp_path / "a.csv"
-    export_review("sheet", numbers, numbers.items(), sheet)
+    exported("sheet", numbers, sheet)
     fill(sheet, {
         "001": {"answer": "三", "question": "何？", "decision": "accept"},
         "003": {"task": "T1"},
@@ -811,7 +799,7 @@ def test_what_a_spreadsheet_makes_of_a_cell_is_not_an_edit(cell, shown, same):
 
 
 def test_an_exported_image_is_a_copy_that_a_tool_may_save_over(given, tmp_path):
-    export_review("label-studio", given, given.items(), tmp_path / "ls")
+    exported("label-studio", given, tmp_path / "ls")
     ref = items_of(given)["text"].images[0]
     before = given.image_path(ref).read_bytes()
     for copy in (tmp_path / "ls" / "images").iterdir():
@@ -821,8 +809,7 @@ def test_an_exported_image_is_a_copy_that_a_tool_may_save_over(given, tmp_path):
 
 
 def test_two_different_annotations_of_one_person_are_refused(given, tmp_path):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
 
     def twice(task):
         again = json.loads(json.dumps(task["annotations"][0]))
@@ -851,24 +838,21 @@ WHO = [
 
 @pytest.mark.parametrize(("by", "name"), WHO)
 def test_reviewers_in_label_studio_are_named_as_in_its_export(given, tmp_path, by, name):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
     file = annotated(out, lambda task: task["annotations"][0].update(by))
     assert {verdict.person for verdict in read_review(file, items_of(given), "p")} == {name}
 
 
 def test_reviewers_exported_as_numbers_are_named_by_an_option(given, tmp_path):
-    out = tmp_path / "ls"
-    export_review("label-studio", given, given.items(), out)
+    out = exported("label-studio", given, tmp_path / "ls")
     file = annotated(out, lambda task: task["annotations"][0].update({"completed_by": 3}))
     command = ["build", "review", "import", given.path, "--reviewed", file, "--out"]
     assert run_keju(*command, tmp_path / "named", "--people", "3=Li Hua").returncode == 0
     people = {item.provenance[-1].person for item in Dataset.open(tmp_path / "named").items()}
     assert people == {"Li Hua"}
     for wrong in ("4=Li Hua", "3", "3="):
-        refused = run_keju(*command, tmp_path / "no", "--people", wrong)
-        assert refused.returncode == 2
-        assert "user 3" in refused.stderr
+        with pytest.raises(UsageError, match="user 3"):
+            reviewed(given, tmp_path / "no", file, people=(wrong,))
         assert not (tmp_path / "no" / "dataset.json").exists()
 
 
@@ -876,7 +860,7 @@ def test_two_reviewers_may_not_have_the_same_name(given, tmp_path):
     files = []
     for number in (3, 4):
         out = tmp_path / f"ls{number}"
-        export_review("label-studio", given, given.items(), out)
+        exported("label-studio", given, out)
         about = {"completed_by": number}
         file = annotated(out, lambda task, about=about: task["annotations"][0].update(about))
         files.append(file.rename(tmp_path / f"{number}.json"))

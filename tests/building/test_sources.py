@@ -244,15 +244,14 @@ def test_a_mapping_is_checked_whole_and_before_anything_is_copied(questions):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path, separator):
+def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path):
     rows = [
         ("q", "a", "x", "y"),
         ("作者,是谁？", "A", "王羲之", "米芾；"),
         ("谁？", "B", "甲;", "乙"),
     ]
     with (tmp_path / "q.csv").open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file, delimiter=separator).writerows(rows)
+        csv.writer(file, delimiter=";").writerows(rows)
     items, record = built(tmp_path, ONE_TABLE)
     assert [(item.question, item.options) for item in items] == [
         ("作者,是谁？", ("王羲之", "米芾；")), ("谁？", ("甲;", "乙")),
@@ -263,13 +262,12 @@ def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path, separator):
     ]
 
 
-@pytest.mark.parametrize(("encoding", "named"), [("utf-16", "UTF-16"), ("gb18030", "GB18030")])
-def test_a_table_in_another_encoding_is_read_and_reported(tmp_path, encoding, named):
+def test_a_table_in_another_encoding_is_read_and_reported(tmp_path):
     text = "q,a,x,y\n作者是谁？,A,王羲之,米芾\n"
-    (tmp_path / "q.csv").write_bytes(text.encode(encoding))
+    (tmp_path / "q.csv").write_bytes(text.encode("gb18030"))
     (item,), record = built(tmp_path, ONE_TABLE)
     assert item.options == ("王羲之", "米芾")
-    assert f"read as {named}: {tmp_path / 'q.csv'}" in record.sources[0].notes
+    assert f"read as GB18030: {tmp_path / 'q.csv'}" in record.sources[0].notes
 
 
 VERBATIM = """
@@ -417,17 +415,13 @@ def test_pages_of_one_name_and_different_endings_are_different_items(tmp_path):
         save(tmp_path / "saved", name)
     source = WEB + 'licence = "CC0-1.0"\naddress = "https://example.org/"'
     items, _ = built(tmp_path, source)
-    assert {item.id: item.provenance[0].source.rpartition("org/")[2] for item in items} == {
-        "a.htm": "a.htm", "a.html": "a.html", "a.htm.html": "a.htm.html", "b": "b.html",
-        "深/a": "深/a.html",
+    addresses = {item.id: item.provenance[0].source for item in items}
+    assert addresses == {
+        name: f"https://example.org/{file}"
+        for name, file in (("a.htm", "a.htm"), ("a.html", "a.html"), ("a.htm.html", "a.htm.html"),
+                           ("b", "b.html"), ("深/a", "深/a.html"))
     }  # fmt: skip
-
-
-def test_pages_may_have_their_licence_from_the_recipe(tmp_path):
-    save(tmp_path / "saved", "a.html")
-    source = WEB + 'licence = "CC0-1.0"\naddress = "https://example.org/"'
-    (item,), _ = built(tmp_path, source)
-    assert item.provenance[0].source == "https://example.org/a.html"
+    assert {item.provenance[0].licence for item in items} == {"CC0-1.0"}
 
 
 def test_formats_of_data_import_are_sources(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from keju.bundles import BundleManifest
+from keju.bundles import BundleManifest, Verification
 from keju.bundles.crate import make_crate
 from keju.bundles.manifest import CRATE
 
@@ -54,3 +54,8 @@ def agreeing(members: dict[str, bytes], *changed: str) -> dict[str, bytes]:
 def describe(data: bytes) -> dict[str, object]:
     """Size and SHA-256 as bundle.json lists them."""
     return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def places(found: Verification) -> set[tuple[str, str]]:
+    """Member and item of every difference."""
+    return {(each.member, each.item) for each in found.differences}

@@ -49,7 +49,7 @@ def every_text(bundle: Path) -> bytes:
 
 
 def test_no_member_has_the_key_the_home_or_the_folder_of_the_run(
-    scored_run: Path, monkeypatch: pytest.MonkeyPatch
+    shared_run: Path, scored_run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", KEY)
     monkeypatch.setenv("HOME", "/home/somebody")
@@ -69,7 +69,8 @@ def test_no_member_has_the_key_the_home_or_the_folder_of_the_run(
     change_run(scored_run, bad, status="failed", text="", error=failure)
     written = write_bundle(scored_run, scored_run.parent / "x.keju.zip")
     texts = every_text(written.path)
-    for hidden in (KEY, "somebody", str(scored_run.parent), "user:pass", "abcdef"):
+    folders = (str(scored_run.parent), str(shared_run.parent))  # The models are in the second.
+    for hidden in (KEY, "somebody", *folders, "user:pass", "abcdef"):
         assert hidden.encode() not in texts, hidden
     with open_bundle(written.path) as opened:
         kept = opened.manifest.models["replay:good.jsonl"].identity

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
-import polars as pl
 import pytest
 from msgspec.structs import replace
 
@@ -23,22 +20,12 @@ from keju.bundles import (
 from keju.datasets import mini
 from keju.errors import DataError
 from keju.files import read_json
-from keju.items import Response
 from keju.scoring import read_scores, write_scores
 from keju.scoring.scores_parquet import read_fingerprint
-from tests.bundles.bundling import altered, members_of
+from tests.bundles.bundling import altered, members_of, places
 from tests.support.scored_runs import make_scored_run
 
 Change = Callable[[bytes], bytes]
-
-
-@pytest.fixture(scope="module")
-def data(shared_run: Path) -> Path:
-    return shared_run.parent / "set"
-
-
-def places(found: Verification) -> set[tuple[str, str]]:
-    return {(each.member, each.item) for each in found.differences}
 
 
 def member_of(bundle: Path, start: str, end: str = "") -> str:
@@ -107,20 +94,15 @@ def test_a_bundle_with_its_data_is_verified_alone(shared_run: Path, tmp_path: Pa
     assert image in {member for member, _ in places(verify_bundle(other))}
 
 
-def text_of_response(data: bytes) -> bytes:
-    return data.replace("洪荒".encode(), "洪白".encode(), 1)
-
-
-def one_space(data: bytes) -> bytes:
-    return data.replace('宇宙洪荒"'.encode(), '宇宙洪荒 "'.encode(), 1)
-
-
-@pytest.mark.parametrize("change", [text_of_response, one_space])
 @pytest.mark.parametrize("rehash", [True, False])
-def test_an_altered_response_is_named(
-    bundle: Path, data: Path, tmp_path: Path, change: Change, *, rehash: bool
+def test_one_space_more_in_a_response_is_named(
+    bundle: Path, data: Path, tmp_path: Path, *, rehash: bool
 ) -> None:
     member = member_of(bundle, "run/responses/replay_good", "/T1.jsonl")
+
+    def change(content: bytes) -> bytes:
+        return content.replace('宇宙洪荒"'.encode(), '宇宙洪荒 "'.encode(), 1)
+
     assert change(members_of(bundle)[member]) != members_of(bundle)[member]
     other = altered(bundle, tmp_path / "x.zip", member, change, rehash=rehash)
     found = verify_bundle(other, data)
@@ -165,21 +147,6 @@ def test_a_score_that_was_added_or_removed_is_named(
     assert places(verify_bundle(other, data)) == {(member, "question"), counted}
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "item"),
-    [("dataset_hash", "0" * 64, "dataset_hash"), ("created", "2020-01-01", "created"),
-     ("keju", "0.0.9", "run_keju"), ("models", {}, "models"), ("settings", {}, "settings")],
-)  # fmt: skip
-def test_an_altered_field_of_the_manifest_is_named(
-    bundle: Path, data: Path, tmp_path: Path, field: str, value: object, item: str
-) -> None:
-    def change(content: bytes) -> bytes:
-        return json.dumps({**json.loads(content), field: value}).encode()
-
-    other = altered(bundle, tmp_path / "x.zip", "run/run.json", change, rehash=True)
-    assert ("run/run.json", item) in places(verify_bundle(other, data))
-
-
 def test_an_identity_that_was_changed_everywhere_is_named_by_the_keys(
     bundle: Path, data: Path, tmp_path: Path
 ) -> None:
@@ -208,33 +175,6 @@ def test_an_altered_definition_is_named_with_its_line(
     lines[9] = lines[9][:-1] + b" #\n"
     other = altered(bundle, tmp_path / "x.zip", member, lambda _: b"".join(lines), rehash=True)
     assert (member, "line 10") in places(verify_bundle(other, data))
-
-
-@pytest.mark.parametrize("column", ["domain", "dynasty", "group", "source"])
-def test_an_altered_filter_or_group_of_an_item_is_named(
-    bundle: Path, data: Path, tmp_path: Path, column: str
-) -> None:
-    def change(content: bytes) -> bytes:
-        frame = pl.read_parquet(io.BytesIO(content))
-        target = io.BytesIO()
-        values = [*frame[column][:2], "x"]
-        frame.with_columns(pl.Series(column, values)).write_parquet(target)
-        return target.getvalue()
-
-    other = altered(bundle, tmp_path / "x.zip", "items.parquet", change, rehash=True)
-    assert places(verify_bundle(other, data)) == {("items.parquet", "question")}
-
-
-def test_an_altered_hash_of_an_item_is_named(bundle: Path, data: Path, tmp_path: Path) -> None:
-    def change(content: bytes) -> bytes:
-        frame = pl.read_parquet(io.BytesIO(content))
-        hashes = [*frame["hash"][:2], "0" * 64]
-        target = io.BytesIO()
-        frame.with_columns(hash=pl.Series(hashes)).write_parquet(target)
-        return target.getvalue()
-
-    other = altered(bundle, tmp_path / "x.zip", "items.parquet", change, rehash=True)
-    assert places(verify_bundle(other, data)) == {("items.parquet", "question")}
 
 
 def test_an_altered_byte_of_the_file_is_named_or_refused(bundle: Path, tmp_path: Path) -> None:
@@ -267,19 +207,6 @@ def test_a_line_that_is_not_a_response_is_named(bundle: Path, data: Path, tmp_pa
 
     other = altered(bundle, tmp_path / "x.zip", member, change, rehash=True)
     assert (member, "line 2") in places(verify_bundle(other, data))
-
-
-def test_responses_of_another_model_in_a_folder_are_named(
-    bundle: Path, data: Path, tmp_path: Path
-) -> None:
-    member = member_of(bundle, "run/responses/replay_good", "/T1.jsonl")
-
-    def change(content: bytes) -> bytes:
-        lines = [msgspec.json.decode(line, type=Response) for line in content.splitlines()]
-        return b"".join(msgspec.json.encode(replace(x, model="other")) + b"\n" for x in lines)
-
-    other = altered(bundle, tmp_path / "x.zip", member, change, rehash=True)
-    assert verify_bundle(other, data).result == "differs"
 
 
 def test_a_statement_is_stored_in_english_and_read_back(

@@ -15,9 +15,9 @@ from keju.reporting.page import write_report
 from keju.reporting.stages import show_stage, showing_stages
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from tests.support.scored_runs import scored_run
+from tests.reporting.conftest import scored_run, shared_run
 
-__all__ = ["scored_run"]
+__all__ = ["scored_run", "shared_run"]
 
 
 def report(run, tmp_path):

@@ -80,14 +80,6 @@ def test_license_is_taken_wherever_licence_is() -> None:
         assert command.context_settings["token_normalize_func"]("license") == "licence"
 
 
-def test_license_is_stored_as_licence(keju: Keju) -> None:
-    pages("scans")
-    about = ("--license", "CC0-1.0", "--source", "mine")
-    done = keju("data", "import", "pages", "scans", "-o", "dataset", *about)
-    assert (done.status, done.err) == (0, "")
-    assert '"licence": "CC0-1.0"' in Path("dataset/dataset.json").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -112,12 +104,11 @@ def test_a_model_under_another_name_is_found(name: str, meant: str, keju: Keju) 
     assert f"no model '{name}'. Did you mean '{meant}'?" in done.err
 
 
-@pytest.mark.parametrize("name", ["out.pdf", "out.docx", "out.csv"])
-def test_a_report_is_not_written_under_the_name_of_another_form(name: str, keju: Keju) -> None:
-    done = keju("report", "run", "-o", name)
+def test_a_report_is_not_written_under_the_name_of_another_form(keju: Keju) -> None:
+    done = keju("report", "run", "-o", "out.pdf")
     assert done.status == WRONG_USE
     assert "Choose -o out.html" in done.err
-    assert not Path(name).exists()
+    assert not Path("out.pdf").exists()
 
 
 def test_the_suggested_folders_can_be_pasted(keju: Keju) -> None:

@@ -191,49 +191,44 @@ def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
         read_alto(path, dpi=300)
 
 
-def test_reading_order_goes_by_the_listed_elements(tmp_path: Path) -> None:
-    order = (
-        '<ReadingOrder><OrderedGroup ID="g">'
-        f'{ref("b2")}<UnorderedGroup ID="u">{ref("c1")}{ref("a")}</UnorderedGroup>'
-        f'<OrderedGroup ID="o">{ref("c2")}{ref("b")}</OrderedGroup>'
-        "</OrderedGroup></ReadingOrder>"
-    )
-    body = printed(block("a"), block("b"), block("c"), block("d"))
-    page = read_alto(alto_file(tmp_path, body, before=order))
-    assert [found.text for found in page.lines] == [
-        "b2", "a1", "a2", "c1", "c2", "b1", "d1", "d2",
-    ]  # fmt: skip
+def group(*members: str, tag: str = "OrderedGroup") -> str:
+    return f'<{tag} ID="g">{"".join(members)}</{tag}>'
+
+
+A, B, C = (block(name, line(name)) for name in "abc")
+ORDERS = {
+    "blocks and lines in groups, and the rest after them": (
+        group(ref("b2"), group(ref("c1"), ref("a"), tag="UnorderedGroup"),
+              group(ref("c2"), ref("b"))),
+        [block(name) for name in "abcd"],
+        ["b2", "a1", "a2", "c1", "c2", "b1", "d1", "d2"],
+    ),
+    "a reference to a string, and one to two elements": (
+        group(ref("s9"), ref("c a")),
+        [A, block("b", line("b", string("b", 'ID="s9"'))), C],
+        ["b", "c", "a"],
+    ),
+    "the first of several that claims an order": (
+        group(ref("a"), ref("b"), tag="UnorderedGroup") + group(ref("b"), ref("a"))
+        + group(ref("a"), ref("b")),
+        [A, B],
+        ["b", "a"],
+    ),
+    "blocks in a block": (
+        group(ref("all"), ref("c")),
+        [C, f'<ComposedBlock ID="all">{A}{B}</ComposedBlock>'],
+        ["a", "b", "c"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_lines_come_in_the_stated_order(tmp_path: Path, case: str) -> None:
+    groups, blocks, expected = ORDERS[case]
+    before = f"<ReadingOrder>{groups}</ReadingOrder>"
+    page = read_alto(alto_file(tmp_path, printed(*blocks), before=before))
+    assert [each.text for each in page.lines] == expected
     assert page.explicit_order
-
-
-def test_a_reference_may_name_several_elements_or_a_string(tmp_path: Path) -> None:
-    order = (
-        f'<ReadingOrder><OrderedGroup ID="g">{ref("s9")}{ref("c a")}</OrderedGroup></ReadingOrder>'
-    )
-    named = block("b", line("b", string("b", 'ID="s9"')))
-    body = printed(block("a", line("a")), named, block("c", line("c")))
-    assert texts(alto_file(tmp_path, body, before=order)) == ["b", "c", "a"]
-
-
-def test_of_several_orders_the_first_that_claims_one_counts(tmp_path: Path) -> None:
-    order = (
-        f'<ReadingOrder><UnorderedGroup ID="u">{ref("a")}{ref("b")}</UnorderedGroup>'
-        f'<OrderedGroup ID="o">{ref("b")}{ref("a")}</OrderedGroup>'
-        f'<OrderedGroup ID="p">{ref("a")}{ref("b")}</OrderedGroup></ReadingOrder>'
-    )
-    body = printed(block("a", line("a")), block("b", line("b")))
-    assert texts(alto_file(tmp_path, body, before=order)) == ["b", "a"]
-
-
-def test_blocks_nest(tmp_path: Path) -> None:
-    order = (
-        f'<ReadingOrder><OrderedGroup ID="g">{ref("all")}{ref("z")}</OrderedGroup></ReadingOrder>'
-    )
-    composed = (
-        f'<ComposedBlock ID="all">{block("x", line("x"))}{block("y", line("y"))}</ComposedBlock>'
-    )
-    body = printed(block("z", line("z")), composed)
-    assert texts(alto_file(tmp_path, body, before=order)) == ["x", "y", "z"]
 
 
 def test_tags_and_margins_become_kinds(tmp_path: Path) -> None:

@@ -214,11 +214,15 @@ def counted(path: Path) -> list[str]:
     ]
 
 
-def test_nine_editions_import_whole(shared: Path, tmp_path: Path) -> None:
-    src = shared / "data/chi-know-po/page"
+def test_nine_editions_are_detected_and_import_whole(shared: Path, tmp_path: Path) -> None:
+    src = shared / "data/chi-know-po"
     files = sorted(src.rglob("*.xml"))
-    _, items, notes = imported(src, tmp_path / "out")
-    assert len(files) == len(items) == 227
+    about = {"name": "x", "version": "1", "licence": "CC0-1.0", "source": "test"}
+    done = import_dataset("auto", src, tmp_path / "out", **about)
+    assert done.notes[0].startswith("read as page-xml: ")
+    assert done.manifest.images == 0
+    items = {item.id: item for item in Dataset.open(tmp_path / "out").items()}
+    assert len(files) == len(items) == done.manifest.items == 227
     assert len({item.group for item in items.values()}) == 9
     lines = empty = 0
     for path in files:
@@ -227,15 +231,19 @@ def test_nine_editions_import_whole(shared: Path, tmp_path: Path) -> None:
         assert len(item.lines) == len(truth), path.name
         assert Counter(found.text for found in item.lines) == Counter(truth), path.name
         assert item.answer == "\n".join(found.text for found in item.lines)
-        assert item.group == path.parent.name
+        assert item.group == f"page/{path.parent.name}"
         lines += len(truth)
         empty += truth.count("")
     assert (lines, empty) == (10156, 83)
-    assert [note.partition(":")[0] for note in notes] == [
+    assert [note.partition(":")[0] for note in done.notes] == [
+        "read as page-xml",
         "imported without image, since none was found",
         "imported with empty lines alone, so nothing can be scored",
+        "text not taken",
     ]
-    assert "1 page, BULAC_BIULO_CHI_1938/BULAC_BIULO_CHI_1938_1_0005.xml" in notes[1]
+    assert "1 page, page/BULAC_BIULO_CHI_1938/BULAC_BIULO_CHI_1938_1_0005.xml" in done.notes[2]
+    first = items["page/BULAC_BIULO_CHI_1087_1/BULAC_BIULO_CHI_1087_1_0065"]
+    assert first.answer.startswith("北堂書鈔目錄")
 
 
 def test_the_editions_in_the_documents_order_are_the_files_to_the_letter(

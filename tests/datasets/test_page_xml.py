@@ -60,97 +60,97 @@ def texts(path: Path) -> list[str]:
 # Reading order
 
 
-def test_without_a_stated_order_lines_come_as_in_the_document(tmp_path: Path) -> None:
-    path = page_file(tmp_path, region("b") + region("a"))
-    assert texts(path) == ["b1", "b2", "a1", "a2"]
-    assert not read_page(path).explicit_order
+def ordered(*members: str, tag: str = "OrderedGroup", attributes: str = "") -> str:
+    return f"<{tag} {attributes}>{''.join(members)}</{tag}>"
+
+
+def loose(*names: str, tag: str = "UnorderedGroup", attributes: str = "") -> str:
+    refs = "".join(f'<RegionRef regionRef="{name}"/>' for name in names)
+    return f"<{tag} {attributes}>{refs}</{tag}>"
+
+
+def indexed(index: int) -> str:
+    return f'custom="readingOrder {{index:{index};}} structure {{type:Text;}}"'
+
+
+A, B, C, D = (region(name, line(name)) for name in "abcd")
+HEADERS = [region(f"h{at}", line(f"h{at}"), attributes='type="header"') for at in range(3)]
+ORDERS = {
+    "none: as in the document": (region("b") + region("a"), ["b1", "b2", "a1", "a2"], False),
+    "an ordered group goes by index": (
+        order(ordered(ref("c", 10), ref("a", 2), ref("b", 1))) + region("a") + region("b") + C,
+        ["b1", "b2", "a1", "a2", "c"],
+        True,
+    ),
+    "groups nest, an unordered one keeps the document's order": (
+        order(
+            ordered(
+                loose("b", "a", tag="UnorderedGroupIndexed", attributes='index="1"'),
+                ordered(
+                    ref("d", 1), ref("c", 0), tag="OrderedGroupIndexed", attributes='index="0"'
+                ),
+            )
+        )
+        + A + B + C + D,
+        ["c", "d", "a", "b"],
+        True,
+    ),
+    "an unordered group alone states none": (order(loose("b", "a")) + A + B, ["a", "b"], False),
+    "ordered groups in an unordered one state theirs": (
+        order(f'<UnorderedGroup>{ordered(ref("c", 0), ref("b", 1))}<RegionRef regionRef="a"/>'
+              "</UnorderedGroup>") + A + B + C,
+        ["a", "c", "b"],
+        True,
+    ),
+    "regions left out come last and inner ones stay": (
+        order(ordered(ref("b", 0), ref("gone", 1), ref("b", 2)))
+        + A + region("b", line("b"), region("inner", line("inside"))) + C,
+        ["b", "inside", "a", "c"],
+        False,
+    ),
+    "a group stands for a region and what lies in it": (
+        order(
+            ordered(
+                ordered(ref("c", 0), ref("b", 1), tag="OrderedGroupIndexed",
+                        attributes='index="0" regionRef="t1"'),
+                ref("a", 1),
+            )
+        )
+        + A + f'<TableRegion id="t1">{B}{C}</TableRegion>',
+        ["c", "b", "a"],
+        True,
+    ),
+    "indices on regions and lines state one too": (
+        region("a", line("a2", attributes=indexed(1)), line("a1", attributes=indexed(0)),
+               attributes=indexed(1))
+        + region("b", line("b1", attributes=indexed(0)), attributes=indexed(0))
+        + '<ImageRegion id="i"/>',
+        ["b1", "a1", "a2"],
+        True,
+    ),
+    "an index that is missing somewhere states none": (
+        region("a", line("a"), attributes=indexed(1)) + B, ["a", "b"], False,
+    ),
+    "marginal regions need not be in it": (
+        order(ordered(ref("b", 0), ref("a", 1))) + "".join(HEADERS) + A + B,
+        ["b", "a", "h0", "h1", "h2"],
+        True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_lines_come_in_the_stated_order(tmp_path: Path, case: str) -> None:
+    body, expected, explicit = ORDERS[case]
+    page = read_page(page_file(tmp_path, body))
+    assert [each.text for each in page.lines] == expected
+    assert page.explicit_order == explicit
 
 
 def test_regions_without_names_stay_short_however_deep_they_lie(tmp_path: Path) -> None:
     deep = "<TextRegion>" * 100 + "<TextLine/>" + "</TextRegion>" * 100
     (found,) = read_page(page_file(tmp_path, deep)).lines
     assert found.id == ".".join(["r1"] * 100 + ["1"])
-
-
-def test_an_ordered_group_goes_by_index(tmp_path: Path) -> None:
-    groups = order(f'<OrderedGroup id="g">{ref("c", 10)}{ref("a", 2)}{ref("b", 1)}</OrderedGroup>')
-    path = page_file(tmp_path, groups + region("a") + region("b") + region("c"))
-    assert texts(path) == ["b1", "b2", "a1", "a2", "c1", "c2"]
-    assert read_page(path).explicit_order
-
-
-def test_groups_nest_and_an_unordered_group_keeps_the_documents_order(tmp_path: Path) -> None:
-    groups = order(
-        '<OrderedGroup id="g">'
-        '<UnorderedGroupIndexed id="u" index="1">'
-        '<RegionRef regionRef="b"/><RegionRef regionRef="a"/></UnorderedGroupIndexed>'
-        f'<OrderedGroupIndexed id="o" index="0">{ref("d", 1)}{ref("c", 0)}</OrderedGroupIndexed>'
-        "</OrderedGroup>"
-    )
-    body = "".join(region(name, line(name)) for name in "abcd")
-    path = page_file(tmp_path, groups + body)
-    assert texts(path) == ["c", "d", "a", "b"]
-    assert read_page(path).explicit_order
-
-
-def test_an_unordered_group_alone_states_no_order(tmp_path: Path) -> None:
-    groups = order(
-        '<UnorderedGroup id="u"><RegionRef regionRef="b"/><RegionRef regionRef="a"/>'
-        "</UnorderedGroup>"
-    )
-    path = page_file(tmp_path, groups + region("a") + region("b"))
-    assert texts(path) == ["a1", "a2", "b1", "b2"]
-    assert not read_page(path).explicit_order
-
-
-def test_ordered_groups_in_an_unordered_one_state_theirs(tmp_path: Path) -> None:
-    groups = order(
-        '<UnorderedGroup id="u">'
-        f'<OrderedGroup id="two">{ref("c", 0)}{ref("b", 1)}</OrderedGroup>'
-        '<RegionRef regionRef="a"/></UnorderedGroup>'
-    )
-    body = "".join(region(name, line(name)) for name in "abc")
-    path = page_file(tmp_path, groups + body)
-    assert texts(path) == ["a", "c", "b"]
-    assert read_page(path).explicit_order
-
-
-def test_regions_that_the_order_leaves_out_come_last_and_inner_ones_stay(tmp_path: Path) -> None:
-    inner = region("inner", line("inside"))
-    groups = order(
-        f'<OrderedGroup id="g">{ref("b", 0)}{ref("gone", 1)}{ref("b", 2)}</OrderedGroup>'
-    )
-    body = region("a", line("a")) + region("b", line("b"), inner) + region("c", line("c"))
-    assert texts(page_file(tmp_path, groups + body)) == ["b", "inside", "a", "c"]
-
-
-def test_a_group_may_stand_for_a_region_and_what_lies_in_it(tmp_path: Path) -> None:
-    cells = region("x", line("x")) + region("y", line("y"))
-    groups = order(
-        '<OrderedGroup id="g">'
-        f'<OrderedGroupIndexed id="t" index="0" regionRef="t1">{ref("y", 0)}{ref("x", 1)}'
-        f"</OrderedGroupIndexed>{ref('a', 1)}</OrderedGroup>"
-    )
-    body = region("a", line("a")) + f'<TableRegion id="t1">{cells}</TableRegion>'
-    assert texts(page_file(tmp_path, groups + body)) == ["y", "x", "a"]
-
-
-def test_indices_on_regions_and_lines_state_an_order_too(tmp_path: Path) -> None:
-    def at(index: int) -> str:
-        return f'custom="readingOrder {{index:{index};}} structure {{type:Text;}}"'
-
-    body = region("a", line("a2", attributes=at(1)), line("a1", attributes=at(0)), attributes=at(1))
-    body += region("b", line("b1", attributes=at(0)), attributes=at(0))
-    path = page_file(tmp_path, body + '<ImageRegion id="i"/>')
-    assert texts(path) == ["b1", "a1", "a2"]
-    assert read_page(path).explicit_order
-
-
-def test_an_index_that_is_missing_somewhere_states_none(tmp_path: Path) -> None:
-    body = region("a", line("a"), attributes='custom="readingOrder {index:1;}"')
-    path = page_file(tmp_path, body + region("b", line("b")))
-    assert texts(path) == ["a", "b"]
-    assert not read_page(path).explicit_order
 
 
 @pytest.mark.parametrize(
@@ -174,16 +174,6 @@ def test_an_order_that_does_not_order_the_lines_leaves_it_to_geometry(
     assert [found.text for found in page.lines] == ["左列", "右列"]
     assert effective_order(page, "auto") == "geometry"
     assert [found.text for found in page_in_reading_order(page)] == ["右列", "左列"]
-
-
-def test_an_order_need_not_contain_marginal_regions(tmp_path: Path) -> None:
-    header = "".join(
-        region(f"h{at}", line(f"h{at}"), attributes='type="header"') for at in range(3)
-    )
-    groups = order(f'<OrderedGroup id="g">{ref("b", 0)}{ref("a", 1)}</OrderedGroup>')
-    page = read_page(page_file(tmp_path, groups + header + region("a") + region("b")))
-    assert [found.text for found in page.lines] == ["b1", "b2", "a1", "a2", "h0", "h1", "h2"]
-    assert page.explicit_order
 
 
 def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
@@ -219,14 +209,6 @@ def test_geometry_needs_an_outline_somewhere(tmp_path: Path) -> None:
 
 
 # Text, outlines, kinds
-
-
-def test_the_version_of_lowest_index_is_the_text(tmp_path: Path) -> None:
-    body = (
-        '<TextLine id="l"><TextEquiv index="1"><Unicode>乙</Unicode></TextEquiv>'
-        '<TextEquiv index="0"><PlainText>x</PlainText><Unicode>甲</Unicode></TextEquiv></TextLine>'
-    )
-    assert texts(page_file(tmp_path, region("a", body))) == ["甲"]
 
 
 def version(text: str, attributes: str = "") -> str:

@@ -110,14 +110,6 @@ def test_a_damaged_image_of_the_earlier_dataset_is_written_again(scans, tmp_path
     assert not [each for each in validate(second) if each.severity == "error"]
 
 
-def test_a_file_that_was_only_touched_has_the_same_dataset(scans, tmp_path):
-    work = tmp_path / "work"
-    first = take_scans(scans, work, Origin())
-    text = scans / "book0" / "p1.txt"
-    text.write_bytes(text.read_bytes())
-    assert take_scans(scans, work, Origin()).dataset == first.dataset
-
-
 def test_another_licence_is_stored(scans, tmp_path):
     work = tmp_path / "work"
     first = take_scans(scans, work, Origin())

@@ -11,17 +11,6 @@ from tests.support.released import put
 ABOUT = {"name": "n", "version": "1", "licence": "see SOURCE.txt", "source": "see SOURCE.txt"}
 
 
-def test_a_real_source_is_detected_and_imported(shared, tmp_path):
-    done = import_dataset("auto", shared / "data/chi-know-po", tmp_path / "out", **ABOUT)
-    assert done.notes[0].startswith("read as page-xml: ")
-    assert done.manifest.items == 227
-    assert done.manifest.images == 0
-    item = Dataset.open(tmp_path / "out").item(
-        "page/BULAC_BIULO_CHI_1087_1/BULAC_BIULO_CHI_1087_1_0065"
-    )
-    assert item.answer.startswith("北堂書鈔目錄")
-
-
 def test_page_scans_without_texts_are_detected(shared, tmp_path):
     done = import_dataset("auto", shared / "data" / "open-guji", tmp_path / "out", **ABOUT)
     assert done.notes[0].startswith("read as pages --option texts=no: 6 images as large as pages")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,19 +11,11 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from msgspec.structs import replace
-from PIL import Image
 
 from keju.datasets.store import Dataset, DatasetWriter, items_hash, write_items
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, Line
-
-ABOUT = {"name": "small", "version": "1", "licence": "CC0-1.0", "source": "made in the test"}
-
-
-def picture(shade: int = 0, form: str = "PNG") -> bytes:
-    out = io.BytesIO()
-    Image.new("L", (40, 60), shade).save(out, form)
-    return out.getvalue()
+from tests.support.small_datasets import ABOUT, picture
 
 
 def page(item_id: str = "p1", **more: object) -> Item:

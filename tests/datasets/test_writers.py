@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -33,6 +34,14 @@ ROUND_TRIPS = [
                      "obi-deciphering", "vlmevalkit-tsv")
     ),
 ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled set as parquet files, which the tests only read."""
+    folder = tmp_path_factory.mktemp("tables") / "out"
+    export_dataset("parquet", mini.path(), folder)
+    return folder
 
 
 def test_every_form_that_is_written_can_be_read() -> None:
@@ -171,23 +180,21 @@ def test_a_page_never_leads_out_of_the_folder(tmp_path: Path, about) -> None:
     assert not (tmp_path / "evil.png").exists()
 
 
-def test_a_folder_of_tables_is_itself_a_dataset(tmp_path: Path) -> None:
-    export_dataset("parquet", mini.path(), tmp_path / "out")
-    ours, theirs = Dataset.open(mini.path()), Dataset.open(tmp_path / "out")
+def test_a_folder_of_tables_is_itself_a_dataset(tables: Path) -> None:
+    ours, theirs = Dataset.open(mini.path()), Dataset.open(tables)
     items = ours.items()
     assert theirs.items() == items
     for item in items[::17]:
         assert theirs.item(item.id) == item
         for ref in item.images:
             assert theirs.image_bytes(ref) == ours.image_bytes(ref)
-    assert list(validate(tmp_path / "out")) == list(validate(mini.path()))
+    assert list(validate(tables)) == []
     with pytest.raises(DataError, match=r"items\.parquet: nobody: no item has this id"):
         theirs.item("nobody")
 
 
-def test_images_lie_in_small_groups_uncompressed_and_known_as_pictures(tmp_path: Path) -> None:
-    export_dataset("parquet", mini.path(), tmp_path / "out")
-    table = pq.ParquetFile(tmp_path / "out/images-00000.parquet")
+def test_images_lie_in_small_groups_uncompressed_and_known_as_pictures(tables: Path) -> None:
+    table = pq.ParquetFile(tables / "images-00000.parquet")
     sizes = {
         table.metadata.row_group(group).column(1).path_in_schema: None
         for group in range(table.num_row_groups)
@@ -201,8 +208,8 @@ def test_images_lie_in_small_groups_uncompressed_and_known_as_pictures(tmp_path:
     assert b'"_type":"Image"' in table.schema_arrow.metadata[b"huggingface"]
 
 
-def test_a_damaged_table_of_images_is_named(tmp_path: Path) -> None:
-    export_dataset("parquet", mini.path(), tmp_path / "out")
+def test_a_damaged_table_of_images_is_named(tables: Path, tmp_path: Path) -> None:
+    shutil.copytree(tables, tmp_path / "out")
     path = tmp_path / "out/images-00000.parquet"
     data = path.read_bytes()
     other = bytearray(data)

@@ -70,14 +70,23 @@ def values(folder: RunFolder, wanted: str = GEMINI) -> dict[tuple[str, str], flo
     }
 
 
-def test_the_authors_prompt_is_sent_once_an_image_and_recorded(
-    chat: Chat, dataset: Path, tmp_path: Path
-):
+@pytest.fixture(scope="module")
+def worded_run(
+    chat: Chat, dataset: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, list[str]]:
+    """A run in the authors' wording, which the tests only read, and the prompts of it."""
     chat.plan(images=True, says=SAID)
-    out = tmp_path / "run"
+    out = tmp_path_factory.mktemp("run") / "run"
     done = keju(*command(dataset, out, chat, "--wording", GEMINI))
     assert done.returncode == 0, done.stderr
-    assert prompts(chat) == [PROMPT] * 2
+    return out, prompts(chat)
+
+
+def test_the_authors_prompt_is_sent_once_an_image_and_recorded(
+    chat: Chat, dataset: Path, worded_run: tuple[Path, list[str]]
+):
+    out, asked = worded_run
+    assert asked == [PROMPT] * 2
     folder = RunFolder.open(out)
     stored = [(each.item, each.query, each.wording, each.box_convention)
               for each in folder.responses()]  # fmt: skip
@@ -89,15 +98,13 @@ def test_the_authors_prompt_is_sent_once_an_image_and_recorded(
     reasons = manifest.not_asked["openai:served"]
     assert sum(reasons.values()) == 6
     assert sum("recognition/Where" in reason for reason in reasons) == 1
-    assert keju(*command(dataset, out, chat, "--wording", GEMINI)).returncode == 0
-    assert chat.stats()["requests"] == 2
-
-
-def test_the_one_answer_is_scored_for_both_questions(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan(says=SAID)
-    out = tmp_path / "run"
     assert keju(*command(dataset, out, chat, "--wording", GEMINI)).returncode == 0
-    folder = RunFolder.open(out)
+    assert chat.stats()["requests"] == 0
+
+
+def test_the_one_answer_is_scored_for_both_questions(worded_run: tuple[Path, list[str]]):
+    folder = RunFolder.open(worded_run[0])
     found = values(folder)
     # Two boxes of which one is the true one: IoU 1 over the larger number, 2. Two counted, 1 true.
     assert found == {
@@ -160,15 +167,14 @@ def test_a_run_resumes_and_merges_with_its_wording(chat: Chat, dataset: Path, tm
     assert len(values(RunFolder.open(tmp_path / "merged"))) == 4
 
 
-def test_a_stored_run_is_replayed_in_its_wording(chat: Chat, dataset: Path, tmp_path: Path):
-    chat.plan(says=SAID)
-    out = tmp_path / "run"
-    assert keju(*command(dataset, out, chat, "--wording", GEMINI)).returncode == 0
+def test_a_stored_run_is_replayed_in_its_wording(
+    dataset: Path, tmp_path: Path, worded_run: tuple[Path, list[str]]
+):
     again = tmp_path / "again"
+    replay = f"replay:{worded_run[0] / 'responses'}"
     summary = run(
-        dataset, [f"replay:{out / 'responses'}"], again, selection=Selection(wordings=(GEMINI,)),
-        policy=Policy(),
-    )  # fmt: skip
+        dataset, [replay], again, selection=Selection(wordings=(GEMINI,)), policy=Policy()
+    )
     assert summary.complete
     assert {response.text for response in RunFolder.open(again).responses()} == {SAID}
 

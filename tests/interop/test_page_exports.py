@@ -26,11 +26,13 @@ from keju.interop.page_exports import LARGEST, export_pages
 from keju.items import ImageRef, Line
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from keju.scoring import score_run
 from tests.support.exported_pages import SIZE, column, item, made_run, response, valid
 from tests.support.turned import MARK, marked, stored
 
 READERS = {"page-xml": read_page, "alto": read_alto}
 FORMS = ("page-xml", "alto", "hocr", "txt")
+PAGE_TASKS = ("T1", "page_level_ocr")
 
 
 def index(folder: Path) -> list[dict[str, str]]:
@@ -59,7 +61,7 @@ def read(tmp_path_factory) -> Path:
     """A run of ppocr on pages, paintings and signs of the bundled set."""
     pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
     folder = tmp_path_factory.mktemp("read") / "run"
-    selection = Selection(tasks=("T1", "T26", "T28", "page_level_ocr"), limit=2)
+    selection = Selection(tasks=(*PAGE_TASKS, "T26", "T28"), limit=2)
     run(mini(), ["ppocr"], folder, selection=selection)
     return folder
 
@@ -152,8 +154,32 @@ def test_images_are_copies(read, tmp_path):
         assert copy.stat().st_nlink == 1
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("form", ["JPEG", "TIFF", "PNG", "WEBP"])
+def strict_values(run: Path, model: str) -> dict[tuple[str, str], float | None]:
+    return {
+        (score.item, score.metric): score.value
+        for score in score_run(RunFolder(run), ("strict",))
+        if score.model == model and score.task in PAGE_TASKS
+    }
+
+
+def test_what_an_engine_read_has_the_same_strict_scores_from_each_form(read, tmp_path):
+    for form in FORMS:
+        export_pages(read, form, tmp_path / form)
+    folders = [f"replay:{form}={tmp_path / form}" for form in FORMS]
+    run(mini(), folders, tmp_path / "back", selection=Selection(tasks=PAGE_TASKS, limit=2))
+    responses = {each.item: each for each in RunFolder(read).responses("ppocr")}
+    expected = strict_values(read, "ppocr")
+    assert len(expected) > 20
+    for form in FORMS:
+        assert strict_values(tmp_path / "back", form) == expected
+        for each in RunFolder(tmp_path / "back").responses(form):
+            texts = [line.text for line in responses[each.item].lines]
+            assert [line.text for line in each.lines] == ([] if form == "txt" else texts)
+
+
+@pytest.mark.parametrize(
+    ("form", "orientation"), [("JPEG", 1), ("JPEG", 3), ("TIFF", 6), ("PNG", 8), ("WEBP", 5)]
+)
 def test_copies_of_images_fit_the_coordinates_without_exif(form, orientation, tmp_path):
     data = stored(orientation, form)
     with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0-1.0",
@@ -342,7 +368,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["page-xml", "alto"])
+@pytest.mark.parametrize("form", READERS)
 def test_hostile_texts_give_valid_files_with_the_same_texts(form, tmp_path):
     lines = [column(str(at), text, 60 + 25 * at) for at, text in enumerate(HOSTILE)]
     path = one(tmp_path, form, *lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import stats
 
 from keju.errors import DataError, UsageError
 from keju.judging import align, read_ratings
-from keju.judging.aligning import PERSON
+from keju.judging.aligning import PERSON, Alignment
 from keju.judging.answers import AnswerId
 from keju.judging.ratings import RatedAnswer, Ratings
 from tests.support.workbooks import write_workbook
@@ -39,6 +40,12 @@ def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratin
     return Ratings(rated, 0), grades
 
 
+@cache
+def aligned(seed: int) -> Alignment:
+    """A simulation, which several tests read."""
+    return align(*simulated(seed))
+
+
 def estimate(found, judge: str, task: str, measure: str):
     (row,) = (each for each in found.tasks if (each.judge, each.task) == (judge, task))
     return row.measures[measure]
@@ -47,8 +54,7 @@ def estimate(found, judge: str, task: str, measure: str):
 def test_known_bias_and_noise_lie_within_the_stated_intervals():
     held, total = 0, 0
     for seed in range(3):
-        ratings, grades = simulated(seed)
-        result = align(ratings, grades)
+        result = aligned(seed)
         for judge, (bias, noise) in JUDGES.items():
             # The mean of three raters has a noise of .5 / √3 of its own.
             spread = noise**2 + 0.25 / 3
@@ -96,14 +102,14 @@ def test_the_statistics_are_scipys_on_whole_grades():
 
 
 def test_the_best_judge_is_named_and_only_where_it_is_sure():
-    ratings, grades = simulated(1)
-    best = {each.measure: each for each in align(ratings, grades).best}
+    best = {each.measure: each for each in aligned(1).best}
     # The stern one goes with people; the noisy one is nearer to them on average.
     assert (best["spearman"].judge, best["spearman"].all_above_0) == ("stern", True)
     assert (best["pearson"].judge, best["kendall"].judge) == ("stern", "stern")
     assert (best["bias"].judge, best["bias"].all_above_0) == ("noisy", True)
     assert best["bias"].low > 0
     assert best["mse"].difference > 0
+    ratings, grades = simulated(1)
     twin = {"stern": grades["stern"], "twin": {w: g + 0.01 for w, g in grades["stern"].items()}}
     same = {each.measure: each for each in align(ratings, twin).best}
     assert not same["spearman"].all_above_0
@@ -111,14 +117,11 @@ def test_the_best_judge_is_named_and_only_where_it_is_sure():
 
 
 def test_raters_agree_as_their_noise_allows():
-    ratings, grades = simulated(2)
-    result = align(ratings, grades)
-    overall = next(each for each in result.raters if not each.task)
+    overall = next(each for each in aligned(2).raters if not each.task)
     # Alpha for intervals is the share of variance that is the answers': 2.25 of 2.5.
     assert overall.alpha_interval == pytest.approx(0.9, abs=0.05)
     assert (overall.raters, overall.answers, overall.ratings) == (3, 100, 300)
-    alone, _ = simulated(2, raters=1)
-    result = align(alone, grades)
+    result = align(*simulated(2, raters=1))
     assert {each.alpha_interval for each in result.raters} == {None}
     assert not result.leave_one_out
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 
 import pytest
 
-from keju.items import Request
 from keju.models import Answer, AskError, ModelOptions
 from keju.models.batch_support import Batch
 from keju.models.openai_batches import result_in
 from keju.models.openai_compatible import OpenAICompatible
+from tests.models.conftest import ask_once
 from tests.support.chat_server import completion
 from tests.support.serving import Chat
 
-ASKED = Request(item="x", benchmark="MCS-Bench", task="T1", form="text", prompt="[item x]")
 TEXT = "答案：A"
 PLAIN = json.dumps(completion(TEXT), ensure_ascii=False)
 WHOLE = PLAIN.encode()
@@ -51,14 +49,7 @@ def ask(chat: Chat, body: bytes, status: int = 200, type_: str = "application/js
     raw = {"body": base64.b64encode(body).decode(), "status": status, "type": type_}
     chat.plan(modes=["raw"], times=-1, raw=raw)
 
-    async def once() -> Answer:
-        model = OpenAICompatible("m", ModelOptions(base_url=chat.url))
-        try:
-            return await model.answer(ASKED, ())
-        finally:
-            await model.close()
-
-    return asyncio.run(once())
+    return ask_once("openai:m", base_url=chat.url)
 
 
 def in_batch(body: bytes, status: int = 200) -> Answer:

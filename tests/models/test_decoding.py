@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from typing import Any
 
 import pytest
 
-from keju.items import Request
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
 from keju.models.decoding import Parameters, as_texts, not_sent
+from tests.models.conftest import ask_once, ref, request
 from tests.support.api_keys import set_api_keys
+from tests.support.making import picture
 from tests.support.needing import inspect_missing
 from tests.support.serving import Chat
 
@@ -27,12 +29,6 @@ NO_FIELDS = {"model", "messages", "stream"}
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     set_api_keys(monkeypatch, KEY)
-
-
-def request(item: str = "x") -> Request:
-    return Request(
-        item=item, benchmark="MCS-Bench", task="T1", form="text", prompt=f"[item {item}] 图中何字？"
-    )
 
 
 def ask(chat: Chat, spec: str, count: int = 1, **options: Any) -> list[Answer]:
@@ -52,6 +48,30 @@ def sent(chat: Chat) -> list[dict[str, Any]]:
     """The fields of every request that the server saw, beside model and messages."""
     bodies = [json.loads(body) for body in chat.stats()["bodies"]]
     return [{n: v for n, v in body.items() if n not in NO_FIELDS} for body in bodies]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_images_are_sent_as_they_are_stored_before_the_text(chat: Chat, spec: str):
+    chat.plan(images=True)
+    pictures = {
+        "image/png": picture(1), "image/jpeg": picture(2, form="JPEG"),
+        "image/webp": picture(3, form="WEBP"),
+    }  # fmt: skip
+    refs = [ref(data, mime.replace("image/", "a.")) for mime, data in pictures.items()]
+    said = ask_once(spec, request(*refs), tuple(pictures.values()), base_url=chat.url)
+    assert (said.text, said.finish_reason, said.status) == ("answer to x", "stop", "answered")
+    usage = said.usage
+    assert (usage.input_tokens, usage.output_tokens, usage.thinking_tokens) == (1000, 12, 5)
+    seen = chat.stats()
+    hashes = [f"{mime} {hashlib.sha256(data).hexdigest()}" for mime, data in pictures.items()]
+    assert seen["images"] == [hashes]
+    assert seen["keys"] == [f"Bearer {KEY}"]
+    body = json.loads(seen["bodies"][0])
+    assert body.keys() <= NO_FIELDS
+    assert body["model"] == spec.rpartition(":")[2].rpartition("/")[2]
+    content = body["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
+    assert content[-1]["text"] == "[item x] 图中何字？"
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -110,6 +130,8 @@ def test_a_reasoning_model_of_openai_is_asked_in_its_own_terms(chat: Chat, spec:
     ])  # fmt: skip
     (answer,) = ask(chat, spec, decoding=PAPER)
     assert answer.decoding == {"max_completion_tokens": "2048"}
+    limits = [min(each.keys() & {"max_tokens", "max_completion_tokens"}) for each in sent(chat)]
+    assert limits == ["max_tokens", *["max_completion_tokens"] * (len(limits) - 1)]
     assert sent(chat)[-1] == {"max_completion_tokens": 2048}
     assert set(answer.refused) >= {"temperature", "top_p"}
 
@@ -134,20 +156,12 @@ def test_a_server_that_breaks_on_a_parameter_is_asked_without_it(chat: Chat, spe
     assert ["seed" in each for each in sent(chat)] == [True, False]
 
 
-def test_no_tools_are_sent(chat: Chat):
+@pytest.mark.parametrize("spec", BOTH)
+def test_no_tools_are_sent(chat: Chat, spec: str):
     chat.plan(images=True)
-    ask(chat, OPENAI, decoding=PAPER)
+    ask(chat, spec, decoding=PAPER)
     body = json.loads(chat.stats()["bodies"][0])
     assert not body.keys() & {"tools", "tool_choice", "functions", "web_search_options", "plugins"}
-    assert [message["role"] for message in body["messages"]] == ["user"]
-
-
-@inspect_missing
-def test_inspect_sends_no_tools(chat: Chat):
-    chat.plan(images=True)
-    ask(chat, OWN, decoding=PAPER)
-    body = json.loads(chat.stats()["bodies"][0])
-    assert not body.keys() & {"tools", "tool_choice"}
     assert [message["role"] for message in body["messages"]] == ["user"]
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
-from keju.items import Request
-from keju.models import AskError, ModelOptions, open_model
+from keju.models import AskError
 from keju.models.error_texts import error_texts, is_error_text, looks_like_error, suspects
+from tests.models.conftest import replayed
 
 STORED = [(each, text) for each in error_texts() for text in each.examples]
 ANSWERS = [
@@ -57,7 +56,6 @@ def test_every_wording_names_its_program_and_source():
 def test_an_error_text_is_a_failure_in_the_file_of_another_program(tmp_path: Path, text: str):
     file = tmp_path / "m_T10.json"
     file.write_text(json.dumps([{"index": 0, "id": "x", "prediction": text}]), "utf-8")
-    asked = Request(item="x", benchmark="b", task="t", form="letter", prompt="?")
     with pytest.raises(AskError) as caught:
-        asyncio.run(open_model(f"replay:{file}", ModelOptions()).answer(asked, ()))
+        replayed(file, "x", form="letter")
     assert caught.value.kind == "failed-elsewhere"

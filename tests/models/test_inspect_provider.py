@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from keju.errors import PrerequisiteError, UsageError
-from keju.items import ImageRef, Request
-from keju.models import Answer, AskError, Decoding, Fit, ModelOptions, open_model
+from keju.models import Answer, AskError, Fit, ModelOptions, open_model
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_errors import error_of_provider
-from keju.running import Selection, run
+from keju.running import run
 from keju.runs import RunFolder
+from tests.models.conftest import ask_once, ref, request
 from tests.support.api_keys import set_api_keys
 from tests.support.making import make_dataset, picture
 from tests.support.needing import inspect_missing
@@ -45,70 +45,14 @@ def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     set_api_keys(monkeypatch, KEY)
 
 
-def ref(data: bytes, name: str = "a.png") -> ImageRef:
-    digest = hashlib.sha256(data).hexdigest()
-    return ImageRef(path=f"images/{name}", sha256=digest, width=24, height=24, size=len(data))
-
-
-def request(*images: ImageRef, prompt: str = "[item x] 图中何字？") -> Request:
-    return Request(
-        item="x", benchmark="MCS-Bench", task="T1", form="text", prompt=prompt, images=images
-    )
-
-
-def ask(
-    url: str,
-    asked: Request | None = None,
-    images: tuple[bytes, ...] = (),
-    spec: str = OWN,
-    **options: object,
-) -> Answer:
-    async def once() -> Answer:
-        model = open_model(spec, ModelOptions(base_url=url, **options))
-        try:
-            return await model.answer(asked or request(), images)
-        finally:
-            await model.close()
-
-    return asyncio.run(once())
+def ask(url: str, *asked: Any, spec: str = OWN, **options: object) -> Answer:
+    return ask_once(spec, *asked, base_url=url, **options)
 
 
 def failure(url: str, **options: object) -> AskError:
     with pytest.raises(AskError) as caught:
         ask(url, **options)
     return caught.value
-
-
-@pytest.mark.parametrize("spec", [OWN, OPENAI])
-def test_images_travel_as_they_are_stored_before_the_text(chat: Chat, spec: str):
-    chat.plan(images=True)
-    pictures = (picture(1), picture(2, form="JPEG"), picture(3, form="WEBP"))
-    names = ("a.png", "b.jpg", "c.webp")
-    refs = [ref(data, name) for data, name in zip(pictures, names, strict=True)]
-    answer = ask(chat.url, request(*refs), pictures, spec)
-    seen = chat.stats()
-    assert answer.text == "answer to x"
-    assert (answer.finish_reason, answer.status) == ("stop", "answered")
-    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1000, 12)
-    assert answer.usage.thinking_tokens == 5
-    mimes = ("image/png", "image/jpeg", "image/webp")
-    assert seen["images"] == [
-        [f"{m} {hashlib.sha256(d).hexdigest()}" for m, d in zip(mimes, pictures, strict=True)]
-    ]
-    (body,) = seen["bodies"]
-    content = json.loads(body)["messages"][0]["content"]
-    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
-    assert content[-1]["text"] == "[item x] 图中何字？"
-    assert seen["keys"] == [f"Bearer {KEY}"]
-
-
-def test_decoding_is_passed_on(chat: Chat):
-    chat.plan(images=True)
-    ask(chat.url, decoding=Decoding(temperature=0.8, top_p=0.9, max_tokens=64, seed=3))
-    body = json.loads(chat.stats()["bodies"][0])
-    assert (body["temperature"], body["top_p"], body["max_tokens"], body["seed"]) == (
-        0.8, 0.9, 64, 3,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("mode", "kind"), KINDS.items())
@@ -337,12 +281,3 @@ def test_keju_itself_starts_without_inspect():
     code = "import keju.cli, sys; print([m for m in sys.modules if 'inspect_ai' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_only_what_is_asked_is_asked(chat: Chat, tmp_path: Path):
-    dataset = make_dataset(tmp_path / "d", pages=5)
-    chat.plan()
-    blind = f"blind:{OWN}"
-    run(dataset, [blind], tmp_path / "r", options=ModelOptions(base_url=chat.url),
-        selection=Selection(limit=2))  # fmt: skip
-    assert chat.stats()["requests"] == 2

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
+from typing import Any
 
 import pytest
 
 from keju.errors import UsageError
-from keju.items import Failure, ImageRef, Request
+from keju.items import Failure
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
 from keju.running.failures import hint_of
+from tests.models.conftest import ask_once, ref, request
 from tests.support.making import picture
 from tests.support.serving import Chat
 
@@ -32,28 +33,8 @@ HELPS = {"408", "409", "429", "500", "503", "504", "529", "html", "html-502", "t
          "wrong-json", "empty-choices", "error-object", "drop-before", "drop-body"}  # fmt: skip
 
 
-def ref(data: bytes, name: str = "a.png") -> ImageRef:
-    digest = hashlib.sha256(data).hexdigest()
-    return ImageRef(path=f"images/{name}", sha256=digest, width=24, height=24, size=len(data))
-
-
-def request(*images: ImageRef, prompt: str = "[item x] 图中何字？") -> Request:
-    return Request(
-        item="x", benchmark="MCS-Bench", task="T1", form="text", prompt=prompt, images=images
-    )
-
-
-def ask(
-    url: str, asked: Request | None = None, images: tuple[bytes, ...] = (), **options: object
-) -> Answer:
-    async def once() -> Answer:
-        model = open_model("openai:some/model", ModelOptions(base_url=url, **options))
-        try:
-            return await model.answer(asked or request(), images)
-        finally:
-            await model.close()
-
-    return asyncio.run(once())
+def ask(url: str, *asked: Any, **options: object) -> Answer:
+    return ask_once("openai:some/model", *asked, base_url=url, **options)
 
 
 def failure(url: str, **options: object) -> AskError:
@@ -66,41 +47,6 @@ def failure(url: str, **options: object) -> AskError:
 def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-
-
-def test_images_are_sent_as_they_are_before_the_text(chat: Chat):
-    chat.plan(images=True)
-    pictures = (picture(1), picture(2, form="JPEG"), picture(3, form="WEBP"))
-    names = ("a.png", "b.jpg", "c.webp")
-    refs = [ref(data, name) for data, name in zip(pictures, names, strict=True)]
-    answer = ask(chat.url, request(*refs), pictures)
-    seen = chat.stats()
-    assert answer.text == "answer to x"
-    assert seen["images"] == [
-        [
-            f"{mime} {hashlib.sha256(data).hexdigest()}"
-            for mime, data in zip(("image/png", "image/jpeg", "image/webp"), pictures, strict=True)
-        ]
-    ]
-    content = json.loads(seen["bodies"][0])["messages"][0]["content"]
-    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
-    assert content[-1]["text"] == "[item x] 图中何字？"
-
-
-def test_only_the_decoding_that_is_set_is_sent(chat: Chat):
-    chat.plan(images=True)
-    ask(chat.url, decoding=Decoding(temperature=0.8, top_k=50, max_tokens=64))
-    body = json.loads(chat.stats()["bodies"][0])
-    assert set(body) == {"model", "messages", "temperature", "top_k", "max_tokens"}
-    assert (body["model"], body["temperature"], body["max_tokens"]) == ("some/model", 0.8, 64)
-
-
-def test_usage_and_finish_reason_are_kept(chat: Chat):
-    chat.plan()
-    answer = ask(chat.url)
-    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1000, 12)
-    assert answer.usage.thinking_tokens == 5
-    assert answer.finish_reason == "stop"
 
 
 @pytest.mark.parametrize(("mode", "kind"), [*HTTP_KINDS.items(), *OTHER_KINDS.items()])
@@ -145,25 +91,10 @@ def test_a_hanging_server_times_out(chat: Chat):
     assert (error.kind, error.retryable) == ("timeout", True)
 
 
-def test_a_dead_address_is_a_connection_failure():
-    assert failure("http://127.0.0.1:9/v1").kind == "connection"
-
-
-def test_an_unusual_limit_name_is_learnt_once(chat: Chat):
-    chat.plan(modes=["max-tokens"], times=-1, images=True)
-    assert ask(chat.url, decoding=Decoding(max_tokens=64)).text == "answer to x"
-    bodies = [json.loads(body) for body in chat.stats()["bodies"]]
-    assert [min(body) for body in bodies] == ["max_tokens", "max_completion_tokens"]
-
-
-def test_parameters_that_a_vendor_refuses_are_left_out_and_named(chat: Chat):
-    chat.plan(modes=["no-top-k"], times=-1, images=True)
-    answer = ask(chat.url, decoding=Decoding(temperature=0.8, top_k=50, top_p=0.95))
-    assert answer.text == "answer to x"
-    assert answer.refused == ("temperature", "top_k")
-    sent = [sorted({"temperature", "top_k", "top_p"} & json.loads(body).keys())
-            for body in chat.stats()["bodies"]]  # fmt: skip
-    assert sent == [["temperature", "top_k", "top_p"], ["temperature", "top_p"], ["top_p"]]
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid"])
+def test_a_refused_connection_and_an_unknown_host_are_unreachable(host: str):
+    error = failure(f"http://{host}/v1")
+    assert (error.kind, error.retryable, error.unreachable) == ("connection", True, True)
 
 
 def test_the_key_is_sent_and_never_given_back(chat: Chat, monkeypatch: pytest.MonkeyPatch):
@@ -269,18 +200,6 @@ def test_any_prompt_arrives_as_it_is_around_its_pictures(chat: Chat):
     assert [part["type"] for part in content] == ["image_url", "image_url", "text"]
     assert content[2]["text"] == prompt
     assert chat.stats()["images"][0].count(f"image/png {hashlib.sha256(data).hexdigest()}") == 2
-
-
-def test_a_parameter_that_the_provider_behind_a_gateway_refuses_is_left_out(chat: Chat):
-    error = {
-        "message": "Provider returned error",
-        "code": 400,
-        "metadata": {"raw": "Unknown parameter: 'top_k'.", "provider_name": "X"},
-    }
-    chat.plan(images=True, refusals=[{"has": ["top_k"], "status": 400, "body": {"error": error}}])
-    answer = ask(chat.url, decoding=Decoding(temperature=0.8, top_k=50))
-    assert answer.refused == ("top_k",)
-    assert chat.stats()["requests"] == 2
 
 
 PASSWORD = "geheim-0123456789"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
@@ -14,19 +13,13 @@ import pytest
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.items import Request
-from keju.models import Answer, AskError, ModelOptions, open_model
+from keju.models import AskError, ModelOptions, open_model
 from keju.models.other_harnesses import LONGEST_CELL
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from tests.models.conftest import replayed
 from tests.support.making import make_dataset
 from tests.support.workbooks import MAIN, write_workbook
-
-
-def replayed(path: Path, item: str, **fields: object) -> Answer:
-    model = open_model(f"replay:{path}", ModelOptions())
-    asked = Request(item=item, benchmark="b", task="t", form="text", prompt="?", **fields)
-    return asyncio.run(model.answer(asked, ()))
 
 
 def failure(path: Path, item: str, **fields: object) -> AskError:

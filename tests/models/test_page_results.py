@@ -12,22 +12,18 @@ import pytest
 from PIL import Image
 
 from keju.datasets.line_kinds import FLOW
-from keju.datasets.mini import path as mini
 from keju.datasets.readers import import_dataset
 from keju.datasets.readers.pages.result_files import form_of, read_result
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
-from keju.interop.page_exports import export_pages
-from keju.items import Request, Response
+from keju.items import Request
 from keju.models import ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
-from keju.running import Selection, run
+from keju.running import run
 from keju.running.cache_key import key_of
 from keju.running.dataset_access import attach_dataset
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
-from keju.scoring import stored_scores
-from keju.scoring.run import score_run
 
 RECORDED = Path(__file__).parents[1] / "contracts" / "recorded"
 ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
@@ -381,46 +377,3 @@ def test_a_path_with_an_equals_sign_is_still_a_file_of_answers(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("a=b.jsonl").write_text('{"item": "x", "text": "天"}\n', encoding="utf-8")
     assert open_model("replay:a=b.jsonl", ModelOptions()).name == "replay:a=b.jsonl"
-
-
-@pytest.fixture(scope="module")
-def read(tmp_path_factory) -> Path:
-    """A scored run of ppocr on pages of the bundled set."""
-    pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
-    folder = tmp_path_factory.mktemp("read") / "run"
-    run(mini(), ["ppocr"], folder, selection=Selection(tasks=("T1", "page_level_ocr"), limit=2))
-    score_run(RunFolder(folder))
-    return folder
-
-
-def values(folder: Path, model: str) -> dict[tuple[str, str], float | None]:
-    return {
-        (score.item, score.metric): score.value
-        for _, scores in stored_scores(RunFolder(folder))
-        for score in scores
-        if score.model == model and score.protocol == "strict"
-    }
-
-
-def stored(folder: Path, model: str) -> dict[str, Response]:
-    return {each.item: each for each in RunFolder(folder).responses(model)}
-
-
-def test_what_an_engine_read_has_the_same_strict_scores_from_each_form(read, tmp_path):
-    forms = ("page-xml", "alto", "hocr", "txt")
-    for form in forms:
-        export_pages(read, form, tmp_path / form)
-    run(
-        mini(),
-        [f"replay:{form}={tmp_path / form}" for form in forms],
-        tmp_path / "back",
-        selection=Selection(tasks=("T1", "page_level_ocr"), limit=2),
-    )
-    score_run(RunFolder(tmp_path / "back"))
-    given, first = stored(read, "ppocr"), values(read, "ppocr")
-    assert len(first) > 20
-    for form in forms:
-        assert values(tmp_path / "back", form) == first
-        for item, response in stored(tmp_path / "back", form).items():
-            texts = [line.text for line in given[item].lines]
-            assert [line.text for line in response.lines] == ([] if form == "txt" else texts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import threading
 import time
@@ -15,41 +14,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from keju.errors import PrerequisiteError
-from keju.items import AnswerForm, ImageRef, Request
 from keju.models import ModelOptions, open_model, ppocr, ppocr_runtimes
 from keju.models.base import Answer, AskError
 from keju.models.ppocr import PPOCR
 from keju.models.ppocr_runtimes import ONNXRUNTIME, CoreDivision
 from keju.text import han_only
+from tests.models.conftest import page_request, white_png
 
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
 
-IMAGE = ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1)
-
-
-def request(form: AnswerForm = "transcription", images: int = 1) -> Request:
-    return Request(
-        item="page-1",
-        benchmark="AncientDoc",
-        task="page_level_ocr",
-        form=form,
-        prompt="?",
-        images=(IMAGE,) * images,
-    )
-
-
-def png(width: int = 400, height: int = 300) -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (width, height), "white").save(buffer, "PNG")
-    return buffer.getvalue()
-
 
 def ask(model: PPOCR, *images: bytes) -> Answer:
-    return asyncio.run(model.answer(request(images=len(images)), images))
+    return asyncio.run(model.answer(page_request(images=len(images)), images))
 
 
 class StandIn:
@@ -80,7 +59,7 @@ THREE = (("左", 10.0, 10.0), ("中", 60.0, 10.0), ("右", 110.0, 10.0))
 
 
 def test_columns_are_read_right_to_left_a_row_each(monkeypatch: pytest.MonkeyPatch):
-    answer = ask(with_engine(monkeypatch, StandIn(*THREE)), png())
+    answer = ask(with_engine(monkeypatch, StandIn(*THREE)), white_png())
     assert answer.text == "右\n中\n左"
     assert answer.status == "answered"
     assert [line.text for line in answer.lines] == ["右", "中", "左"]
@@ -88,18 +67,18 @@ def test_columns_are_read_right_to_left_a_row_each(monkeypatch: pytest.MonkeyPat
 
 
 def test_with_order_off_the_engine_s_own_order_stays(monkeypatch: pytest.MonkeyPatch):
-    answer = ask(with_engine(monkeypatch, StandIn(*THREE), reading_order=False), png())
+    answer = ask(with_engine(monkeypatch, StandIn(*THREE), reading_order=False), white_png())
     assert answer.text == "左\n中\n右"
 
 
 def test_several_images_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
-    answer = ask(with_engine(monkeypatch, StandIn(*THREE)), png(), png())
+    answer = ask(with_engine(monkeypatch, StandIn(*THREE)), white_png(), white_png())
     assert answer.text == "右\n中\n左\n右\n中\n左"
     assert len({line.id for line in answer.lines}) == 6
 
 
 def test_an_image_without_writing_gives_an_empty_answer(monkeypatch: pytest.MonkeyPatch):
-    answer = ask(with_engine(monkeypatch, StandIn()), png())
+    answer = ask(with_engine(monkeypatch, StandIn()), white_png())
     assert (answer.text, answer.status, answer.lines) == ("", "empty", ())
 
 
@@ -108,7 +87,9 @@ def test_boxes_without_text_are_an_empty_answer(
     monkeypatch: pytest.MonkeyPatch, reading_order: bool
 ):
     found = (("", 10.0, 10.0), (" ", 60.0, 10.0), ("", 110.0, 10.0))
-    answer = ask(with_engine(monkeypatch, StandIn(*found), reading_order=reading_order), png())
+    answer = ask(
+        with_engine(monkeypatch, StandIn(*found), reading_order=reading_order), white_png()
+    )
     assert answer.status == "empty"
     assert len(answer.lines) == 3
 
@@ -117,13 +98,13 @@ def test_every_call_says_all_flags_since_the_engine_remembers_them(
     monkeypatch: pytest.MonkeyPatch,
 ):
     engine = StandIn(*THREE)
-    ask(with_engine(monkeypatch, engine), png(), png())
+    ask(with_engine(monkeypatch, engine), white_png(), white_png())
     assert engine.calls == [{"use_det": True, "use_cls": False, "use_rec": True}] * 2
 
 
 def test_an_image_that_cannot_be_read_is_an_answerless_request(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(AskError, match=r"page-1, image 1: ") as caught:
-        ask(with_engine(monkeypatch, StandIn()), png()[:60])
+        ask(with_engine(monkeypatch, StandIn()), white_png()[:60])
     assert caught.value.kind == "unreadable-image"
     assert not caught.value.retryable
 
@@ -133,7 +114,7 @@ def test_a_broken_engine_is_an_answerless_request(monkeypatch: pytest.MonkeyPatc
         raise RuntimeError("no memory")
 
     with pytest.raises(AskError, match="no memory") as caught:
-        ask(with_engine(monkeypatch, broken), png())
+        ask(with_engine(monkeypatch, broken), white_png())
     assert caught.value.kind == "engine"
 
 
@@ -142,7 +123,7 @@ def test_an_engine_s_error_without_words_has_its_class_and_cause(monkeypatch: py
         raise MemoryError from ValueError("too large")
 
     with pytest.raises(AskError) as caught:
-        ask(with_engine(monkeypatch, broken), png())
+        ask(with_engine(monkeypatch, broken), white_png())
     assert str(caught.value) == "RapidOCR: MemoryError (ValueError: too large)"
 
 
@@ -158,7 +139,7 @@ def test_an_image_that_the_engine_cannot_scale_is_named_with_what_to_do(
 ):
     engine = StandIn()
     with pytest.raises(AskError) as caught:
-        ask(with_engine(monkeypatch, engine), png(*size))
+        ask(with_engine(monkeypatch, engine), white_png(*size))
     assert (caught.value.kind, caught.value.retryable) == ("engine", False)
     assert f"an image of {size[0]} × {size[1]} pixels" in str(caught.value)
     assert f"scale it to {scaled} pixels" in str(caught.value)
@@ -171,7 +152,7 @@ def test_an_image_at_most_50_times_as_long_as_wide_is_read(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ):
     engine = StandIn()
-    ask(with_engine(monkeypatch, engine), png(*size))
+    ask(with_engine(monkeypatch, engine), white_png(*size))
     assert len(engine.calls) == 1
 
 
@@ -208,7 +189,7 @@ def test_as_many_pages_are_read_at_once_as_there_are_workers(monkeypatch: pytest
     model = with_engine(monkeypatch, engine)
 
     async def many() -> Sequence[Answer]:
-        asked = [model.answer(request(), [png()]) for _ in range(12)]
+        asked = [model.answer(page_request(), [white_png()]) for _ in range(12)]
         return await asyncio.gather(*asked)
 
     answers = asyncio.run(many())
@@ -240,8 +221,8 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
     model = PPOCR(ModelOptions(), runtime=ONNXRUNTIME._replace(shared=shared))
 
     async def twice() -> None:
-        await asyncio.gather(*(model.answer(request(), [png()]) for _ in range(2)))
-        await asyncio.gather(*(model.answer(request(), [png()]) for _ in range(2)))
+        await asyncio.gather(*(model.answer(page_request(), [white_png()]) for _ in range(2)))
+        await asyncio.gather(*(model.answer(page_request(), [white_png()]) for _ in range(2)))
 
     asyncio.run(twice())
     assert [len(engine.calls) for engine in engines] == ([4] if shared else [2, 2])
@@ -257,17 +238,17 @@ def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pyt
 
     monkeypatch.setattr(ppocr, "load_engine", load)
     model = PPOCR(ModelOptions())
-    ask(model, png())
+    ask(model, white_png())
     asyncio.run(model.close())
-    assert ask(model, png()).text == "右\n中\n左"
+    assert ask(model, white_png()).text == "右\n中\n左"
     assert len(engines) == 2
 
 
 def test_it_answers_transcriptions_of_images_only():
     model = PPOCR(ModelOptions())
-    assert model.unsupported_reason(request()) == ""
-    assert "letter" in model.unsupported_reason(request("letter"))
-    assert "no image" in model.unsupported_reason(request(images=0))
+    assert model.unsupported_reason(page_request()) == ""
+    assert "letter" in model.unsupported_reason(page_request("letter"))
+    assert "no image" in model.unsupported_reason(page_request(images=0))
 
 
 def test_what_decides_an_answer_is_in_its_identity():

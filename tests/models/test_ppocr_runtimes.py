@@ -15,7 +15,7 @@ from PIL import Image
 
 from keju.datasets import mini
 from keju.errors import PrerequisiteError
-from keju.items import ImageRef, Line, Request
+from keju.items import Line
 from keju.models import ModelOptions, ppocr_runtimes
 from keju.models.base import Answer
 from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
@@ -31,18 +31,11 @@ from keju.models.ppocr_runtimes import (
 from keju.models.request_pixels import picture
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from tests.models.conftest import page_request
 from tests.support.needing import needs
 
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
 
-REQUEST = Request(
-    item="page-1",
-    benchmark="AncientDoc",
-    task="page_level_ocr",
-    form="transcription",
-    prompt="?",
-    images=(ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1),),
-)
 BOTH = [
     pytest.param(ONNXRUNTIME, id="onnxruntime"),
     pytest.param(OPENVINO, id="openvino", marks=needs("openvino", "make install-semantic")),
@@ -111,7 +104,7 @@ def read(model: PPOCR, pages: list[bytes]) -> list[Answer]:
     """Answers to all pages, asked at the same time, from a model that is closed afterwards."""
 
     async def together() -> list[Answer]:
-        answers = await asyncio.gather(*(model.answer(REQUEST, [page]) for page in pages))
+        answers = await asyncio.gather(*(model.answer(page_request(), [page]) for page in pages))
         await model.close()
         return answers
 
@@ -126,9 +119,6 @@ def test_an_answer_does_not_depend_on_the_pages_beside_it(runtime: Runtime, scan
     assert all(answer.text for answer in together)
     shuffled = [2, 0, 3, 1]
     assert read(model, [scans[place] for place in shuffled]) == [together[at] for at in shuffled]
-    # Two shards, each by a model of its own, as after an interruption.
-    shards = [read(PPOCR(ModelOptions(), runtime=runtime), scans[part::2]) for part in (0, 1)]
-    assert shards == [together[0::2], together[1::2]]
 
 
 @pytest.mark.parametrize("runtime", BOTH)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions, open_model, open_models
@@ -17,6 +18,7 @@ from keju.models.request_fields import (
 )
 from keju.running import run
 from keju.runs import RunFolder
+from tests.models.conftest import ask_once
 from tests.support.api_keys import set_api_keys
 from tests.support.making import make_dataset
 from tests.support.needing import inspect_missing
@@ -86,8 +88,6 @@ def test_each_of_them_makes_another_key(chat: Chat, dataset: Path, tmp_path: Pat
     }
     keys = {}
     for name, options in variants.items():
-        from msgspec.structs import replace
-
         run(dataset, [spec], tmp_path / name, options=replace(options, base_url=chat.url))
         keys[name] = {each.key for each in RunFolder.open(tmp_path / name).responses()}
     assert len(set.union(*keys.values())) == 3 * len(variants)
@@ -150,21 +150,10 @@ def test_an_extra_field_goes_before_the_switch_and_joins_its_table():
 @inspect_missing
 def test_a_parameter_that_inspect_drops_can_be_sent_as_an_extra_field(chat: Chat):
     """`--preset mcs-bench --extra-body top_k=50` sends the paper's top-k through Inspect."""
-    import asyncio
-
-    from keju.items import Request
-
     chat.plan(images=True)
     asked = Decoding(temperature=0.8, top_k=50, extra_body={"top_k": 50})
-
-    async def go() -> dict[str, str] | None:
-        model = open_model(OWN, ModelOptions(base_url=chat.url, decoding=asked))
-        question = Request(item="x", benchmark="b", task="T1", form="text", prompt="?")
-        answer = await model.answer(question, ())
-        await model.close()
-        return answer.decoding
-
-    assert asyncio.run(go()) == {"temperature": "0.8", "top_k": "50"}
+    said = ask_once(OWN, base_url=chat.url, decoding=asked)
+    assert said.decoding == {"temperature": "0.8", "top_k": "50"}
     assert json.loads(chat.stats()["bodies"][0])["top_k"] == 50
 
 

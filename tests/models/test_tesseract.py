@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import shutil
 import stat
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from keju.errors import PrerequisiteError, UsageError
-from keju.items import AnswerForm, ImageRef, Request
 from keju.models import ModelOptions, check_models, open_model, open_models, role_of
 from keju.models.base import Answer, AskError
 from keju.models.registry import computes_here
 from keju.models.tesseract import Tesseract
+from tests.models.conftest import page_request, white_png
 
-IMAGE = ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1)
 HEAD = (
     "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
 )
@@ -37,25 +34,8 @@ TABLE = "\n".join(
 )
 
 
-def request(form: AnswerForm = "transcription", images: int = 1) -> Request:
-    return Request(
-        item="page-1",
-        benchmark="AncientDoc",
-        task="page_level_ocr",
-        form=form,
-        prompt="?",
-        images=(IMAGE,) * images,
-    )
-
-
-def png() -> bytes:
-    buffer = io.BytesIO()
-    Image.new("RGB", (400, 300), "white").save(buffer, "PNG")
-    return buffer.getvalue()
-
-
 def ask(model: Tesseract, *images: bytes) -> Answer:
-    return asyncio.run(model.answer(request(images=len(images)), images))
+    return asyncio.run(model.answer(page_request(images=len(images)), images))
 
 
 @pytest.fixture
@@ -83,7 +63,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_lines_come_in_the_program_s_order_with_boxes_and_confidence(program: Path):
-    answer = ask(Tesseract(ModelOptions()), png())
+    answer = ask(Tesseract(ModelOptions()), white_png())
     assert answer.text == '天地玄黃\n"宙'
     assert [line.confidence for line in answer.lines] == [pytest.approx(0.85), 0.6]
     assert answer.lines[0].polygon == ((300, 10), (340, 10), (340, 260), (300, 260))
@@ -92,21 +72,21 @@ def test_lines_come_in_the_program_s_order_with_boxes_and_confidence(program: Pa
 
 
 def test_several_images_are_read_one_after_the_other(program: Path):
-    answer = ask(Tesseract(ModelOptions()), png(), png())
+    answer = ask(Tesseract(ModelOptions()), white_png(), white_png())
     assert answer.text == '天地玄黃\n"宙\n天地玄黃\n"宙'
     assert len({line.id for line in answer.lines}) == 4
 
 
 def test_an_image_without_writing_gives_an_empty_answer(program: Path):
     (program / "table.tsv").write_text(HEAD + "\n")
-    answer = ask(Tesseract(ModelOptions()), png())
+    answer = ask(Tesseract(ModelOptions()), white_png())
     assert (answer.text, answer.status) == ("", "empty")
 
 
 def test_a_failing_program_is_an_answerless_request(program: Path):
     (program / "does").write_text("cat >/dev/null; echo out of ink >&2; exit 3\n")
     with pytest.raises(AskError, match="3: out of ink") as caught:
-        ask(Tesseract(ModelOptions()), png())
+        ask(Tesseract(ModelOptions()), white_png())
     assert caught.value.kind == "engine"
 
 
@@ -120,14 +100,14 @@ def test_a_failing_program_is_an_answerless_request(program: Path):
 def test_a_program_that_ends_without_words_has_a_reason(program: Path, does: str, words: str):
     (program / "does").write_text(f"{does}\n")
     with pytest.raises(AskError) as caught:
-        ask(Tesseract(ModelOptions()), png())
+        ask(Tesseract(ModelOptions()), white_png())
     assert str(caught.value) == words
 
 
 def test_a_program_that_takes_too_long_is_ended(program: Path):
     (program / "does").write_text("exec sleep 60\n")
     with pytest.raises(AskError, match=r"more than 0\.5 s") as caught:
-        ask(Tesseract(ModelOptions(timeout=0.5)), png())
+        ask(Tesseract(ModelOptions(timeout=0.5)), white_png())
     assert caught.value.kind == "timeout"
 
 
@@ -139,9 +119,9 @@ def test_an_image_that_cannot_be_read_is_an_answerless_request(program: Path):
 
 def test_it_answers_transcriptions_of_images_only(program: Path):
     model = Tesseract(ModelOptions())
-    assert model.unsupported_reason(request()) == ""
-    assert "boxes" in model.unsupported_reason(request("boxes"))
-    assert "no image" in model.unsupported_reason(request(images=0))
+    assert model.unsupported_reason(page_request()) == ""
+    assert "boxes" in model.unsupported_reason(page_request("boxes"))
+    assert "no image" in model.unsupported_reason(page_request(images=0))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +144,7 @@ def test_language_and_page_segmentation_are_options_and_part_of_the_identity(
         segmentation,
     )
     assert (role_of(spec), computes_here(spec)) == ("engine", True)
-    asyncio.run(model.answer(request(), [png()]))
+    asyncio.run(model.answer(page_request(), [white_png()]))
     arguments = (program / "arguments").read_text().split()
     assert arguments == ["stdin", "stdout", "-l", language, "--psm", segmentation, "tsv"]
 
@@ -229,7 +209,7 @@ def test_the_real_program_reads_a_real_scan(shared: Path):
     except PrerequisiteError as missing:
         pytest.skip(str(missing))
     scan = shared / "data" / "real-pages" / "r01_jianmingmulu_ms.jpg"
-    answer = asyncio.run(model.answer(request(), [scan.read_bytes()]))
+    answer = asyncio.run(model.answer(page_request(), [scan.read_bytes()]))
     assert len(answer.lines) > 5
     assert answer.lines[0].polygon[0][0] > answer.lines[-1].polygon[0][0]
     assert answer.text == "\n".join(line.text for line in answer.lines)

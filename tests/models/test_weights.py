@@ -152,60 +152,51 @@ def test_the_language_model_of_got_is_compared(tmp_path: Path):
     assert outcomes(folder)["got"] == "cannot be verified"
 
 
-def _cut(folder: Path) -> None:
-    write_safetensors(folder / "model.safetensors", shapes_of(BERT), missing=1)
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a byte is missing": (
+        lambda at: write_safetensors(at / "model.safetensors", shapes_of(BERT), missing=1),
+        "the file has {:,} bytes, but its header states {:,}",
+    ),
+    "a pointer": (
+        lambda at: (at / "model.safetensors").write_text(POINTER, "utf-8"),
+        "not a safetensors file",
+    ),
+    "fewer layers": (
+        lambda at: write_safetensors(
+            at / "model.safetensors", shapes_of({**BERT, "num_hidden_layers": 11})
+        ),
+        "the weights have {} layers, but config.json states {}",
+    ),
+    "another vocabulary": (
+        lambda at: write_safetensors(
+            at / "model.safetensors", shapes_of({**BERT, "vocab_size": 99})
+        ),
+        "{} has the shape {}, but config.json states {}",
+    ),
+    "no embeddings": (
+        lambda at: write_safetensors(at / "model.safetensors", {"a": (1, 1)}),
+        "{} has the shape {}, but config.json states {}",
+    ),
+    "a pickle": (
+        lambda at: (at / "model.safetensors").rename(at / "pytorch_model.bin"),
+        "has pytorch_model.bin only",
+    ),
+    "no weights": (lambda at: (at / "model.safetensors").unlink(), "has no model.safetensors"),
+    "no config": (
+        lambda at: (at / "config.json").unlink(),
+        "the folder has neither config.json nor ONNX models. Give",
+    ),
+    "another type": (
+        lambda at: (at / "config.json").write_text('{"model_type": "gpt2"}', "utf-8"),
+        "model type {!r} is not supported, only {}",
+    ),
+}
 
 
-def _pointer(folder: Path) -> None:
-    text = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
-    (folder / "model.safetensors").write_text(text, "utf-8")
-
-
-def _other_layers(folder: Path) -> None:
-    tensors = shapes_of({**BERT, "num_hidden_layers": 11})
-    write_safetensors(folder / "model.safetensors", tensors)
-
-
-def _other_vocabulary(folder: Path) -> None:
-    write_safetensors(folder / "model.safetensors", shapes_of({**BERT, "vocab_size": 99}))
-
-
-def _no_embeddings(folder: Path) -> None:
-    write_safetensors(folder / "model.safetensors", {"a": (1, 1)})
-
-
-def _pickle(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-
-
-def _no_weights(folder: Path) -> None:
-    (folder / "model.safetensors").unlink()
-
-
-def _no_config(folder: Path) -> None:
-    (folder / "config.json").unlink()
-
-
-def _other_type(folder: Path) -> None:
-    (folder / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
-
-
-@pytest.mark.parametrize(
-    ("damage", "problem"),
-    [
-        (_cut, "the file has {:,} bytes, but its header states {:,}"),
-        (_pointer, "not a safetensors file"),
-        (_other_layers, "the weights have {} layers, but config.json states {}"),
-        (_other_vocabulary, "{} has the shape {}, but config.json states {}"),
-        (_no_embeddings, "{} has the shape {}, but config.json states {}"),
-        (_pickle, "has pytorch_model.bin only"),
-        (_no_weights, "has no model.safetensors"),
-        (_no_config, "the folder has neither config.json nor ONNX models. Give"),
-        (_other_type, "model type {!r} is not supported, only {}"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "problem"), DAMAGES.values(), ids=DAMAGES)
 def test_damaged_and_foreign_folders_are_refused(
-    tmp_path: Path, damage: Callable[[Path], None], problem: str
+    tmp_path: Path, damage: Callable[[Path], object], problem: str
 ):
     folder = write_folder(tmp_path / "w", BERT)
     damage(folder)
@@ -258,13 +249,10 @@ def test_the_results_exist_in_chinese(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "  roberta-large：不符：model_type 是 'bert'，应为 'roberta'" in lines
 
 
-def test_the_command_refuses_what_is_not_a_folder(tmp_path: Path):
-    done = keju("weights", "check", tmp_path / "none")
+@pytest.mark.parametrize(
+    ("name", "words"), [("none", "there is no folder"), ("", "is not a folder of weights")]
+)
+def test_the_command_refuses_what_is_not_a_folder_of_weights(tmp_path: Path, name: str, words: str):
+    done = keju("weights", "check", tmp_path / name)
     assert done.returncode == 2
-    assert "there is no folder" in done.stderr
-
-
-def test_the_command_refuses_a_folder_without_weights(tmp_path: Path):
-    done = keju("weights", "check", tmp_path)
-    assert done.returncode == 2
-    assert "is not a folder of weights" in done.stderr
+    assert words in done.stderr

@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from keju.reporting.conclusions import conclusion_lines
-from keju.reporting.page import write_report
+from keju.reporting.page import Report, write_report
 from keju.texts import using
 from tests.support.own_pages import scored_pages
 
@@ -29,40 +29,46 @@ def empty_on(*names: str) -> dict[str, str]:
     return {name: text[:2] if name in names else text for name, text in TEXTS.items()}
 
 
-def verdict_lines(folder: Path, language: str = "en") -> list[str]:
-    page = write_report([folder], folder / "r.html", language=language).page
-    tree = html.fromstring(page.read_text("utf-8"))
+def lines_of(report: Report) -> list[str]:
+    tree = html.fromstring(report.page.read_text("utf-8"))
     return [" ".join(each.text_content().split()) for each in tree.xpath("//*[@id='verdicts']//li")]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def verdict_lines(folder: Path, language: str = "en") -> list[str]:
+    return lines_of(write_report([folder], folder / "r.html", language=language))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     confused = {name: text.replace("曰", "日") for name, text in TEXTS.items()}
     answers = {"sparse": empty_on("b1/p", "b3/p"), "confused": confused, "right": TEXTS}
-    return scored_pages(tmp_path / "own", TEXTS, answers)
+    return scored_pages(tmp_path_factory.mktemp("conclusions") / "own", TEXTS, answers)
 
 
-def test_pages_left_nearly_empty_are_named_with_the_limit(folder):
-    found = [line for line in verdict_lines(folder) if "nearly empty" in line]
-    (line,) = found
+@pytest.fixture(scope="module")
+def report(folder: Path) -> Report:
+    return write_report([folder], folder / "en.html")
+
+
+def test_pages_left_nearly_empty_are_named_with_the_limit(report):
+    (line,) = [line for line in lines_of(report) if "nearly empty" in line]
     assert line.endswith(
         "sparse.jsonl left 2 of 4 pages nearly empty (fewer than 20 % of the characters of the "
         "text): b1/p, b3/p."
     )
-    tree = html.fromstring((folder / "r.html").read_text("utf-8"))
+    tree = html.fromstring(report.page.read_text("utf-8"))
     buttons = [(each.text, each.get("data-item")) for each in tree.xpath("//li/button")]
     assert buttons == [("b1/p", "1"), ("b3/p", "3")]
 
 
-def test_the_main_confusion_is_named_with_its_count_and_share(folder):
-    (line,) = [line for line in verdict_lines(folder) if "misread" in line]
+def test_the_main_confusion_is_named_with_its_count_and_share(report):
+    (line,) = [line for line in lines_of(report) if "misread" in line]
     assert line.endswith(
         "confused.jsonl reads 曰 as 日 at 8 of 8 places (100 % of its misread characters)."
     )
 
 
-def test_the_terminal_says_both(folder):
-    report = write_report([folder], folder / "r.html")
+def test_the_terminal_says_both(report):
     lines = list(conclusion_lines(report.view, report.run_set, report.misread))
     assert sum("nearly empty" in line and "b1/p, b3/p" in line for line in lines) == 1
     assert sum("reads 曰 as 日 at 8 of 8 places" in line for line in lines) == 1
@@ -170,12 +176,11 @@ WRONG = {**PAGES, "c2/p": "雲騰致雨露結為霜金生麗水玉出崑岡劍�
 )  # fmt: skip
 def test_an_error_that_one_page_causes_names_that_page(tmp_path, answers, language, words):
     folder = scored_pages(tmp_path / "own", PAGES, {"e": answers, "right": PAGES})
-    lines = verdict_lines(folder, language)
-    (line,) = [each for each in lines if words[0] in each]
+    report = write_report([folder], folder / "r.html", language=language)
+    (line,) = [each for each in lines_of(report) if words[0] in each]
     for each in words:
         assert each in line
     with using(language):
-        report = write_report([folder], folder / "r.html", language=language)
         said = conclusion_lines(report.view, report.run_set, report.misread)
         assert any(words[0] in each and words[1] in each for each in said)
 

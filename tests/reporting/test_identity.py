@@ -52,9 +52,10 @@ def library(folder: Path, dynasty: str, right: float) -> Path:
     return answered_run(folder, items, {"openai:m": right}, dataset_hash=dynasty, name=dynasty)
 
 
-@pytest.fixture
-def libraries(tmp_path) -> list[Path]:
-    return [library(tmp_path / "ming", "Ming", 1.0), library(tmp_path / "song", "Song", 0.0)]
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("libraries")
+    return [library(folder / "ming", "Ming", 1.0), library(folder / "song", "Song", 0.0)]
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,11 @@ from tests.support.own_pages import scored_pages
 
 TEXTS = {f"b{book}/p{page}": f"天地玄黃宇宙洪荒{chr(0x6000 + 8 * book + page)}"
          for book in range(4) for page in range(3)}  # fmt: skip
+SOME = dict(list(TEXTS.items())[:2])
+MOST = dict(list(TEXTS.items())[:-1])
 
 
+@cache
 def shown(folder: Path, language: str = "en") -> str:
     page = write_report([folder], folder / "r.html", language=language).page
     tree = html.fromstring(page.read_text("utf-8"))
@@ -30,11 +34,11 @@ def shown(folder: Path, language: str = "en") -> str:
     return " ".join(tree.text_content().split())
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An engine that is right, and a vendor whose results lack all pages but two."""
-    some = dict(list(TEXTS.items())[:2])
-    return scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "vendor": some})
+    answers = {"right": TEXTS, "vendor": SOME}
+    return scored_pages(tmp_path_factory.mktemp("means") / "own", TEXTS, answers)
 
 
 def test_a_model_without_answers_is_in_no_mean_over_models(folder):
@@ -58,16 +62,13 @@ def test_the_report_says_which_model_is_left_out(folder, language, sentence):
     assert sentence in shown(folder, language)
 
 
-def test_a_model_that_lacks_few_answers_is_in_the_mean(tmp_path):
-    most = dict(list(TEXTS.items())[:-1])
-    folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "most": most})
-    assert in_no_mean(load_runs([folder])) == []
-
-
-def test_where_all_models_lack_answers_none_is_left_out(tmp_path):
-    some = dict(list(TEXTS.items())[:2])
-    folder = scored_pages(tmp_path / "own", TEXTS, {"one": some, "two": some})
-    assert in_no_mean(load_runs([folder])) == []
+@pytest.mark.parametrize(
+    "answers",
+    [{"right": TEXTS, "most": MOST}, {"one": SOME, "two": SOME}],
+    ids=["one lacks few answers", "all lack answers"],
+)
+def test_a_model_is_not_left_out_of_the_means(tmp_path, answers):
+    assert in_no_mean(load_runs([scored_pages(tmp_path / "own", TEXTS, answers)])) == []
 
 
 def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):

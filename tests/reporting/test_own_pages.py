@@ -48,9 +48,9 @@ def scored(tmp_path: Path, benchmark: str, task: str) -> Path:
     return tmp_path / "run"
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> Path:
-    return scored(tmp_path, "pages", "page_ocr")
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return scored(tmp_path_factory.mktemp("own"), "pages", "page_ocr")
 
 
 def viewed(path: Path, *, published: bool = False) -> tuple[RunSet, View]:

@@ -20,11 +20,12 @@ ITEMS = [
 ]
 
 
-@pytest.fixture
-def runs(tmp_path):
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
     """A pipeline on images, and its text model on the true text."""
-    image = answered_run(tmp_path / "image", ITEMS, {PIPELINE: 0.7})
-    text = answered_run(tmp_path / "text", ITEMS, {"openai:q": 0.9}, settings={"gold-text": 0.0})
+    folder = tmp_path_factory.mktemp("inputs")
+    image = answered_run(folder / "image", ITEMS, {PIPELINE: 0.7})
+    text = answered_run(folder / "text", ITEMS, {"openai:q": 0.9}, settings={"gold-text": 0.0})
     return [image, text]
 
 

@@ -35,10 +35,10 @@ RELICS = [each.id for each in tasks() if each.domain == "Cultural Relic" and eac
 HOSTILE = "openai:\\input{/etc/passwd}%_&#$^~{\u202e"
 
 
-@pytest.fixture
-def run(tmp_path):
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
     """One item of each question with letters on relics: one model right on all, one on half."""
-    run = RunFolder(tmp_path / "mcs")
+    run = RunFolder(tmp_path_factory.mktemp("relics") / "mcs")
     items = [
         Item(id=f"{each}-{n}", benchmark="MCS-Bench", task=each, options=("a", "b"), answer="A")
         for each in RELICS
@@ -65,6 +65,18 @@ def run(tmp_path):
                 stream.write(msgspec.json.encode(response) + b"\n")
     score_run(run)
     return run.path
+
+
+@pytest.fixture(scope="module")
+def report(run):
+    """Of that run, with the papers' own rows."""
+    return write_report([run], run.parent / "report.html", published=True)
+
+
+@pytest.fixture(scope="module")
+def tables(report):
+    """The papers' tables of that run, with the papers' own rows."""
+    return {table.name: table for table in report.paper_tables}
 
 
 def lines(name: str) -> list[dict[str, str]]:
@@ -98,8 +110,8 @@ def test_a_column_that_is_misprinted_is_named(tmp_path):
     assert not by_name[False].notes
 
 
-def test_printed_cells_stand_as_printed_and_the_best_is_found_again(run):
-    table = tables_of(run, published=True)["Table 20"]
+def test_printed_cells_stand_as_printed_and_the_best_is_found_again(tables):
+    table = tables["Table 20"]
     printed = published_tables("MCS-Bench")["Table 20"].columns["T33:Acc"]
     found = column(table, "T33:Acc")
     theirs = {model: cell.value for (source, model), cell in found.items() if source == "paper"}
@@ -114,8 +126,8 @@ def test_printed_cells_stand_as_printed_and_the_best_is_found_again(run):
     assert seconds == {("paper", model) for model in ranked if printed.values[model] == top}
 
 
-def test_a_mean_of_some_tasks_is_beside_the_printed_one_and_not_in_its_place(run):
-    table = tables_of(run, published=True)["Table 3"]
+def test_a_mean_of_some_tasks_is_beside_the_printed_one_and_not_in_its_place(tables):
+    table = tables["Table 3"]
     overall = column(table, "OverAll:mean")
     assert overall["paper", "Claude-3.5-Sonnet"].value == "44.55"
     four = [float(shipped("table-20", "Claude-3.5-Sonnet", f"{task}:Acc")) for task in RELICS]
@@ -130,8 +142,8 @@ def test_a_mean_of_some_tasks_is_beside_the_printed_one_and_not_in_its_place(run
     assert "Painting:mean" not in [each.name for each in table.headings]
 
 
-def test_a_mean_of_all_tasks_of_a_column_has_the_printed_value_alone(run):
-    table = tables_of(run, published=True)["Table 20"]
+def test_a_mean_of_all_tasks_of_a_column_has_the_printed_value_alone(tables):
+    table = tables["Table 20"]
     whole = column(table, "MCQ:mean")
     assert whole["paper", "GPT-4o"].value == shipped("table-20", "GPT-4o", "MCQ:mean")
     assert whole["recomputed", "GPT-4o"].value == "–"
@@ -141,8 +153,8 @@ def test_a_mean_of_all_tasks_of_a_column_has_the_printed_value_alone(run):
     assert partial["recomputed", "GPT-4o"].value == whole["paper", "GPT-4o"].value
 
 
-def test_a_recomputed_row_is_under_its_printed_one_and_says_so(run):
-    table = tables_of(run, published=True)["Table 3"]
+def test_a_recomputed_row_is_under_its_printed_one_and_says_so(tables):
+    table = tables["Table 3"]
     theirs = [(row.model, row.label) for row in table.rows if row.source != "this run"]
     assert theirs[:2] == [
         ("Claude-3.5-Sonnet", "paper"),
@@ -197,8 +209,7 @@ def test_one_person_keeps_the_own_row_in_table_7(tmp_path):
     assert not table.notes
 
 
-def test_rows_of_models_without_task_values_stay_as_printed(run):
-    tables = tables_of(run, published=True)
+def test_rows_of_models_without_task_values_stay_as_printed(tables):
     human = column(tables["Table 7"], "OverAll:mean")
     assert human["paper", "Human Baseline"].value == "68.24"
     assert ("recomputed", "Human Baseline") not in human
@@ -213,8 +224,8 @@ def test_rows_of_models_without_task_values_stay_as_printed(run):
     }  # fmt: skip
 
 
-def test_table_3_has_ranks_averages_and_groups(run):
-    table = tables_of(run, published=True)["Table 3"]
+def test_table_3_has_ranks_averages_and_groups(tables):
+    table = tables["Table 3"]
     ranks = column(table, "OverAll:rank")
     assert ranks["paper", "InternVL2.5-78B"].value == "1"
     assert ranks["paper", "Claude-3.5-Sonnet"].value == "7"
@@ -240,8 +251,8 @@ def test_table_3_has_ranks_averages_and_groups(run):
     assert printed == [row["model"] for row in lines("table-3")]
 
 
-def test_a_row_of_averages_is_never_the_best_and_no_own_row_is_in_it(run):
-    table = tables_of(run, published=True)["Table 20"]
+def test_a_row_of_averages_is_never_the_best_and_no_own_row_is_in_it(tables):
+    table = tables["Table 20"]
     for heading in table.headings:
         cell = column(table, heading.name)["paper", "Average"]
         assert not cell.best
@@ -457,19 +468,17 @@ def test_without_the_papers_rows_only_the_run_is_there(run):
         assert {row.source for row in table.rows} == {"this run"}
 
 
-def test_it_is_said_that_the_data_are_others(run, tmp_path):
+def test_it_is_said_that_the_data_are_others(run, report, tmp_path):
     (line,) = other_data(load_runs([run]))
     assert line.startswith("mine 1 has other items than the benchmark (T32 2 of 150")
-    write_report([run], tmp_path / "report.html", published=True)
-    page = (tmp_path / "report.html").read_text("utf-8")
+    page = report.page.read_text("utf-8")
     assert line in unescape(page)
     assert page.count("Comparison with published results") == 2
-    write_report([run], tmp_path / "report.html")
-    assert "Comparison with published results" not in (tmp_path / "report.html").read_text("utf-8")
+    alone = write_report([run], tmp_path / "alone.html").page.read_text("utf-8")
+    assert "Comparison with published results" not in alone
 
 
-def test_latex_is_whole_and_escaped(run, tmp_path):
-    report = write_report([run], tmp_path / "report.html", published=True)
+def test_latex_is_whole_and_escaped(report, tmp_path):
     written = {path.name: path.read_text("utf-8") for path in write_latex(report, tmp_path / "tex")}
     assert set(written) == {
         "mcs-bench-leaderboard.tex", "mcs-bench-table-3.tex", "mcs-bench-table-20.tex",
@@ -508,8 +517,7 @@ def test_what_latex_would_take_for_a_sign_is_printed():
     assert escaped("50% {x}") == r"50\% \{x\}"
 
 
-def test_csv_has_the_papers_columns_and_says_whose_a_row_is(run, tmp_path):
-    report = write_report([run], tmp_path / "report.html", published=True)
+def test_csv_has_the_papers_columns_and_says_whose_a_row_is(report, tmp_path):
     paths = {path.stem: path for path in write_csv(report, tmp_path / "csv")}
     rows = pl.read_csv(paths["mcs-bench-table-20"], infer_schema=False)
     assert rows.columns[:6] == ["model", "source", "group", "tasks", "T32:Acc", "T33:Acc"]
@@ -526,9 +534,8 @@ def test_csv_has_the_papers_columns_and_says_whose_a_row_is(run, tmp_path):
     ]  # fmt: skip
 
 
-def test_the_page_shows_the_printed_and_the_recomputed_value(run, tmp_path):
-    write_report([run], tmp_path / "report.html", published=True)
-    page = (tmp_path / "report.html").read_text("utf-8")
+def test_the_page_shows_the_printed_and_the_recomputed_value(report):
+    page = report.page.read_text("utf-8")
     start = page.index("<summary>MCS-Bench, Table 3")
     table = page[start : page.index("</table>", start)]
     rows = [

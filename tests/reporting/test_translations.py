@@ -58,14 +58,19 @@ def test_a_task_has_one_name_on_a_chinese_page():
     assert ZH.task_title("recognition/What") == "甲骨识别"
 
 
-@pytest.mark.parametrize("published", [False, True])
-def test_a_chinese_page_has_one_script_and_no_english_sentence(scored_run, tmp_path, published):
-    write_report([scored_run], tmp_path / "report.html", language="zh", published=published)
-    tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
-    found = list(own_texts(tree))
-    assert len(found) > 200
-    assert [text for text in found if in_script(text, "simplified") != text] == []
-    assert [text for text in found if ENGLISH.search(EXEMPT.sub("", text))] == []
+@pytest.fixture(scope="module", params=[False, True], ids=["alone", "published"])
+def page(request, shared_run, tmp_path_factory) -> str:
+    """The report in Chinese, without and with the papers' own rows."""
+    place = tmp_path_factory.mktemp("chinese") / "report.html"
+    report = write_report([shared_run], place, language="zh", published=request.param)
+    return report.page.read_text("utf-8")
+
+
+def test_a_chinese_page_has_one_script_and_no_english_sentence(page):
+    texts = list(own_texts(html.fromstring(page)))
+    assert len(texts) > 200
+    assert [text for text in texts if in_script(text, "simplified") != text] == []
+    assert [text for text in texts if ENGLISH.search(EXEMPT.sub("", text))] == []
 
 
 def own_texts(tree):
@@ -87,14 +92,16 @@ def test_the_notes_on_what_a_table_leaves_out_are_in_the_table():
     assert all(ZH(note) != note for _, note in notes)
 
 
-def test_the_page_is_chinese_and_what_models_said_is_not_translated(scored_run, tmp_path):
-    write_report([scored_run], tmp_path / "report.html", language="zh", published=True)
-    tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
+def test_the_page_is_chinese_and_what_models_said_is_not_translated(page):
+    tree = html.fromstring(page)
     assert tree.xpath("/html/@lang") == ["zh"]
     headings = [heading.text_content() for heading in tree.xpath("//h2")]
     assert "排行榜" in headings
     assert not [each for each in headings if re.search("[A-Za-z]", each)]
     assert not tree.xpath("//img")
     assert HOSTILE not in html.tostring(tree, encoding="unicode")
+
+
+def test_another_language_is_refused(shared_run, tmp_path):
     with pytest.raises(UsageError, match="there are en, zh"):
-        write_report([scored_run], tmp_path / "report.html", language="fr")
+        write_report([shared_run], tmp_path / "report.html", language="fr")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from keju.running import Budget, RateLimits, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, BudgetTracker, CostEstimator
 from keju.running.prices import Price, Prices
 from keju.runs import RunFolder
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
@@ -229,8 +229,7 @@ def test_wrong_limits_are_refused_before_anything_is_written(
 
 def test_the_command_says_what_is_left_and_ends_with_1(chat: Chat, dataset: Path, out: Path):
     chat.plan()
-    command = [*run_command(dataset, out, chat), "--max-requests", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = keju(*run_command(dataset, out, chat)[3:], "--max-requests", "5")
     assert done.returncode == 1
     assert "Stopped: the limit --max-requests 5 is reached" in done.stdout
     assert "15 without a response yet. Run the same command again to continue" in done.stdout

@@ -127,15 +127,17 @@ class Counting:
     concurrency = 1
 
     def __init__(self) -> None:
-        self.most = 0
+        self.answered = self.most = 0
         self.identity = {"kind": "counting"}
 
     def unsupported_reason(self, request: Request) -> str:
         return ""
 
     async def answer(self, request: Request, images: object) -> Answer:
-        alive = sum(isinstance(each, Item) for each in gc.get_objects())
-        self.most = max(self.most, alive)
+        if self.answered % 10 == 0:  # a count takes long, and a list would be there all the time
+            alive = sum(isinstance(each, Item) for each in gc.get_objects())
+            self.most = max(self.most, alive)
+        self.answered += 1
         return Answer(text="天")
 
     async def close(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from keju.models import Decoding, ModelOptions
 from keju.running import Policy, Selection, run
 from keju.running.failures import hint_of
 from keju.runs import RunFolder
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.serving import Chat, run_command
 
@@ -94,9 +94,7 @@ def test_the_command_reports_the_words_of_the_server_and_a_hint(
     chat: Chat, dataset: Path, tmp_path: Path
 ):
     chat.plan(refusals=[refusing("The model `served` does not exist.")])
-    said = subprocess.run(
-        run_command(dataset, tmp_path / "r", chat), capture_output=True, text=True, check=False
-    )
+    said = keju(*run_command(dataset, tmp_path / "r", chat)[3:])
     assert said.returncode == 1
     assert chat.stats()["requests"] == 5
     assert "was stopped: 5 requests failed with the same message" in said.stdout
@@ -111,7 +109,9 @@ def test_a_key_that_was_wrong_is_corrected_in_the_same_run(
     chat.plan(modes=["401"], times=-1)
     options = ModelOptions(base_url=chat.url)
     stopped = run(dataset, ["openai:served"], tmp_path / "r", options=options)
-    assert stopped.failures == 5
+    model = stopped.models[0]
+    assert (stopped.failures, model.left) == (5, 33)
+    assert model.halted.endswith("HTTP 401: told to answer 401")
     assert "--retry-failed" in stopped.advice
     chat.plan()
     policy = Policy(retry_failed=True)

@@ -13,6 +13,7 @@ from keju.items import Response
 from keju.models import ModelOptions
 from keju.running import run
 from keju.runs import RunFolder
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
@@ -107,7 +108,7 @@ def test_a_full_disk_stops_the_run_cleanly_and_with_room_it_goes_on(
     assert 0 < len(kept) < 120
     lost = chat.stats()["requests"] - len(kept)
     assert lost <= 5  # those in flight when it stopped
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    assert keju(*command[3:]).returncode == 0
     responses = list(RunFolder.open(out).responses())
     assert len(responses) == len({r.item for r in responses}) == 120
     assert chat.stats()["requests"] == 120 + lost

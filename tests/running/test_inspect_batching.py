@@ -14,6 +14,7 @@ from keju.errors import UsageError
 from keju.models import ModelOptions, inspect_batches
 from keju.running import Policy, RunSummary, run
 from keju.runs import RunFolder
+from tests.running.conftest import BatchChat
 from tests.support.making import make_dataset
 from tests.support.needing import inspect_missing
 from tests.support.policies import policy_of
@@ -23,14 +24,6 @@ pytestmark = inspect_missing
 MODEL = "inspect:openai/gpt-4o"
 KEY = "sk-held-0123456789abcdef"
 ITEMS = 13
-
-
-@pytest.fixture
-def server() -> Iterator[Chat]:
-    chat = Chat("batch_server")
-    chat.plan()
-    yield chat
-    chat.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +39,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def working(server: Chat, **how: Any) -> Iterator[None]:
+def working(server: BatchChat, **how: Any) -> Iterator[None]:
     """The server works on its batches all the while."""
     done = threading.Event()
 
@@ -79,7 +72,7 @@ def stored(out: Path) -> set[tuple[object, ...]]:
 
 
 def test_answers_from_batches_are_those_asked_directly(
-    server: Chat, dataset: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    server: BatchChat, dataset: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     assert go(dataset, tmp_path / "direct", server, batch=False).complete
     server.plan()
@@ -88,7 +81,7 @@ def test_answers_from_batches_are_those_asked_directly(
     assert summary.complete
     assert stored(tmp_path / "r") == stored(tmp_path / "direct")
     # One is asked directly, so that what is wrong is seen at once; each is paid for once.
-    seen = server.get("seen")
+    seen = server.seen()
     assert sum(seen["uploads"]) == ITEMS - 1
     assert max(seen["uploads"]) <= 4
     assert server.stats()["requests"] == ITEMS
@@ -97,7 +90,7 @@ def test_answers_from_batches_are_those_asked_directly(
 
 
 def test_a_line_that_failed_is_the_failure_of_its_request_alone(
-    server: Chat, dataset: Path, tmp_path: Path
+    server: BatchChat, dataset: Path, tmp_path: Path
 ):
     with working(server):
         server.plan(modes=["400"], share=0.4, times=-1)
@@ -113,7 +106,7 @@ def test_a_line_that_failed_is_the_failure_of_its_request_alone(
 
 
 def test_what_expired_fails_and_what_was_answered_is_kept(
-    server: Chat, dataset: Path, tmp_path: Path
+    server: BatchChat, dataset: Path, tmp_path: Path
 ):
     with working(server, status="expired", share=0.5):
         summary = go(dataset, tmp_path / "r", server)
@@ -123,7 +116,7 @@ def test_what_expired_fails_and_what_was_answered_is_kept(
 
 
 def test_a_refused_submission_fails_its_own_batch_and_the_rest_goes_on(
-    server: Chat, dataset: Path, tmp_path: Path
+    server: BatchChat, dataset: Path, tmp_path: Path
 ):
     with working(server):
         server.plan(refuse=403)
@@ -134,28 +127,24 @@ def test_a_refused_submission_fails_its_own_batch_and_the_rest_goes_on(
 
 
 def test_a_wrong_key_is_seen_before_anything_is_submitted(
-    server: Chat, dataset: Path, tmp_path: Path
+    server: BatchChat, dataset: Path, tmp_path: Path
 ):
     server.plan(modes=["401"], times=-1)
     summary = go(dataset, tmp_path / "r", server)
     assert (summary.failures, summary.left) == (1, ITEMS - 1)
-    assert server.get("seen")["uploads"] == []
+    assert server.seen()["uploads"] == []
 
 
-def test_a_provider_without_batches_is_refused(server: Chat, dataset: Path, tmp_path: Path):
+def test_a_provider_without_batches_is_refused(server: BatchChat, dataset: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="Inspect supports batches of anthropic, google, grok"):
         run(dataset, ["inspect:mockllm/model"], tmp_path / "r", policy=Policy(batch=True))
 
 
 def test_a_server_without_batch_endpoints_is_named_and_not_waited_for(
-    dataset: Path, tmp_path: Path
+    chat: Chat, dataset: Path, tmp_path: Path
 ):
-    server = Chat()
-    try:
-        server.plan()
-        with pytest.raises(UsageError, match=r"no batch endpoints \(GET /batches: HTTP 404\)"):
-            go(dataset, tmp_path / "r", server)
-        assert server.stats()["requests"] == 1
-        assert len(list(RunFolder.open(tmp_path / "r").responses())) == 1
-    finally:
-        server.stop()
+    chat.plan()
+    with pytest.raises(UsageError, match=r"no batch endpoints \(GET /batches: HTTP 404\)"):
+        go(dataset, tmp_path / "r", chat)
+    assert chat.stats()["requests"] == 1
+    assert len(list(RunFolder.open(tmp_path / "r").responses())) == 1

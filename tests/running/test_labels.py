@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +24,7 @@ from keju.runs import RunFolder
 from keju.runs.manifest import LONGEST_LABEL, checked_label
 from keju.runs.served_models import changed_models
 from keju.scoring import score_run
+from tests.support.commanding import keju
 from tests.support.making import make_dataset
 from tests.support.serving import Chat, run_command
 
@@ -38,13 +37,6 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[Chat]:
-    server = Chat()
-    yield server
-    server.stop()
 
 
 def go(dataset: Path, out: Path, label: str | None, **options: object) -> RunSummary:
@@ -184,10 +176,7 @@ def test_a_resumed_run_does_not_mix_models_silently(dataset: Path, tmp_path: Pat
     chat.plan(serves=[["m-0513", "fp_1"]])
     ask(dataset, out, chat, limit=2)
     chat.plan(serves=[["m-0513", "fp_2"]])
-    done = subprocess.run(
-        run_command(dataset, out, chat), capture_output=True, encoding="utf-8", check=False,
-        timeout=300, env={**os.environ, "COLUMNS": "200"},
-    )  # fmt: skip
+    done = keju(*run_command(dataset, out, chat)[3:], env={**os.environ, "COLUMNS": "200"})
     assert done.returncode == 0, done.stderr
     (line,) = (line for line in done.stdout.splitlines() if "m-0513 (fp_1)" in line)
     assert re.search(r"\b2\b.*\b4\b|\b4\b.*\b2\b", line)

@@ -6,7 +6,6 @@ The servers are real ones of the OpenAI form.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,22 +13,14 @@ import pytest
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.runs import RunFolder
+from tests.running.conftest import BatchChat
 from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.needing import inspect_missing
-from tests.support.serving import Chat
 
 PROMPTS = '[tasks.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n'
 WORDINGS = 4
 """Two wordings, each without examples and with one."""
-
-
-@pytest.fixture
-def server() -> Iterator[Chat]:
-    chat = Chat("batch_server")
-    chat.plan(images=True, says="B")
-    yield chat
-    chat.stop()
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +35,9 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def ask(dataset: Path, out: Path, server: Chat, model: str, *more: str, status: int = 0) -> None:
+def ask(
+    dataset: Path, out: Path, server: BatchChat, model: str, *more: str, status: int = 0
+) -> None:
     prompts = out.parent / "mine.toml"
     prompts.write_text(PROMPTS, "utf-8")
     done = keju("run", dataset, "--model", model, "--base-url", server.url, "--out", out,
@@ -53,7 +46,7 @@ def ask(dataset: Path, out: Path, server: Chat, model: str, *more: str, status: 
     assert done.returncode == status, done.stderr
 
 
-def turns(server: Chat, start: int = 0) -> list[str]:
+def turns(server: BatchChat, start: int = 0) -> list[str]:
     """The messages of each request from `start` on, in any order."""
     found = []
     for body in map(json.loads, server.stats()["bodies"][start:]):
@@ -72,14 +65,15 @@ def stored(out: Path) -> set[tuple[str, ...]]:
 
 
 def test_batches_are_sent_and_stored_as_requests_that_are_asked_directly(
-    server: Chat, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: BatchChat, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-routes-0123456789abcdef")
+    server.plan(images=True, says="B")
     ask(dataset, tmp_path / "direct", server, "openai:served")
     count = server.stats()["requests"]
     assert count == 2 * WORDINGS
     ask(dataset, tmp_path / "batched", server, "openai:served", "--batch", status=1)
-    assert server.get("seen")["uploads"] == [count - 1]
+    assert server.seen()["uploads"] == [count - 1]
     server.post("work", {})
     ask(dataset, tmp_path / "batched", server, "openai:served", "--batch")
     assert turns(server, count) == turns(server)[::2]
@@ -92,10 +86,11 @@ def test_batches_are_sent_and_stored_as_requests_that_are_asked_directly(
 
 @inspect_missing
 def test_models_of_inspect_are_sent_the_same_turns(
-    server: Chat, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: BatchChat, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
         monkeypatch.setenv(name, "sk-routes-0123456789abcdef")
+    server.plan(images=True, says="B")
     ask(dataset, tmp_path / "direct", server, "openai:served")
     count = server.stats()["requests"]
     ask(dataset, tmp_path / "inspect", server, "inspect:openai-api/local/served")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ from keju.building.drafting.asking import DraftSettings
 from keju.building.drafting.step import STEP
 from keju.building.engine import Engine
 from keju.building.running import StepCall, run_step
+from keju.cli.permission import permission
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -487,12 +489,34 @@ def on_terminal(arguments: Sequence[object], typed: bytes) -> tuple[int, str]:
     return process.wait(timeout=60), said.decode("utf-8", "replace")
 
 
+class Terminal(io.StringIO):
+    """What a person types, or what a person is shown."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"),
+    [
+        *((text, True) for text in ("y", " YES ", "是")),
+        *((text, False) for text in ("", "no", "yep", "y y", "1", "是吗", "\x04")),
+    ],
+)
+def test_only_a_clear_yes_is_a_permission(monkeypatch: pytest.MonkeyPatch, typed: str, given: bool):
+    monkeypatch.setattr(sys, "stdin", Terminal(f"{typed}\n"))
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    ask_person = permission(given=False).ask
+    assert ask_person is not None
+    assert ask_person("May they be sent?") == given
+    assert "May they be sent?" in sys.stderr.getvalue()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("typed", ["y", " YES ", "是"])
-def test_a_yes_on_the_terminal_sends(far: Chat, tmp_path: Path, typed: str):
+def test_a_yes_on_the_terminal_sends(far: Chat, tmp_path: Path):
     data = dataset(tmp_path / "d", "unknown")
     asks = ["run", data, "--model", "openai:m", "--base-url", ELSEWHERE, "--out", tmp_path / "r"]
-    status, said = on_terminal(asks, f"{typed}\n".encode())
+    status, said = on_terminal(asks, b"y\n")
     assert status == 0, said
     assert "Send them?" in said
     assert far.stats()["requests"] == 2
@@ -501,7 +525,7 @@ def test_a_yes_on_the_terminal_sends(far: Chat, tmp_path: Path, typed: str):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("typed", ["", "no", "yep", "y y", "1", "是吗", "\x04"])
+@pytest.mark.parametrize("typed", ["no", "\x04"])
 def test_anything_else_on_the_terminal_does_not(far: Chat, tmp_path: Path, typed: str):
     data = dataset(tmp_path / "d", "unknown")
     asks = ["run", data, "--model", "openai:m", "--base-url", ELSEWHERE, "--out", tmp_path / "r"]

@@ -18,20 +18,17 @@ from rich.console import Console
 from keju.datasets.store import DatasetWriter
 from keju.errors import PrerequisiteError, UsageError
 from keju.models import Decoding, ModelOptions
-from keju.running import Policy, RunSummary, Selection, run
+from keju.running import Policy, ResponseStore, RunSummary, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run, stored_scores
 from tests.support import children
+from tests.support.commanding import keju
 from tests.support.making import make_dataset, page_item, picture
 from tests.support.policies import policy_of
 from tests.support.serving import Chat, run_command
 
 KEY = "sk-run-0123456789abcdefABCDEF"
 MODEL = "openai:served"
-TRANSIENT = [
-    "429", "429-after", "429-date", "500", "503", "drop-before", "drop-body", "html", "html-502",
-    "truncated-json", "wrong-json", "empty-choices", "error-object",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -101,23 +98,6 @@ def test_what_is_stored_is_never_asked_again(chat: Chat, dataset: Path, out: Pat
     assert chat.stats()["requests"] == 0
 
 
-@pytest.mark.parametrize("mode", TRANSIENT)
-def test_each_passing_fault_ends_in_an_answer(chat: Chat, dataset: Path, out: Path, mode: str):
-    chat.plan(modes=[mode], after="0.05")
-    summary = go(dataset, out, chat.url, selection=Selection(limit=6))
-    assert summary.models[0].statuses == {"answered": 6}
-    assert summary.models[0].attempts == 12
-    assert chat.stats()["requests"] == 12
-
-
-def test_a_storm_of_all_faults_ends_with_every_item_answered(chat: Chat, dataset: Path, out: Path):
-    chat.plan(modes=[*TRANSIENT, "slow-body"], share=0.5, times=2, after="0.05", slow=0.1)
-    summary = go(dataset, out, chat.url)
-    assert summary.models[0].statuses == {"answered": 40}
-    assert all(r.text == f"answer to {r.item}" for r in RunFolder.open(out).responses())
-    assert set(items_of(out).values()) == {1}
-
-
 def test_a_server_that_bears_few_at_once_is_asked_slower(chat: Chat, dataset: Path, out: Path):
     chat.plan(cap=3, delay=0.02)
     summary = go(dataset, out, chat.url, policy=policy_of(concurrency=32, first_wait=0.05))
@@ -146,18 +126,6 @@ def test_lasting_failures_are_stored_as_failures_and_asked_again_only_when_told(
     assert again.complete
     assert again.models[0].statuses == {"answered": 40}
     assert items_of(out) == {f"i{n:04}": 1 for n in range(40)}
-
-
-def test_a_dead_server_is_given_up_and_the_rest_is_left(chat: Chat, dataset: Path, out: Path):
-    chat.plan(modes=["401"], times=-1)
-    summary = go(dataset, out, chat.url)
-    model = summary.models[0]
-    assert model.halted.endswith("HTTP 401: told to answer 401")
-    assert model.left + model.asked == 40
-    assert model.left > 0
-    assert "--retry-failed" in summary.advice
-    chat.plan()
-    assert go(dataset, out, chat.url, policy=Policy(retry_failed=True)).complete
 
 
 @pytest.mark.parametrize("modes", [["401"], ["drop-before"]])
@@ -439,9 +407,7 @@ def test_a_signal_stops_the_run_cleanly_and_tells_how_to_go_on(
     seen = chat.stats()
     # All that was sent was waited for and kept.
     assert sum(items_of(out).values()) == seen["requests"] < 40
-    process = started(dataset, out, chat)
-    process.communicate(timeout=90)
-    assert process.returncode == 0
+    assert keju(*run_command(dataset, out, chat)[3:]).returncode == 0
     assert items_of(out) == {f"i{n:04}": 1 for n in range(40)}
     assert chat.stats()["requests"] == 40
 
@@ -460,13 +426,12 @@ def test_a_second_ctrl_c_does_not_wait(chat: Chat, dataset: Path, out: Path):
 
 
 def test_a_second_writer_is_refused_in_one_line(chat: Chat, dataset: Path, out: Path):
-    chat.plan(delay=5)
-    process = started(dataset, out, chat)
-    wait_for_requests(chat, 1)
-    second = started(dataset, out, chat)
-    _, errors = second.communicate(timeout=90)
+    chat.plan()
+    command = run_command(dataset, out, chat)[3:]
+    with ResponseStore(RunFolder(out)):
+        second = keju(*command)
     assert second.returncode == 2
-    assert errors.count("\n") == 1
-    assert "another keju is writing to this run" in errors
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=90)
+    assert second.stderr.count("\n") == 1
+    assert "another keju is writing to this run" in second.stderr
+    assert chat.stats()["requests"] == 0
+    assert keju(*command).returncode == 0

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -173,28 +171,6 @@ def test_a_damaged_line_is_named(folder: RunFolder):
         pass
     with ResponseStore(RunFolder(folder.path.parent / "other")):
         pass
-
-
-def test_a_second_writer_is_refused_in_one_line(folder: RunFolder):
-    code = (
-        "import sys; from pathlib import Path; from keju.running import ResponseStore; "
-        "from keju.runs import RunFolder; from keju.errors import UsageError\n"
-        "try:\n"
-        "    with ResponseStore(RunFolder(Path(sys.argv[1]))): print('in')\n"
-        "except UsageError as error: print(error)"
-    )
-
-    def other() -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", code, folder.path], capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
-    with ResponseStore(folder):
-        said = other()
-        assert "another keju is writing to this run" in said
-        assert "\n" not in said
-    assert other() == "in"
 
 
 def test_a_full_disk_leaves_no_half_line(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):

@@ -63,13 +63,11 @@ def test_variants_and_script_are_told_apart(make):
     assert [score.stats[f"edits_{layer}"] for layer in LAYERS] == [3, 3, 3, 1, 0]
 
 
-def test_the_official_protocol_reads_the_simplified_answer(make):
-    item, response = make("T1", "學而時習", "學而時習", answer_simplified="学而时习")
-    assert by_metric(score_answer(item, response), "official")["CR"].value == 1
-
-
-def test_without_a_simplified_answer_it_is_derived(make):
-    item, response = make("T1", "學而時習", "學而時習")
+@pytest.mark.parametrize(
+    "simplified", [{"answer_simplified": "学而时习"}, {}], ids=["given", "derived"]
+)
+def test_the_official_protocol_reads_the_simplified_answer(make, simplified):
+    item, response = make("T1", "學而時習", "學而時習", **simplified)
     assert by_metric(score_answer(item, response), "official")["CR"].value == 1
 
 
@@ -79,12 +77,17 @@ def parts(make, truth, text, **others):
     return [scores[name].value for name in ("CER", "CER_recognition", "CER_layout")]
 
 
-def test_columns_out_of_order_are_layout_error_alone(make):
-    assert parts(make, "天地玄黄\n宇宙洪荒", "宇宙洪荒天地玄黄") == [1, 0, 1]
-
-
-def test_variants_are_no_recognition_error_at_the_last_layer(make):
-    assert parts(make, "為學日益", "益日学为") == [1, 0, 1]
+@pytest.mark.parametrize(
+    ("truth", "text", "expected"),
+    [
+        ("天地玄黄\n宇宙洪荒", "宇宙洪荒天地玄黄", [1, 0, 1]),
+        ("為學日益", "益日学为", [1, 0, 1]),
+        ("天地玄黄", "", [1, 1, 0]),
+    ],
+    ids=["columns out of order", "variants out of order", "no answer"],
+)
+def test_layout_error_and_recognition_error_are_told_apart(make, truth, text, expected):
+    assert parts(make, truth, text) == expected
 
 
 def test_line_breaks_on_either_side_change_no_part(make):
@@ -95,10 +98,6 @@ def test_line_breaks_on_either_side_change_no_part(make):
             for known in ((), lines):
                 found = parts(make, truth, text, lines=known)
                 assert found[1:] == [1 / 12, found[0] - 1 / 12]
-
-
-def test_an_empty_answer_is_recognition_error_and_no_layout_error(make):
-    assert parts(make, "天地玄黄", "") == [1, 1, 0]
 
 
 @pytest.mark.parametrize("status", ["failed", "filtered"])

@@ -328,25 +328,6 @@ class ChatServer:
     async def go_think(self, *_: object) -> web.Response:
         return web.json_response(completion("<think>\nhm\n</think>\n\nB"))
 
-    async def go_max_tokens(self, request: web.Request, item: str, mode: str) -> web.Response:
-        del mode
-        if b'"max_tokens"' in await request.read():
-            words = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
-            return failure(400, words, "unsupported_parameter")
-        self.answered[item] += 1
-        return web.json_response(completion(f"answer to {item}"))
-
-    async def go_no_top_k(self, request: web.Request, item: str, mode: str) -> web.Response:
-        del mode
-        sent = json.loads(await request.read())
-        if "top_k" in sent:
-            return failure(400, "Unrecognized request argument supplied: top_k")
-        if "temperature" in sent:
-            words = "Unsupported value: 'temperature' does not support 0.8 with this model."
-            return failure(400, words, "unsupported_value")
-        self.answered[item] += 1
-        return web.json_response(completion(f"answer to {item}"))
-
 
 def routes(server: ChatServer) -> list[web.RouteDef]:
     handlers: dict[str, Callable[[web.Request], Awaitable[web.StreamResponse]]] = {

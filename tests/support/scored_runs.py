@@ -6,7 +6,6 @@ import io
 from pathlib import Path
 
 import msgspec
-import pytest
 from PIL import Image, ImageDraw
 
 from keju.datasets.store import DatasetWriter
@@ -29,12 +28,6 @@ def picture(shade: int) -> bytes:
     stream = io.BytesIO()
     image.save(stream, "PNG")
     return stream.getvalue()
-
-
-@pytest.fixture
-def scored_run(tmp_path: Path) -> Path:
-    """A run of two replayed models over three items: pages and a question."""
-    return make_scored_run(tmp_path)
 
 
 def make_scored_run(folder: Path) -> Path:

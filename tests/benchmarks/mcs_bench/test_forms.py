@@ -102,7 +102,8 @@ def test_every_name_of_a_field_has_one_meaning() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        ["论语", "说苑"], ["A. 论语", "B. 说苑"], {"A": "论语", "B": "说苑"},
+        ["论语", "说苑"], ["A. 论语", "B. 说苑"], ["A、论语", "B、说苑"], ["(A) 论语", "(B) 说苑"],
+        {"A": "论语", "B": "说苑"}, "A. 论语\nB. 说苑",
         {"option_a": "论语", "option_b": "说苑"}, "A、论语 B、说苑", "论语\n说苑", "论语|说苑",
         "论语；说苑", '["论语", "说苑"]', "['论语', '说苑']", ["A、论语 B、说苑"],
         [{"label": "A", "text": "论语"}, {"label": "B", "text": "说苑"}],
@@ -130,7 +131,9 @@ def test_options_of_another_form_are_refused(value: object) -> None:
         ("B", "B"), ("b", "B"), ("b.", "B"), ("(b)", "B"), ("答案：B", "B"), ("选项B", "B"),
         ("说苑", "B"), ("說苑", "B"), ("B 说苑", "B"), ("B、说苑", "B"), ("B.说苑", "B"),
         ("ｂ", "B"), ("答案是B", "B"), ("選Ｂ", "B"), ("**B**", "B"), ("b) 說苑。", "B"),
-        ("A、说苑", "A、说苑"), ("C", "C"), ("B或A", "B或A"), ("后汉书", "后汉书"), ("", ""),
+        (" B ", "B"), ("B、", "B"), ("（Ｂ）", "B"),
+        ("A、说苑", "A、说苑"), ("A. 说苑", "A. 说苑"), ("A good one", "A good one"), ("C", "C"),
+        ("AB", "AB"), ("B或A", "B或A"), ("后汉书", "后汉书"), ("2", "2"), ("", ""),
     ],
 )  # fmt: skip
 def test_an_answer_becomes_its_letter_where_that_is_sure(answer: str, letter: str) -> None:

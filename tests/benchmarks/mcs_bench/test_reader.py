@@ -151,30 +151,6 @@ def test_options_of_a_field_are_put_under_both_wordings(source: Source) -> None:
     assert item.answer == "B"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["A、说苑", "B、论语"], {"A": "说苑", "B": "论语"}, "A、说苑 B、论语",
-        "A. 说苑\nB. 论语", ["(A) 说苑", "(B) 论语"],
-    ],
-)  # fmt: skip
-def test_options_may_be_written_in_several_ways(source: Source, options: object) -> None:
-    source.read(APART | {"Options": options})
-    assert source.items()[0].options == ("说苑", "论语")
-
-
-@pytest.mark.parametrize(
-    ("answer", "letter"),
-    [("B", "B"), (" B ", "B"), ("B、", "B"), ("(B)", "B"), ("B、论语", "B"), ("论语", "B"),
-     ("詩經", "詩經"), ("AB", "AB")],
-)  # fmt: skip
-def test_the_answer_becomes_its_letter_where_that_is_sure(
-    source: Source, answer: str, letter: str
-) -> None:
-    source.read(APART | {"Answer": answer})
-    assert source.items()[0].answer == letter
-
-
 def test_of_punctuation_the_transcription_is_the_answer_without_marks(source: Source) -> None:
     source.read(OCR | {"Task_ID": 3, "Answer": "子曰：「學而，\n時習之。」𠀀"})
     assert source.items()[0].transcription == "子曰學而\n時習之𠀀"

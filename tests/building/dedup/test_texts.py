@@ -48,78 +48,64 @@ def groups(*items: Item, **settings: object) -> list[list[str]]:
     return [[items[at].id for at in group] for group in found.groups]
 
 
-def test_a_slip_in_a_long_text_is_a_duplicate():
-    assert groups(page("a", 1), page("b", 1, PASSAGE.replace("鳥", "烏", 1))) == [["a", "b"]]
+def choice(name: str, image: int, letter: str) -> Item:
+    """An item of T13: its 125 items have one question with one list of options (Table 5)."""
+    return page(name, image, letter, task="T13", options=("篆书", "隶书", "楷书"),
+                question="图中是什么字体？")  # fmt: skip
 
 
-def test_the_same_answer_about_another_picture_is_none():
-    assert groups(page("a", 1), page("b", 2)) == []
-    assert groups(page("a", 1), page("b", 2), same_image="never") == [["a", "b"]]
+def bare(name: str, answer: str) -> Item:
+    return Item(id=name, benchmark="MCS-Bench", task="T1", answer=answer)
 
 
-def test_by_the_papers_rule_the_similarity_of_the_pair_alone_decides():
-    # Trigram Jaccard .97: two texts about two images, whose answers differ by more than a slip.
-    question = LONG_QUESTION + PASSAGE
-    two = (asked("a", 1, question, "鵬"), asked("b", 2, question, "鯤"))
-    assert groups(*two) == []
-    assert groups(*two, jaccard_alone=True) == [["a", "b"]]
-    assert groups(page("a", 1), page("b", 2), jaccard_alone=True) == [["a", "b"]]
+ONE = page("a", 1)
+TWO_IMAGES = (page("a", 1), page("b", 2))
+# Trigram Jaccard .97: two texts about two images, whose answers differ by more than a slip.
+ALIKE = (asked("a", 1, LONG_QUESTION + PASSAGE, "鵬"),
+         asked("b", 2, LONG_QUESTION + PASSAGE, "鯤"))  # fmt: skip
+LONG = (asked("a", 1, LONG_QUESTION, PASSAGE), asked("b", 2, LONG_QUESTION, PASSAGE))
+CHOICES = (choice("a", 1, "A"), choice("b", 2, "A"), choice("c", 1, "B"))
+# One question has 30 characters of its own, the other 29.
+AT_THE_LIMIT = (asked("a", 1, LONG_QUESTION[:31], PASSAGE * 4),
+                asked("b", 1, LONG_QUESTION[:30], PASSAGE * 4))  # fmt: skip
+AB = [["a", "b"]]
+PAIRS = {
+    "a slip in a long text": ((ONE, page("b", 1, PASSAGE.replace("鳥", "烏", 1))), {}, AB),
+    "the same answer about another picture": (TWO_IMAGES, {}, []),
+    "the same answer whatever the picture": (TWO_IMAGES, {"same_image": "never"}, AB),
+    "texts that differ in their answers": (ALIKE, {}, []),
+    "the same by the paper's rule": (ALIKE, {"jaccard_alone": True}, AB),
+    "two pictures by the paper's rule": (TWO_IMAGES, {"jaccard_alone": True}, AB),
+    "choices about other images or of other letters by the paper's rule": (
+        CHOICES, {"jaccard_alone": True}, [],
+    ),
+    "choices about one image by the paper's rule": (
+        (*CHOICES, choice("d", 1, "A")), {"jaccard_alone": True}, [["a", "d"]],
+    ),
+    "pictures that fall together": (
+        (ONE, page("b", 2, metadata={CLUSTER: shorten_hash(ref(1).sha256)})), {}, AB,
+    ),
+    "a question of few words about two pictures": (
+        (asked("a", 1, "作者是誰？", "莊子"), asked("b", 2, "作者是誰？", "莊子")), {}, [],
+    ),
+    "a question of many words about two pictures": (LONG, {}, AB),
+    "the same with the picture": (LONG, {"same_image": "always"}, []),
+    "a long question about three pictures, a template": (
+        (*LONG, asked("c", 3, LONG_QUESTION, PASSAGE)), {}, [],
+    ),
+    "another short answer to a long question, a conflict": (
+        (asked("a", 1, PASSAGE, "莊子"), asked("b", 1, PASSAGE, "老子")), {}, [],
+    ),
+    "two tasks": ((ONE, page("b", 1, task="T8")), {}, []),
+    "texts without pictures": ((bare("a", PASSAGE), bare("b", PASSAGE[:-1])), {}, AB),
+    "a pair on both sides of the limit of own words": (AT_THE_LIMIT, {"own_words": 30}, AB),
+}  # fmt: skip
 
 
-def test_by_the_papers_rule_a_choice_is_compared_with_its_image():
-    # Section 2.3, Table 5: the 125 items of T13 have one question with one list of options.
-    def choice(name: str, image: int, letter: str) -> Item:
-        fields = {
-            "task": "T13",
-            "options": ("篆书", "隶书", "楷书"),
-            "question": "图中是什么字体？",
-        }
-        return page(name, image, letter, **fields)
-
-    three = (choice("a", 1, "A"), choice("b", 2, "A"), choice("c", 1, "B"))
-    assert groups(*three, jaccard_alone=True) == []
-    assert groups(*three, choice("d", 1, "A"), jaccard_alone=True) == [["a", "d"]]
-
-
-def test_pictures_that_fall_together_are_one():
-    clustered = page("b", 2, metadata={CLUSTER: shorten_hash(ref(1).sha256)})
-    assert groups(page("a", 1), clustered) == [["a", "b"]]
-
-
-def test_a_question_of_few_words_is_about_its_picture():
-    assert groups(asked("a", 1, "作者是誰？", "莊子"), asked("b", 2, "作者是誰？", "莊子")) == []
-
-
-def test_a_question_of_many_words_stands_without_its_picture():
-    two = asked("a", 1, LONG_QUESTION, PASSAGE), asked("b", 2, LONG_QUESTION, PASSAGE)
-    assert groups(*two) == [["a", "b"]]
-    assert groups(*two, same_image="always") == []
-
-
-def test_a_long_question_asked_of_three_pictures_is_a_template():
-    assert groups(*(asked(name, at, LONG_QUESTION, PASSAGE) for at, name in enumerate("abc"))) == []
-
-
-def test_another_short_answer_to_the_same_long_question_is_no_duplicate_but_a_conflict():
-    two = asked("a", 1, PASSAGE, "莊子"), asked("b", 1, PASSAGE, "老子")
-    assert groups(*two) == []
-
-
-def test_tasks_are_never_mixed():
-    assert groups(page("a", 1), page("b", 1, task="T8")) == []
-
-
-def test_texts_without_pictures_are_compared():
-    two = page("a", 1), page("b", 1, PASSAGE[:-1])
-    bare = [Item(id=each.id, benchmark="MCS-Bench", task="T1", answer=each.answer) for each in two]
-    assert groups(*bare) == [["a", "b"]]
-
-
-def test_a_pair_on_both_sides_of_the_limit_of_own_words_is_found():
-    """One question has 30 characters of its own, the other 29; the picture is the same."""
-    question = LONG_QUESTION[:31]
-    two = asked("a", 1, question, PASSAGE * 4), asked("b", 1, question[:-1], PASSAGE * 4)
-    assert groups(*two, own_words=30) == [["a", "b"]]
+@pytest.mark.parametrize("kind", PAIRS)
+def test_texts_that_are_duplicates_are_grouped(kind):
+    items, settings, expected = PAIRS[kind]
+    assert groups(*items, **settings) == expected
 
 
 @pytest.fixture

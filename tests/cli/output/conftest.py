@@ -1,5 +1,5 @@
 """A small scored run."""
 
-from tests.support.scored_runs import scored_run
+from tests.reporting.conftest import scored_run, shared_run
 
-__all__ = ["scored_run"]
+__all__ = ["scored_run", "shared_run"]

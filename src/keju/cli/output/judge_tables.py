@@ -123,8 +123,8 @@ def probes_table(probed: ProbingResult) -> Table:
     """A row for each judge and probe: the mean grade, its change with interval and p, a verdict."""
     table = plain_table(
         *name_columns(
-            "judge", "probe", "what is done", "answers", "mean", "against", "change", "95 % interval",
-            "p", "verdict",
+            "judge", "probe", "what is done", "answers", "mean", "against", "change",
+            "95 % interval", "p", "verdict",
         ),
         right=[3, 4, 6, 7, 8],
     )  # fmt: skip
@@ -189,7 +189,9 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
     papers' formulas; judges and a person against the other raters; the best judge.
     """
     table = plain_table(
-        *name_columns("task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)"),
+        *name_columns(
+            "task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)"
+        ),
         right=[1, 2, 3, 4, 5], title=_("Agreement among people (Krippendorff)"),
     )  # fmt: skip
     for each in found.raters:

@@ -46,7 +46,7 @@ def sums_table(plan: Plan) -> Table:
     for model in dict.fromkeys(row.model for row in plan.rows):
         rows = [row for row in plan.rows if row.model == model]
         counts = [len(rows), sum(row.calls for row in rows)]
-        counts += [sum(row.stored for row in rows)] if stored_column else []
+        counts += [sum(row.stored for row in rows)] if stored else []
         counts += [sum(row.images for row in rows)]
         counts += [sum(sum(row.declined.values()) for row in rows)]
         table.add_row(model, *(f"{count:,}" for count in counts))
