@@ -56,7 +56,6 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/texts/keju.po",
         "keju/texts/keju.mo",
         "keju/benchmarks/obi_bench/obi-bench.mo",
-        "keju/cli/assets/zh_help.toml",
     ):
         assert part in names
     assert sum(name.startswith("keju/datasets/mini/data/images/") for name in names) >= 12

@@ -16,15 +16,28 @@ import io
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import typer
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from msgspec.structs import fields
 from rich.console import Console
 
+from keju.building.sources import SOURCES, get_source_form
+from keju.building.sources.saved_pages import Sidecar
+from keju.building.steps import STEPS
+from keju.cli.app import app
+from keju.cli.benchmark_files import add_benchmark_option
+from keju.cli.help_texts import join_lines, parameter_name
+from keju.datasets.readers import FORMATS
+from keju.datasets.writers import FORMATS as WRITTEN
+from keju.exports import EXPORTS
+from keju.settings import get_description
+
 ROOT = Path(__file__).parents[1]
-SOURCES = ("src/keju", "packages/keju-synthetic/src/keju_synthetic")
+FOLDERS = ("src/keju", "packages/keju-synthetic/src/keju_synthetic")
 CORE = ROOT / "src/keju/texts/keju.po"
 _OTHERS = {"AskError", "PrerequisiteError"}
 """Error classes of keju whose first argument is not a sentence."""
@@ -87,7 +100,7 @@ def main() -> None:
 
 def catalogues() -> list[Path]:
     """The catalogues of keju and of the packages beside it."""
-    return [file for source in SOURCES for file in sorted((ROOT / source).rglob("*.po"))]
+    return [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*.po"))]
 
 
 def updated(file: Path) -> Catalog:
@@ -108,7 +121,8 @@ def updated(file: Path) -> Catalog:
 
 def sentences(catalogue: Path) -> Iterator[Sentence]:
     """The sentences of the code that a catalogue belongs to."""
-    root = ROOT / SOURCES[0] if catalogue == CORE else catalogue.parent
+    yield from _declared(catalogue)
+    root = ROOT / FOLDERS[0] if catalogue == CORE else catalogue.parent
     others = (
         [file.parent for file in catalogues() if file != catalogue] if catalogue == CORE else []
     )
@@ -117,6 +131,77 @@ def sentences(catalogue: Path) -> Iterator[Sentence]:
             name = file.relative_to(ROOT).as_posix()
             found = sentences_of(file.read_text("utf-8"))
             yield from (sentence._replace(file=name) for sentence in found)
+
+
+def _declared(catalogue: Path) -> Iterator[Sentence]:
+    """The texts of declarations: of commands, build steps, sources and formats of files."""
+    owner = "keju" if catalogue == CORE else catalogue.parent.name
+    yield from (Sentence(place, text) for place, name, text in declarations() if name == owner)
+
+
+def declarations() -> Iterator[tuple[str, str, str]]:
+    """Where each text is shown, the package or benchmark that declares it, and the text."""
+    yield from ((place, owner, text) for place, owner, text in _all_declarations() if text)
+
+
+def _all_declarations() -> Iterator[tuple[str, str, str]]:
+    root: Any = typer.main.get_command(app)
+    add_benchmark_option(root)
+    join_lines(root)
+    context = typer.Context(root, info_name="keju")
+    yield from _help_of(root)
+    yield from _help_of(root.get_help_option(context))
+    for name in EXPORTS:
+        if EXPORTS.get_plugin(name) is None:
+            yield from _help_of(root.commands["export"].get_command(context, name))
+    for name in STEPS:
+        step = STEPS[name]
+        yield from _of_settings(f"keju build {name}", step)
+        own = {f"--{each.name.replace('_', '-')}" for each in fields(step.settings)}
+        command = root.commands["build"].get_command(context, name)
+        command.params = [each for each in command.params if parameter_name(each) not in own]
+        command.help = ""
+        yield from _help_of(command)
+    for name in SOURCES:
+        if name not in FORMATS:
+            yield from _of_settings(f"keju build sources {name}", SOURCES[name])
+    for shape in (Sidecar, get_source_form("pages", place="").settings):
+        yield from (
+            ("keju build sources", "keju", get_description(each.type)) for each in fields(shape)
+        )
+    for form in (*FORMATS.list_usable(), *(WRITTEN[name] for name in WRITTEN)):
+        owner = _owner(form)
+        yield from (
+            (f"keju data formats {form.name}", owner, text)
+            for text in (
+                form.what,
+                form.layout.strip(),
+                *getattr(form, "every_option", {}).values(),
+            )
+        )
+
+
+def _help_of(command: Any) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401 - Typer's own class
+    place = f"keju {command.name}"
+    yield place, "keju", command.help
+    for parameter in getattr(command, "params", ()):
+        yield place, "keju", parameter.help
+        yield place, "keju", parameter.rich_help_panel
+    for subcommand in getattr(command, "commands", {}).values():
+        yield from _help_of(subcommand)
+
+
+def _of_settings(place: str, declared: Any) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
+    owner = _owner(declared)
+    yield place, owner, declared.summary
+    yield from ((place, owner, get_description(each.type)) for each in fields(declared.settings))
+
+
+def _owner(declared: Any) -> str:  # noqa: ANN401 - a step, a source or a format
+    """The package or the benchmark with the code of a declaration."""
+    code = getattr(declared, "settings", None) or declared.write
+    parts: list[str] = code.__module__.split(".")
+    return parts[2] if parts[1:2] == ["benchmarks"] else parts[0]
 
 
 def sentences_of(code: str) -> Iterator[Sentence]:

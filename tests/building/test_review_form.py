@@ -33,7 +33,7 @@ def test_marks_are_checked_by_the_form() -> None:
     form = read_review_form()
     assert form.find_fault({}) is form.find_fault({"to the point": 5, "correct": 1}) is None
     assert form.find_fault({"clarity": 3}).values == ("clarity",)
-    assert form.find_fault({"correct": 6}).values == ("correct", 6, 5)
+    assert form.find_fault({"correct": 6}).values == (6, "correct", 5)
 
 
 def test_the_user_s_form_is_read_and_an_invalid_one_is_reported(tmp_path: Path) -> None:

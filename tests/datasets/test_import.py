@@ -176,16 +176,18 @@ def test_families_paths_and_other_types_are_settings_too() -> None:
     found = reader.parse({"table": "a.csv", "field.id": "编号", "field.a.b": "c", "share": "0.5"})
     columns = {"id": "编号", "a.b": "c"}
     assert found == EverySettings(table=Path("a.csv"), field=columns, share=0.5)
-    ids = {}
+    templates = {}
     for wrong in ({}, {"table": "s3://bucket/a"}, {"table": "t", "field.": "x"},
                   {"table": "t", "field": "x"}, {"table": "t", "sides": "1"},
                   {"table": "t", "share": "2"}, {"table": "t", "encoding": "Big5"}):  # fmt: skip
         with pytest.raises(UsageError) as error:
             reader.parse(wrong)
-        ids[" ".join(wrong)] = error.value.template
-    assert ids == {
+        templates[" ".join(wrong)] = error.value.template
+    assert templates.pop("table").startswith(
+        "table s3://bucket/a: keju reads and writes local files"
+    )
+    assert templates == {
         "": "format {0} needs the option {1}. Give it: --option {1}=…",
-        "table": "",
         "table field.": "format {} has no option {!r}.{} Options: {}",
         "table field": "format {} has no option {!r}.{} Options: {}",
         "table sides": "option {}={}: {}",

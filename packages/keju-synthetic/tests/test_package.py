@@ -51,7 +51,7 @@ def wheel(tmp_path_factory) -> zipfile.ZipFile:
 
 def test_the_wheel_carries_data_beside_the_code(wheel):
     names = wheel.namelist()
-    for part in ("py.typed", "data/typefaces.toml", "data/wear.toml", "messages/zh.toml"):
+    for part in ("py.typed", "data/typefaces.toml", "data/wear.toml", "keju-synthetic.mo"):
         assert f"keju_synthetic/{part}" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     assert not [name for name in names if name.startswith(("keju/", "tests/"))]

@@ -20,7 +20,7 @@ from keju import __version__
 from keju.cli.addresses import refuse_addresses
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
-from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help, word
+from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help
 from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable, shortened
 from keju.files import encode_stored
@@ -210,16 +210,13 @@ def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Ty
         sys.exit(WRONG_USE)
     if hint := command_hint(said, sys.argv[1:], root):
         problem = error_text(said.partition(" Did you mean")[0].rstrip("."))
-        _fail(word("with_hint", "{problem}. {hint}").format(problem=problem, hint=hint))
+        _fail(_("{}. {}", problem, hint))
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "keju"
-    see = word(
-        "see",
-        "{problem} See: {command} --help"
-        if said.endswith("?")
-        else "{problem}. See: {command} --help",
-    )
-    _fail(see.format(problem=error_text(said), command=command))
+    problem = error_text(said)
+    if said.endswith("?"):
+        _fail(_("{} See: {} --help", problem, command))
+    _fail(_("{}. See: {} --help", problem, command))
 
 
 def _fail(text: str) -> NoReturn:

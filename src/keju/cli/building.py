@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -16,7 +15,7 @@ from typer.core import TyperGroup
 
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import WITH_FAILURES, app, err, out, print_json, say
-from keju.cli.help_texts import STEP, step_text, translate_made_command, word
+from keju.cli.help_texts import translate_made_command
 from keju.cli.options import (
     AsJson,
     DatasetPath,
@@ -35,24 +34,10 @@ from keju.texts import _, language, n_, translator
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
     from keju.building.running import PlannedStage
-    from keju.building.sources.base import SourceForm
     from keju.building.sources.keys import Key
     from keju.building.step import Settings, Step
     from keju.datasets.readers import Reader
     from keju.datasets.store import DatasetManifest
-
-_OF_ALL_STEPS = frozenset(
-    {
-        "DATASET",
-        "--out",
-        "--engine",
-        "--ray-address",
-        "--seed",
-        "--partition-items",
-        "--send-restricted-data",
-    }
-)
-"""Parameters that keju declares for every step, those of plug-ins too."""
 
 
 class BuildGroup(TyperGroup):
@@ -73,21 +58,20 @@ class BuildGroup(TyperGroup):
         if cmd_name not in STEPS:
             return None
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        plugin, own = STEPS.get_plugin(cmd_name), set[str]()
+        plugin = STEPS.get_plugin(cmd_name)
         try:
             step = STEPS[cmd_name]
         except PluginError as error:
             alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
         else:
-            origin = word("plugin", " From the plug-in {}.").format(escape(str(plugin)))
-            summary = step_text(step.name, "help", step.summary)
+            origin = _(" From the plug-in {}.", escape(str(plugin)))
+            summary = translator(language())(step.summary)
             alone.command(name=step.name, help=summary + (origin if plugin else ""))(
                 _make_command(step)
             )
-            own = {f"--{each.name}" for each in fields(step.settings)}
         command = typer.main.get_command(alone)
         refuse_addresses(command)
-        translate_made_command(command, STEP, only=_OF_ALL_STEPS - own)
+        translate_made_command(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
@@ -185,47 +169,33 @@ def sources(
     from keju.building.sources.keys import list_keys
     from keju.datasets.readers import FORMATS
 
+    translate = translator(language())
     if not form:
         for source in SOURCES.iter_entries():
-            say(f"{source.name}: {source.describe(partial(_translate_summary, source.name))}")
+            say(f"{source.name}: {source.describe(lambda form: translate(form.summary))}")
         for each in FORMATS.iter_entries():
-            say(f"{each.name}: {each.describe(partial(_describe_format, each.name))}")
+            say(f"{each.name}: {each.describe(_describe_format)}")
         say(_("The keys of one: keju build sources FORM"))
         return
     found = get_source_form(form, place="keju build sources")
     reader = FORMATS.get(form)
-    summary = _translate_format(form, reader.what) if reader else _translate_summary(form, found)
+    summary = translate(reader.what if reader else found.summary)
     say(f'form = "{form}": {summary}')
-    _say_keys(form, list_keys(found.settings))
+    _say_keys(list_keys(found.settings))
     if form == "web":
         from keju.building.sources.saved_pages import Sidecar
 
         say(_("keys of NAME.html.toml, next to NAME.html:"))
-        _say_keys("sidecar", list_keys(Sidecar))
+        _say_keys(list_keys(Sidecar))
 
 
-def _say_keys(form: str, keys: Iterable[Key]) -> None:
-    from keju.cli.chinese_formats import source_text, type_text
-
+def _say_keys(keys: Iterable[Key]) -> None:
     for key in keys:
-        kind = type_text(key.type_name, key.default, key.description)
-        say(f"  {key.name} ({kind}): {source_text(form, key.name, key.summary)}")
+        say(f"  {key.name} ({key.description}): {translator(language())(key.summary)}")
 
 
-def _translate_summary(name: str, form: SourceForm[Any]) -> str:
-    from keju.cli.chinese_formats import source_text
-
-    return source_text(name, "summary", form.summary)
-
-
-def _describe_format(name: str, reader: Reader[Any]) -> str:
-    return _("a format of data import: {}", _translate_format(name, reader.what))
-
-
-def _translate_format(name: str, what: str) -> str:
-    from keju.cli.chinese_formats import format_text
-
-    return format_text(name, what)
+def _describe_format(reader: Reader[Any]) -> str:
+    return _("a format of data import: {}", translator(language())(reader.what))
 
 
 def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> None:
@@ -284,9 +254,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         "dataset": (DatasetPath, inspect.Parameter.empty),
         "out": (NewDatasetOrAddress, inspect.Parameter.empty),
     }
-    options = {
-        each.name: (_make_option(step.name, each), None) for each in infos if not is_table(each)
-    }
+    options = {each.name: (_make_option(each), None) for each in infos if not is_table(each)}
     last: dict[str, tuple[Any, Any]] = {
         "engine": (EngineOption, "native"),
         "ray_address": (RayAddress, ""),
@@ -307,20 +275,19 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
     return run
 
 
-def _make_option(step: str, info: FieldInfo) -> Any:  # noqa: ANN401 - annotations are of any type
+def _make_option(info: FieldInfo) -> Any:  # noqa: ANN401 - annotations are of any type
     """The option of a setting; its value stays text, for recipes' own check to read."""
     kind: Any = unwrap_type(info.type)
     shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
-    text = step_text(step, info.name, get_description(info.type))
-    default = word("setting_default", " (default: {})")
+    text: str = translator(language())(get_description(info.type))
     if kind is bool:
-        text += default.format(word("on", "on") if info.default is True else word("off", "off"))
+        text += _(" (default: {})", _("on") if info.default is True else _("off"))
         return Annotated[bool, typer.Option(help=text, show_default=False)]
     if shown_default is not None:
-        text += default.format(shown_default)
+        text += _(" (default: {})", shown_default)
     many = get_origin(kind) in {tuple, list}
     if many:
-        kind, text = get_args(kind)[0], text + word("several", " May be given several times.")
+        kind, text = get_args(kind)[0], text + _(" May be given several times.")
     metavar = {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
     if get_origin(kind) is Literal:
         metavar = "|".join(map(str, get_args(kind)))

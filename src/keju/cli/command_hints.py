@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from keju.cli.help_texts import word
 from keju.errors import did_you_mean, printable
+from keju.texts import _
 
 _NO_COMMAND = re.compile(r"No such command '(.+?)'")
 _EXTRA = "Got unexpected extra argument"
@@ -58,6 +58,5 @@ def _unquoted(words: Sequence[str]) -> str:
         for end in range(len(words), start + 1, -1):
             path = " ".join(words[start:end])
             if not words[start].startswith("-") and Path(path).exists():
-                text = word("needs_quotes", 'A path with spaces needs quotes: "{}"')
-                return text.format(printable(path))
+                return _('A path with spaces needs quotes: "{}"', printable(path))
     return ""

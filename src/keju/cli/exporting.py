@@ -12,10 +12,10 @@ from typer.core import TyperGroup
 
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
-from keju.cli.help_texts import translate_made_command, word
+from keju.cli.help_texts import translate_made_command
 from keju.cli.options import out_option
 from keju.registry import PluginError
-from keju.texts import _, n_
+from keju.texts import _, language, n_, translator
 
 if TYPE_CHECKING:
     from keju.exports import RunExport
@@ -45,12 +45,12 @@ class _ExportGroup(TyperGroup):
         except PluginError as error:
             alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
         else:
-            origin = word("plugin", " From the plug-in {}.").format(escape(str(plugin)))
-            what = form.what + (origin if plugin else "")
+            origin = _(" From the plug-in {}.", escape(str(plugin)))
+            what = translator(language())(form.what) + (origin if plugin else "")
             alone.command(name=form.name, help=what)(_run_command(form))
         command = typer.main.get_command(alone)
         refuse_addresses(command)
-        translate_made_command(command, ("export", cmd_name), only=() if plugin else None)
+        translate_made_command(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above

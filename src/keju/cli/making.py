@@ -19,7 +19,7 @@ from keju.cli.options import (
 )
 from keju.errors import UsageError
 from keju.items import UNKNOWN
-from keju.texts import _, n_, p_
+from keju.texts import _, language, n_, p_, translator
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")]
 MapFile = Annotated[
@@ -204,7 +204,6 @@ def formats(
     ] = "",
 ) -> None:
     """List the formats that can be imported and exported, or show one: its files and options."""
-    from keju.cli.chinese_formats import format_text, layout_lines, option_text
     from keju.datasets.readers import FORMATS
     from keju.datasets.writers import FORMATS as WRITTEN
 
@@ -214,15 +213,16 @@ def formats(
             form,
             ", ".join(dict.fromkeys([*FORMATS, *WRITTEN])),
         )
+    translate = translator(language())
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
         read = [
-            (each.name, each.describe(lambda reader: format_text(reader.name, reader.what)))
+            (each.name, each.describe(lambda reader: translate(reader.what)))
             for each in FORMATS.iter_entries()
         ]
         written = [
             (each.name, each.describe(
-                lambda writer: format_text(writer.name, writer.what, written=True)
+                lambda writer: translate(writer.what)
             ))
             for each in WRITTEN.iter_entries()
         ]  # fmt: skip
@@ -235,17 +235,17 @@ def formats(
         say(_("      keju data detect SRC reports the format of a file or folder"))
     if reader := FORMATS.get(form):
         plugin = FORMATS.get_plugin(form)
-        title, what = _("import"), format_text(form, reader.what)
+        title, what = _("import"), translate(reader.what)
         out.print(f"[b]{title} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
-        for line in layout_lines(form, reader.layout):
+        for line in translate(reader.layout.strip()).splitlines():
             say(f"    {line}")
         for name, text in reader.every_option.items():
-            say(f"    --option {name}=…  {option_text(form, name, text)}")
+            say(f"    --option {name}=…  {translate(text)}")
     if writer := WRITTEN.get(form):
         title = _("export")
-        what = format_text(form, writer.what, written=True)
+        what = translate(writer.what)
         out.print(f"[b]{title} {writer.name}[/b]  {what}")
-        for line in layout_lines(form, writer.layout, written=True):
+        for line in translate(writer.layout.strip()).splitlines():
             say(f"    {line}")
 
 

@@ -77,30 +77,52 @@ class FilterSettings(MeasureSettings, frozen=True):
     drop_listed: Annotated[
         bool, Meta(description="Drop items that contain a listed word, instead of reporting them.")
     ] = False
-    min_pixels: Least = None
-    min_short_side: Least = 16
-    max_aspect: Most = None
-    max_blur: Most = 0.6
-    min_marked: Least = 0.002
-    min_contrast: Least = 0.12
-    min_brightness: Least = None
-    max_brightness: Most = None
-    max_burnt: Most = None
-    max_black: Most = None
-    max_holes: Most = None
-    max_dark_edges: Most = None
-    min_question: Least = None
-    max_question: Most = None
-    min_answer: Least = None
-    max_answer: Most = None
-    min_transcription: Least = None
-    max_transcription: Most = None
-    min_han: Least = None
-    min_modern: Least = None
-    max_modern: Most = None
-    max_gaps: Most = None
-    max_loops: Most = 0.5
-    min_match: Least = None
+    min_pixels: Annotated[Least, Meta(description="Of width times height, in pixels.")] = None
+    min_short_side: Annotated[Least, Meta(description="Of the shorter side, in pixels.")] = 16
+    max_aspect: Annotated[Most, Meta(description="Of the longer side by the shorter.")] = None
+    max_blur: Annotated[Most, Meta(description="Of the blur: 0 sharp, 1 without an edge.")] = 0.6
+    min_marked: Annotated[
+        Least, Meta(description="Of the share that differs from the paper; 0 is blank.")
+    ] = 0.002
+    min_contrast: Annotated[Least, Meta(description="Of the contrast of grey values.")] = 0.12
+    min_brightness: Annotated[
+        Least, Meta(description="Of the brightness: median grey, 1 is white.")
+    ] = None
+    max_brightness: Annotated[
+        Most, Meta(description="Of the brightness: median grey, 1 is white.")
+    ] = None
+    max_burnt: Annotated[Most, Meta(description="Of the share of pure white.")] = None
+    max_black: Annotated[Most, Meta(description="Of the share of pure black.")] = None
+    max_holes: Annotated[
+        Most, Meta(description="Of the share in patches thicker than strokes.")
+    ] = None
+    max_dark_edges: Annotated[Most, Meta(description="Of the share of the rim that is dark.")] = (
+        None
+    )
+    min_question: Annotated[Least, Meta(description="Of the characters of the question.")] = None
+    max_question: Annotated[Most, Meta(description="Of the characters of the question.")] = None
+    min_answer: Annotated[Least, Meta(description="Of the characters of the answer.")] = None
+    max_answer: Annotated[Most, Meta(description="Of the characters of the answer.")] = None
+    min_transcription: Annotated[
+        Least, Meta(description="Of the characters of the transcription.")
+    ] = None
+    max_transcription: Annotated[
+        Most, Meta(description="Of the characters of the transcription.")
+    ] = None
+    min_han: Annotated[Least, Meta(description="Of the share of Han among the letters.")] = None
+    min_modern: Annotated[
+        Least, Meta(description="Of the share of modern particles among all.")
+    ] = None
+    max_modern: Annotated[Most, Meta(description="Of the share of modern particles among all.")] = (
+        None
+    )
+    max_gaps: Annotated[
+        Most, Meta(description="Of the share of signs for illegible characters.")
+    ] = None
+    max_loops: Annotated[Most, Meta(description="Of the share that repeats earlier text.")] = 0.5
+    min_match: Annotated[Least, Meta(description="Of the cosine of image and answer, by CLIP.")] = (
+        None
+    )
 
 
 class LimitViolation(Struct, frozen=True):

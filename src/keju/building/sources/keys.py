@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple, get_args, get_origin
 import msgspec
 
 from keju.settings import get_description
-
-_WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
+from keju.texts import _
 
 
 class Key(NamedTuple):
@@ -28,8 +27,8 @@ class Key(NamedTuple):
     def description(self) -> str:
         """Its type and whether it is required."""
         if self.default is None:
-            return f"{self.type_name}, required"
-        return f"{self.type_name}, default {self.default}" if self.default else self.type_name
+            return _("{}, required", self.type_name)
+        return _("{}, default {}", self.type_name, self.default) if self.default else self.type_name
 
 
 def list_keys(settings: type[msgspec.Struct]) -> list[Key]:
@@ -45,17 +44,21 @@ def _name_type(kind: object) -> str:
     """Return the name of a type for the writer of a recipe, such as ``list of text``."""
     parts = [part for part in get_args(kind) if part not in {NoneType, Ellipsis}]
     origin = get_origin(kind)
-    if isinstance(kind, type) and kind in _WORDS:
-        return _WORDS[kind]
+    words = {
+        str: _("text"), int: _("whole number"), float: _("number"), bool: _("true or false"),
+        Path: _("path"),
+    }  # fmt: skip
+    if isinstance(kind, type) and kind in words:
+        return words[kind]
     if hasattr(kind, "__metadata__"):
         return _name_type(parts[0])
     if origin is Literal:
         return " | ".join(map(str, parts))
     if origin in {tuple, list}:
-        return f"list of {_name_type(parts[0])}"
+        return _("list of {}", _name_type(parts[0]))
     if origin is dict:
-        keys = f" of {', '.join(get_args(parts[0]))}" if get_args(parts[0]) else ""
-        return f"table{keys}"
+        keys = ", ".join(get_args(parts[0]))
+        return _("table of {}", keys) if keys else _("table")
     return " | ".join(_name_type(part) for part in parts)
 
 
