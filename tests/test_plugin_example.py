@@ -42,12 +42,12 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def command(site, tmp_path):
-    def run(*arguments: object) -> str:
+    def run(*arguments: object, language: str = "en") -> str:
         paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             [sys.executable, "-m", "keju", *map(str, arguments)],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"},
+            env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200", "KEJU_LANG": language},
             capture_output=True,
             text=True,
             check=False,
@@ -134,3 +134,14 @@ def test_a_response_file_is_scored(command, tmp_path):
     found = json.loads((tmp_path / "scores.json").read_text("utf-8"))["strict"]["tasks"]
     assert found["page_ocr"]["CharAcc"] == 0.5
     assert "engine" in said
+
+
+def test_its_texts_are_chinese_from_its_own_catalogue(command, tmp_path):
+    shown = command("build", "crop-margins", "--help", language="zh")
+    assert "裁去每张图像的页边。" in shown
+    assert "每边裁去的宽度和高度的比例。" in shown
+    assert "每行一句诗的文本文件" in command("build", "sources", language="zh")
+    command("run", "mini", "--task", "T7", "--model", "first-option", "--out", "run")
+    (tmp_path / "answers.csv").touch()
+    with pytest.raises(AssertionError, match=r"-o answers\.csv：文件已存在。请另选 -o"):
+        command("export", "responses-csv", "run", "-o", "answers.csv", language="zh")

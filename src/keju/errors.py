@@ -1,4 +1,20 @@
-"""Error classes, and helpers for messages: each error names the file, the item and a hint."""
+"""Error classes, and helpers for messages: each error names the file, the item and a hint.
+
+    KejuError                       every deliberate error; its text is one line
+    ├── UsageError                  the command or call is wrong (exit status 2)
+    │   └── FaultsError             all errors of a recipe or a table of settings (keju.settings)
+    ├── DataError                   a file or an item in it is not valid
+    │   ├── ProblemsError           several problems of one source
+    │   ├── NoFieldError            a table has no column for a role (readers.records)
+    │   ├── TooManyFramesError      an image with too many frames (keju.images)
+    │   ├── MissingObjectError      an object store has no such object (keju.object_stores)
+    │   └── ServerUnavailableError  a library's server failed repeatedly (building.sources)
+    ├── PrerequisiteError           something is not installed
+    ├── PluginError                 a plug-in is missing or broken (keju.registry)
+    └── AskError                    a request got no answer (keju.models)
+
+The metrics raise `keju.metrics.UndefinedMetricError`, a ValueError.
+"""
 
 from __future__ import annotations
 

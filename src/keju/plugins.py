@@ -37,6 +37,7 @@ from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
 from keju.scoring.response_files import GROUP as RESPONSES
 from keju.settings import Settings
+from keju.texts import _, add_translations
 
 __all__ = [
     "Answer",
@@ -75,6 +76,8 @@ __all__ = [
     "Tables",
     "UsageError",
     "Writer",
+    "_",
+    "add_translations",
     "copy_image",
     "export",
     "image_files",

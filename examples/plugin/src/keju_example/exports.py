@@ -19,7 +19,7 @@ def export_csv(run: Path, out: Path) -> Iterable[ResponseFile]:
         UsageError: the file exists.
     """
     if out.exists():
-        raise UsageError(f"-o {out}: the file exists. Choose another -o")
+        raise UsageError("-o {}: the file exists", out, hint="Choose another -o")
     responses = keju.open_run(run).responses()
     responses.select(COLUMNS).write_csv(out)
     return [ResponseFile(out, responses.height, responses["error"].count())]
