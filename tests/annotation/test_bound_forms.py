@@ -250,7 +250,7 @@ class OtherSite(BaseHTTPRequestHandler):
 def other_site():
     handler = type("Handler", (OtherSite,), {"cookies": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     yield server, handler
     server.shutdown()

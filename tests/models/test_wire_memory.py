@@ -53,7 +53,7 @@ class _Replies(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[str]:
     serving = ThreadingHTTPServer(("127.0.0.1", 0), _Replies)
-    thread = threading.Thread(target=serving.serve_forever, daemon=True)
+    thread = threading.Thread(target=serving.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{serving.server_address[1]}"
     serving.shutdown()

@@ -53,7 +53,7 @@ def seen(scored_run, tmp_path):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Everything)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     address = f"127.0.0.1:{server.server_port}"
     done = subprocess.run(
         [

@@ -245,7 +245,7 @@ def _served(home: Path) -> Iterator[str]:
     handler = functools.partial(Quiet, directory=str(home))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.handle_error = lambda *_: None
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -96,7 +96,7 @@ def _moto() -> Iterator[str]:
         return app(environment, start)
 
     server = make_server("127.0.0.1", 0, serve, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.port}"
