@@ -52,7 +52,6 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/assets/tokens.css",
         "keju/annotation/assets/exam.html.j2",
         "keju/annotation/assets/viewer.js",
-        "keju/messages/zh/annotation.toml",
         "keju/texts/keju.po",
         "keju/texts/keju.mo",
         "keju/benchmarks/obi_bench/obi-bench.mo",

@@ -13,6 +13,7 @@ import argparse
 import ast
 import builtins
 import io
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,8 @@ import typer
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from jinja2 import Environment
+from jinja2.ext import extract_from_ast
 from msgspec.structs import fields
 from rich.console import Console
 
@@ -131,6 +134,10 @@ def sentences(catalogue: Path) -> Iterator[Sentence]:
             name = file.relative_to(ROOT).as_posix()
             found = sentences_of(file.read_text("utf-8"))
             yield from (sentence._replace(file=name) for sentence in found)
+    for file in sorted((*root.rglob("assets/*.j2"), *root.rglob("assets/*.js"))):
+        if not any(file.is_relative_to(folder) for folder in others):
+            name = file.relative_to(ROOT).as_posix()
+            yield from (Sentence(name, text) for text in texts_of_asset(file))
 
 
 def _declared(catalogue: Path) -> Iterator[Sentence]:
@@ -235,6 +242,20 @@ def sentences_of(code: str) -> Iterator[Sentence]:
             for each in call.keywords
             if each.arg == "hint" and isinstance(each.value, ast.Constant) and each.value.value
         )
+
+
+def texts_of_asset(file: Path) -> Iterator[str]:
+    """The sentences of a template, ``_("…")``, or of a script, ``say("…")``."""
+    content = file.read_text("utf-8")
+    if file.suffix == ".js":
+        # Without the ids of the texts that are in src/keju/messages.
+        yield from re.findall(r'\bsay\("((?![a-z]+\.[a-z0-9-]+")[^"]+)"', content)
+    else:
+        tree = Environment(autoescape=True).parse(content)
+        for __, __, words in extract_from_ast(tree, ("_",)):
+            sentence = words[0] if isinstance(words, tuple) else words
+            if sentence:
+                yield sentence
 
 
 def is_error(name: str) -> bool:

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from keju.annotation import AnnotationApp
 from keju.annotation.pages import render
-from keju.annotation.signing import CHANGED, GONE, NO_NAME, OTHER_PERSON, UNSIGNED
+from keju.annotation.signing import CHANGED, GONE, NO_NAME, UNSIGNED
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.messages import message
 from keju.running import Selection, run
+from keju.texts import _
 from tests.annotation.conftest import ask, come_in, hidden, session_in, small_items, write_dataset
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -85,7 +85,7 @@ def test_the_binding_of_a_page_cannot_be_omitted_exchanged_or_changed(serving, a
         form = ANSWERS[queue] | {"shown": wrong}
         refused = served.ask("POST", f"/{queue}/1", person="Bo", form=form)
         assert refused.status == 409, wrong
-        assert message(UNSIGNED) in refused.text
+        assert UNSIGNED in refused.text
     assert served.app.events.count() == 0
 
 
@@ -141,7 +141,7 @@ def test_a_card_that_another_sample_does_not_have_is_refused_with_a_link_to_the_
     for number in (1, gone):
         refused = few.ask("POST", f"/rating/{number}", person="Cai", form=form)
         assert refused.status == 409
-        assert message(GONE) in refused.text
+        assert GONE in refused.text
         assert 'href="/rating"' in refused.text
     assert few.app.events.count() == 0
 
@@ -157,7 +157,7 @@ def test_an_item_that_changed_since_its_page_was_opened_is_not_reviewed_unseen(
     queue._items[subject] = replace(queue._items[subject], **{field: "changed"})
     refused = served.ask("POST", "/review/1", person="Li", form=form)
     assert refused.status == 409
-    assert message(CHANGED) in refused.text
+    assert CHANGED in refused.text
     assert 'href="/review/1"' in refused.text
     assert served.app.events.count() == 0
     assert served.ask("POST", "/review/1", person="Li", form={"act": "accept"}).status == 303
@@ -170,7 +170,7 @@ def test_a_form_of_a_browser_without_a_name_is_refused_and_sent_again_after_it_i
     form = page_of(served, "Li", "/rating/1") | {"score": "4"}
     refused = served.ask("POST", "/rating/1", form=form)
     assert refused.status == 409
-    assert message(NO_NAME) in refused.text
+    assert NO_NAME in refused.text
     assert served.app.events.count() == 0
     assert served.ask("POST", "/rating/1", person="Li", form=form).status == 303
 
@@ -184,7 +184,7 @@ def test_a_new_item_is_bound_to_its_image_and_author(serving, dataset, tmp_path)
         refused = served.ask("POST", "/authoring/new", person=person, form=form | more)
         assert refused.status == 409, (person, more)
     assert served.app.events.count() == 0
-    for _ in range(2):  # as a browser sends again whose reply was lost
+    for __ in range(2):  # as a browser sends again whose reply was lost
         assert served.ask("POST", "/authoring/new", person="Li", form=form).status == 303
     assert served.app.events.count() == 1
 
@@ -202,7 +202,7 @@ def test_an_item_saved_in_another_window_is_not_overwritten_unseen(serving, data
     for late in ({"answer": "玄"}, {"act": "discard"}):
         refused = served.ask("POST", path, person="Li", form=second | late)
         assert refused.status == 409
-        assert message(CHANGED) in refused.text
+        assert CHANGED in refused.text
         assert f'href="{path}"' in refused.text
     ((_, item),) = served.app.authoring.list_items(served.app.events)
     assert item.answer == "地"
@@ -352,5 +352,5 @@ def test_the_last_page_undoes_only_events_of_its_person(serving, answered):
 
 def test_the_error_page_shows_a_hostile_name_as_text():
     text = render("message.html.j2", "en", title="x", link="/rating/1", label="y",
-                  message=message(OTHER_PERSON, person="<b>Li</b>"))  # fmt: skip
+                  message=_("This page was shown to {}", "<b>Li</b>"))  # fmt: skip
     assert "&lt;b&gt;Li&lt;/b&gt;" in text

@@ -16,7 +16,7 @@ from keju.texts import LANGUAGES
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "src/keju"
 
-PAGES = {"analysis", "annotation", "figures", "reporting", "site"}
+PAGES = {"analysis", "figures", "reporting", "site"}
 """Packages whose texts are used by id in templates and scripts too."""
 
 RECOGNISED = {"declarations", "stored", "analysis", "figures", "reporting"}

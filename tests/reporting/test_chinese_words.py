@@ -16,7 +16,7 @@ from keju.translations import Words
 from tools import make_glossary_page
 
 ROOT = Path(__file__).parents[2]
-CATALOGUES = ("reporting", "analysis", "figures", "stored", "annotation")
+CATALOGUES = ("reporting", "analysis", "figures", "stored")
 TABLES = {
     name: {
         re.sub(r"\{(\w+)[^}]*\}", r"{\1}", english): re.sub(

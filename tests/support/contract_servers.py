@@ -53,7 +53,9 @@ class LocalServer:
                 """Nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def reply(self, method: str, path: str, headers: Mapping[str, str], data: bytes) -> Reply:

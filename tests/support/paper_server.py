@@ -105,7 +105,9 @@ class PaperServer:
         self._server.daemon_threads = True
         address = f"http://127.0.0.1:{self._server.server_port}"
         self.url, self.ocr_url = f"{address}/v1", f"{address}/ocr_api"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
         self._thread.start()
 
     def stop(self) -> None:

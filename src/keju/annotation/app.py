@@ -33,13 +33,13 @@ from keju.errors import UsageError
 from keju.files import sha256_bytes, write_atomic
 from keju.items import Item
 from keju.judging import answers_of, draw_sample, read_rubrics
-from keju.messages import Message, message
 from keju.running import Selection
 from keju.running.run_contents import RunContents
 from keju.running.run_start import start_run
 from keju.running.selecting import RequestVariant, in_shard, select
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
+from keju.texts import Text, _, n_
 
 _T = TypeVar("_T")
 
@@ -85,7 +85,9 @@ class AnnotationApp:
         self.signer = Signer(self.events.get_key())
         if self.events.bind_dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
             self.events.close()
-            raise UsageError(message("annotation.other-dataset", run=self.run.path))
+            raise UsageError(
+                "{} contains answers about another dataset. Choose another --out", self.run.path
+            )
         self._everything = self.dataset.items()
         self.images = {ref.sha256: ref for item in self._everything for ref in item.images}
         self.closed: dict[str, str] = {}
@@ -104,7 +106,7 @@ class AnnotationApp:
                 self.queues[name] = queue
         self.authoring = Authoring(self.dataset, self._everything)
         if not self.images:
-            self.closed["authoring"] = message("annotation.dataset-no-images")
+            self.closed["authoring"] = _("The dataset has no images.")
 
     @property
     def people(self) -> Path:
@@ -120,7 +122,7 @@ class AnnotationApp:
         """Close the event log."""
         self.events.close()
 
-    def collect(self) -> list[Message]:
+    def collect(self) -> list[Text]:
         """Export everything; return a line for each file with content.
 
         Raises:
@@ -132,7 +134,7 @@ class AnnotationApp:
             self._collect_adjudicated(), self._collect_authored(),
         ) if line]  # fmt: skip
 
-    def _collect_exam(self) -> Message | None:
+    def _collect_exam(self) -> Text | None:
         exam = self.queues.get("exam")
         if not isinstance(exam, Exam):
             return None
@@ -151,17 +153,20 @@ class AnnotationApp:
         if not people:
             return None
         total = sum(self._answers.values())
-        return message(
-            "annotation.collected-answers", count=total, people=people, path=self.run.path
+        return _(
+            "{} of {}: {}",
+            n_("{n:,} answer", "{n:,} answers", total),
+            n_("{n:,} person", "{n:,} people", people),
+            self.run.path,
         )
 
-    def _collect_ratings(self) -> Message | None:
+    def _collect_ratings(self) -> Text | None:
         queue, path = self.queues.get("rating"), self.people / "ratings.csv"
         if isinstance(queue, Rating) and _write_table(path, queue.export(self.events)):
-            return message("annotation.collected-ratings", path=path)
+            return _("ratings: {}", path)
         return None
 
-    def _collect_verdicts(self) -> Message | None:
+    def _collect_verdicts(self) -> Text | None:
         queue = self.queues.get("review")
         if not isinstance(queue, Review):
             return None
@@ -170,15 +175,15 @@ class AnnotationApp:
         if not verdicts and not path.exists():
             return None
         write_verdicts(path, verdicts)
-        return message("annotation.collected-verdicts", count=len(verdicts), path=path)
+        return n_("{n:,} verdict: {}", "{n:,} verdicts: {}", len(verdicts), path)
 
-    def _collect_adjudicated(self) -> Message | None:
+    def _collect_adjudicated(self) -> Text | None:
         queue, path = self.queues.get("adjudication"), self.people / "adjudicated.csv"
         if isinstance(queue, Adjudication) and _write_table(path, queue.export(self.events)):
-            return message("annotation.collected-decisions", path=path)
+            return _("decisions on unclear answers: {}", path)
         return None
 
-    def _collect_authored(self) -> Message | None:
+    def _collect_authored(self) -> Text | None:
         path = self.people / "authored"
         partial = self.people / ".authored"
         shutil.rmtree(partial, ignore_errors=True)
@@ -187,7 +192,7 @@ class AnnotationApp:
         if not count:
             return None
         partial.rename(path)
-        return message("annotation.collected-items", count=count, path=path)
+        return n_("{n:,} new item: {}", "{n:,} new items: {}", count, path)
 
     def _try_queue(self, name: str, make: Callable[[], _T]) -> _T | None:
         try:
@@ -228,9 +233,15 @@ class AnnotationApp:
             manifest = self.run.manifest()
             chosen = self.options.selection
             if chosen is not None and not self._selects_the_run(chosen, manifest):
-                raise UsageError(message("annotation.other-selection", run=self.run.path))
+                raise UsageError(
+                    "{} was started with other items or another prompt variant. Use the same "
+                    "options or none, or choose another --out",
+                    self.run.path,
+                )
             if "image" not in manifest.input_settings:
-                raise UsageError(message("annotation.run-does-not-ask"))
+                raise UsageError(
+                    "The run does not have the input setting `image`, which the exam needs."
+                )
             items = in_shard(self.run.items(), manifest.settings.get("shard"))
             variant = _read_variant(manifest.settings)
         references = [item for item in self._everything if item.split == "reference"]
@@ -250,12 +261,12 @@ class AnnotationApp:
     def _make_adjudication(self) -> Adjudication:
         queue = Adjudication(self._require_run())
         if not queue.list_subjects(""):
-            raise UsageError(message("annotation.no-answer-unclear-rule"))
+            raise UsageError("No answer is unclear: the rules extracted one option from each.")
         return queue
 
     def _require_run(self) -> RunFolder:
         if not self.run.exists():
-            raise UsageError(message("annotation.run-no-answers-models"))
+            raise UsageError("The run has no responses of models yet.")
         return self.run
 
 
@@ -265,20 +276,31 @@ def _open_run(path: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
         manifest = run.manifest()
         place = run.path / manifest.dataset_path
         if not manifest.dataset_path or not (place / "dataset.json").is_file():
-            raise UsageError(message("annotation.dataset-moved", run=path, place=place))
+            raise UsageError(
+                "the dataset of {0} is not at {1}. Give its path: keju serve DATASET --out {0}",
+                path,
+                place,
+            )
         dataset = Dataset.open(place)
         if dataset.manifest.hash != manifest.dataset_hash:
-            raise UsageError(message("annotation.not-the-dataset", dataset=place, run=path))
+            raise UsageError(
+                "{0} is not the dataset of {1}. Give the path of that dataset: keju serve "
+                "DATASET --out {1}",
+                place,
+                path,
+            )
         return run, dataset
     dataset = Dataset.open(path)
     if out is None:
-        raise UsageError(message("annotation.out-missing", dataset=path))
+        raise UsageError(
+            "{} is a dataset. Use --out RUN to name the directory for people's answers", path
+        )
     run = RunFolder(out)
     if run.exists():
         if run.manifest().dataset_hash != dataset.manifest.hash:
-            raise UsageError(message("annotation.run-of-other-dataset", run=out))
+            raise UsageError("{} is a run of another dataset. Choose another --out", out)
     elif out.exists() and not _is_usable(out):
-        raise UsageError(message("annotation.not-a-run", out=out))
+        raise UsageError("{} contains other files and is not a run. Choose another --out", out)
     return run, dataset
 
 
@@ -300,7 +322,7 @@ def _read_variant(settings: Mapping[str, str]) -> RequestVariant:
 
 def _write_table(path: Path, text: str) -> bool:
     """Write a CSV file, unless it has no rows and does not exist; return whether it was written."""
-    _, rows = text.split("\n", 1)
+    __, rows = text.split("\n", 1)
     if not rows and not path.exists():
         return False
     write_atomic(path, text)

@@ -20,7 +20,7 @@ from aiohttp import web
 from keju.annotation.pages import get_language
 from keju.annotation.sessions import Session, Sessions
 from keju.annotation.signing import Signer
-from keju.messages import Message, message
+from keju.texts import Text, _
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -69,7 +69,13 @@ class AccessControl:
         if shown is not None and self._is_token(shown):
             response = self._start_session(request, session)
         elif shown is not None or session is None:
-            return _reject(request, message("annotation.session-missing"))
+            return _reject(
+                request,
+                _(
+                    "This address has no valid token, or the session has ended. Open the whole "
+                    "address that keju serve printed, including the token."
+                ),
+            )
         else:
             self.sessions.attach(request, session)
             try:
@@ -92,7 +98,7 @@ class AccessControl:
             # Browsers follow a redirect that started at another site without SameSite=Strict
             # cookies.
             language = get_language(request)
-            label = message("annotation.open-pages").render(language)
+            label = _("Open the pages").render(language)
             text = _ENTER.format(lang=_HTML[language], address=escape(rest), label=escape(label))
             response = web.Response(text=text, content_type="text/html")
         else:
@@ -103,16 +109,19 @@ class AccessControl:
     def _is_token(self, shown: str) -> bool:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token.encode())
 
-    def _find_foreign_reason(self, request: web.Request) -> Message | None:
+    def _find_foreign_reason(self, request: web.Request) -> Text | None:
         """The reason why a request is not from one of our own pages, or None if it is."""
         name = _parse_host(request.headers.get("Host", ""))
         if not self._is_ours(name):
-            return message("annotation.other-host-name")
+            return _(
+                "This server does not accept requests for this host name. Open the address that "
+                "keju serve printed."
+            )
         origin = request.headers.get("Origin")
         if request.method in {"GET", "HEAD"} or origin is None:
             return None
         is_ours = origin.partition("://")[2] == request.headers.get("Host")
-        return None if is_ours else message("annotation.form-of-other-site")
+        return None if is_ours else _("This form was sent from another site.")
 
     def _is_ours(self, name: str) -> bool:
         if name in {"localhost", self._host}:
@@ -152,11 +161,11 @@ def _parse_host(host: str) -> str:
         return ""
 
 
-def _reject(request: web.Request, reason: Message) -> web.Response:
+def _reject(request: web.Request, reason: Text) -> web.Response:
     language = get_language(request)
     text = reason.render(language)
     if is_script_request(request):
         return web.json_response({"error": text}, status=403, headers=_HEADERS)
-    title = message("annotation.no-access").render(language)
+    title = _("No access").render(language)
     html = _REJECTED.format(lang=_HTML[language], title=escape(title), text=escape(text))
     return web.Response(status=403, text=html, content_type="text/html", headers=_HEADERS)

@@ -34,7 +34,6 @@ from keju.annotation.signing import (
 )
 from keju.errors import UsageError
 from keju.items import Item
-from keju.messages import message
 
 _PAGE = 120
 """Images on one page."""
@@ -101,7 +100,7 @@ class AuthorPages:
         person, subject = get_person(request), request.match_info["subject"]
         form, queue, events = await read_form(request), self.app.authoring, self.app.events
         if not person:
-            raise OutOfDateError(message(NO_NAME), "/authoring")
+            raise OutOfDateError(NO_NAME, "/authoring")
         ticket = form.get("ticket", "")[:64]
         if subject != "new" and self._find_own(person, subject) is None:
             raise web.HTTPNotFound
@@ -134,10 +133,10 @@ class AuthorPages:
             person, "authoring", subject, ticket
         )
         if submitted.subject != subject:
-            raise OutOfDateError(message(UNSIGNED), "/authoring")
+            raise OutOfDateError(UNSIGNED, "/authoring")
         if submitted.content != now.content and not repeated:
             raise OutOfDateError(
-                message(CHANGED), f"/authoring/{subject}" if subject != "new" else "/authoring"
+                CHANGED, f"/authoring/{subject}" if subject != "new" else "/authoring"
             )
 
     def _find_own(self, person: str, subject: str) -> Item | None:

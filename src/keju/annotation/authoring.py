@@ -16,7 +16,7 @@ from keju.definitions import prompt_of, tasks
 from keju.definitions.catalogue import box_format
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, ImageRef, Item, Provenance
-from keju.messages import message
+from keju.texts import _
 
 STEP = "authoring"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -87,10 +87,10 @@ class Authoring:
         """
         image = self.images.get(form.get("image", ""))
         if image is None:
-            raise UsageError(message("annotation.please-choose-an-image"))
+            raise UsageError("Choose an image")
         kind = next((each for each in list_kinds() if each.name == form.get("kind")), None)
         if kind is None:
-            raise UsageError(message("annotation.please-choose-a-task"))
+            raise UsageError("Choose a task")
         task_id, _, query = kind.name.partition("/")
         options = read_lines(form, "options")
         options = options if kind.form == "letter" else ()
@@ -116,7 +116,7 @@ class Authoring:
         except DataError as error:
             raise UsageError(error.hint or error.problem) from None
         if kind.form == "boxes" and not boxes:
-            raise UsageError(message("annotation.please-draw-least-one"))
+            raise UsageError("Draw at least one box")
         if kind.form == "transcription" and item.transcription is None:
             item = msgspec.structs.replace(item, transcription=item.answer)
         return item
@@ -129,7 +129,7 @@ class Authoring:
 
     def list_items(self, events: EventLog, person: str | None = None) -> Iterator[tuple[str, Item]]:
         """The current new items, each after its author."""
-        for (author, _), event in events.find_latest(self.name, person).items():
+        for (author, __), event in events.find_latest(self.name, person).items():
             if item := decode_event(event, Item):
                 yield author, item
 
@@ -162,12 +162,12 @@ class Authoring:
 
 
 def _read_answer(form: Form, kind: QuestionKind, options: tuple[str, ...]) -> str:
-    answer = read_text(form, "answer", needed="annotation.reference-missing")
+    answer = read_text(form, "answer", needed=_("Enter the answer"))
     if kind.form != "letter":
         return answer
     if len(options) < 2 or len(options) > len(_LETTERS):
-        raise UsageError(message("annotation.options-missing"))
+        raise UsageError("Enter at least two options, one per line")
     letter = answer.upper()
     if letter not in _LETTERS[: len(options)]:
-        raise UsageError(message("annotation.answer-not-a-letter"))
+        raise UsageError("The answer must be the letter of one of the options")
     return letter

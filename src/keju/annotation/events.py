@@ -19,7 +19,7 @@ import msgspec
 
 from keju.errors import DataError
 from keju.files import create_private
-from keju.messages import message
+from keju.texts import _
 
 FORMAT = 0x6B656A31
 """``kej1``: the application id of these SQLite files."""
@@ -105,10 +105,18 @@ class EventLog:
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except (OSError, sqlite3.OperationalError) as error:
-            why = message("annotation.answers-not-opened", reason=error)
+            why = _(
+                "the file of people's answers cannot be opened: {}",
+                error,
+                hint="Make the file writable, and close other programs that use it",
+            )
             raise DataError(why, file=path) from None
         except sqlite3.Error as error:
-            why = message("annotation.answers-not-a-database", reason=error)
+            why = _(
+                "the file does not contain people's answers: {}",
+                error,
+                hint="Move the file away; keju then creates a new one",
+            )
             raise DataError(why, file=path) from None
 
     def _open(self) -> None:
@@ -123,7 +131,7 @@ class EventLog:
                 f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;"
             )
         elif mark != FORMAT:
-            raise sqlite3.DatabaseError(message("annotation.other-program"))
+            raise sqlite3.DatabaseError(_("the file belongs to another program"))
 
     def _use_write_ahead_log(self) -> None:
         # SQLite does not wait for another server that opens the file at the same moment: a change
@@ -218,7 +226,11 @@ class EventLog:
             with self._turn:
                 done = self._file.execute(_INSERT, (*values, ticket, kind, value))
         except sqlite3.Error as error:
-            why = message("annotation.answer-not-stored", reason=error)
+            why = _(
+                "the answer was not stored: {}",
+                error,
+                hint="Make the disk writable and submit again",
+            )
             raise DataError(why, file=self.path) from None
         return done.rowcount == 1
 
@@ -241,7 +253,7 @@ class EventLog:
             spent[place] = spent.get(place, 0.0) + event.seconds
             if undoes is not None:
                 undone.add(undoes)
-        for event, _ in rows:
+        for event, __ in rows:
             place = (event.person, event.subject)
             if event.kind != "undo" and event.id not in undone:
                 found[place] = event._replace(seconds=spent[place])

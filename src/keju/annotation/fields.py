@@ -10,11 +10,11 @@ import msgspec
 from keju.annotation.queue import Form, read_text
 from keju.errors import UsageError
 from keju.items import Box, Record, Request
-from keju.messages import message
 from keju.metrics.boxes import box_convention, from_pixels
+from keju.texts import _
 
 MOST_BOXES = 2000
-_EMPTY = "annotation.answer-missing"
+_EMPTY = _('Enter an answer, or choose "I don\'t know"')
 
 
 class HumanAnswer(Record, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ def parse_choice(form: Form, choices: tuple[str, ...]) -> str:
     """
     if (answer := form.get("answer", "")) in choices:
         return answer
-    raise UsageError(message(_EMPTY))
+    raise UsageError(_EMPTY)
 
 
 def parse_boxes(form: Form) -> tuple[Box, ...]:
@@ -74,9 +74,9 @@ def parse_boxes(form: Form) -> tuple[Box, ...]:
     try:
         rows = msgspec.json.decode(form.get("boxes") or "[]", type=list[tuple[float, ...]])
     except msgspec.DecodeError:
-        raise UsageError(message("annotation.boxes-unreadable")) from None
+        raise UsageError("The boxes of the form are not valid. Reload the page") from None
     if len(rows) > MOST_BOXES or any(len(row) != 4 or not all(map(isfinite, row)) for row in rows):
-        raise UsageError(message("annotation.boxes-unreadable"))
+        raise UsageError("The boxes of the form are not valid. Reload the page")
     sorted_rows = ((*sorted((a, c)), *sorted((b, d))) for a, b, c, d in rows)
     return tuple(
         Box(x0=left, y0=top, x1=right, y1=bottom)
@@ -95,9 +95,9 @@ def _parse_number(form: Form, most: int, *, whole: bool = False) -> float:
     try:
         number = float(int(text)) if whole else float(text)
     except (ValueError, OverflowError):
-        raise UsageError(message("annotation.number-missing" if text else _EMPTY)) from None
+        raise UsageError(_("Enter a number") if text else _EMPTY) from None
     if not 0 <= number <= most:
-        raise UsageError(message("annotation.number-not-possible"))
+        raise UsageError("The number is outside the possible range")
     return number
 
 

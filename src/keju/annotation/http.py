@@ -8,12 +8,12 @@ from urllib.parse import quote
 from aiohttp import web
 
 from keju.annotation.auth import is_script_request
-from keju.annotation.pages import get_language, load_words, render
+from keju.annotation.pages import get_language, render
 from keju.annotation.queue import Form
 from keju.annotation.sessions import get_session, get_ticket
 from keju.annotation.signing import CURRENT_CARD, TITLE, OutOfDateError
 from keju.errors import KejuError
-from keju.messages import message
+from keju.texts import _, in_language
 
 _YEAR = 365 * 24 * 3600
 BODY_SECONDS = 60.0
@@ -56,12 +56,12 @@ def respond_rejected(request: web.Request, error: KejuError, *, status: int = 40
 
 def respond_out_of_date(request: web.Request, error: OutOfDateError) -> web.Response:
     """Respond that a submission was not stored, with the reason and a link to the current page."""
-    text, label = translate(request, error.why), translate(request, message(CURRENT_CARD))
+    text, label = translate(request, error.why), translate(request, CURRENT_CARD)
     if is_script_request(request):
         answer = {"error": text, "link": error.link, "label": label}
         return web.json_response(answer, status=409)
     return render_page(
-        request, "message.html.j2", status=409, title=translate(request, message(TITLE)),
+        request, "message.html.j2", status=409, title=translate(request, TITLE),
         message=text, link=error.link, label=label,
     )  # fmt: skip
 
@@ -83,11 +83,11 @@ async def read_form(request: web.Request) -> Form:
             posted = await request.post()
     except TimeoutError:
         raise web.HTTPRequestTimeout(
-            text=translate(request, message("annotation.form-too-slow"))
+            text=translate(request, _("The form did not arrive in time. Submit it again"))
         ) from None
     except (ValueError, LookupError, RuntimeError, web.RequestPayloadError):
         raise web.HTTPBadRequest(
-            text=translate(request, message("annotation.form-unreadable"))
+            text=translate(request, _("The submitted form is not valid. Reload the page"))
         ) from None
     return {name: value for name, value in posted.items() if isinstance(value, str)}
 
@@ -111,7 +111,7 @@ def translate_error(request: web.Request, error: KejuError) -> str:
 
 def translate(request: web.Request, text: str) -> str:
     """A text in the language of the request."""
-    return load_words(get_language(request))(text)
+    return in_language(get_language(request), text)
 
 
 def parse_number(text: str | None) -> int:

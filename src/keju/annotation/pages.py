@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ import jinja2
 import msgspec
 from aiohttp import web
 
+from keju.texts import LANGUAGES, _, in_language
 from keju.translations import Words
 
-LANGUAGES = ("en", "zh")
 _PACKAGE = "keju.annotation"
-_TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
+_TEXT_OF_SCRIPT = re.compile(r'say\("([^"]+)"')
 _SHARED = {"tokens.css": "keju", "seal.svg": "keju"}
 _TYPES = {
     "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
@@ -32,21 +32,31 @@ class QueueTexts(NamedTuple):
 
 QUEUE_TEXTS = {
     "exam": QueueTexts(
-        "試", "annotation.exam", "annotation.exam-about"
+        "試",
+        _("Exam"),
+        _("Answer the same questions as the models, in the same words and order."),
     ),
     "rating": QueueTexts(
-        "評", "annotation.rating", "annotation.rating-about"
+        "評",
+        _("Rate answers"),
+        _("Rate answers from 0 to 10 against the reference. The model is not shown."),
     ),
     "review": QueueTexts(
-        "審", "annotation.review", "annotation.review-about"
+        "審",
+        _("Review items"),
+        _("Accept, correct or reject draft items, and give the reason."),
     ),
     "authoring": QueueTexts(
-        "撰", "annotation.authoring", "annotation.authoring-about"
+        "撰",
+        _("Write new items"),
+        _("Write a question, an answer, a transcription or boxes for an image."),
     ),
     "adjudication": QueueTexts(
-        "裁", "annotation.adjudication", "annotation.adjudication-about"
+        "裁",
+        _("Adjudicate unclear answers"),
+        _("Decide which option an answer chose if the rules cannot decide it."),
     ),
-}  # fmt: skip
+}
 
 
 @cache
@@ -70,26 +80,25 @@ def get_language(request: web.Request) -> str:
 
 def render(template: str, language: str, **values: object) -> str:
     """Render one page; texts of people, models and datasets are escaped."""
-    words = load_words(language)
     values = {"error": "", "person": "", "boxes": [], "reference_boxes": [], **values}
     return _make_environment().get_template(template).render(
-        _=words,
-        text=words.text,
+        _=partial(in_language, language),
+        words=_load_words(language),
         language=language,
-        script_words=msgspec.json.encode(_collect_script_texts(words)).decode(),
+        script_words=msgspec.json.encode(_collect_script_texts(language)).decode(),
         **values,
     )  # fmt: skip
 
 
 @cache
-def load_words(language: str) -> Words:
-    """Load the texts of the pages in a language."""
-    return Words(language, ("annotation", "stored"))
+def _load_words(language: str) -> Words:
+    """Load the words of texts that other files store."""
+    return Words(language, ("stored",))
 
 
-def _collect_script_texts(words: Words) -> dict[str, str]:
+def _collect_script_texts(language: str) -> dict[str, str]:
     script = _read(_PACKAGE, "queue.js").decode()
-    return words.sources(_TEXT_OF_SCRIPT.findall(script))
+    return {text: in_language(language, text) for text in _TEXT_OF_SCRIPT.findall(script)}
 
 
 def read_asset(name: str) -> tuple[bytes, str] | None:

@@ -16,7 +16,6 @@ from keju.annotation.events import Event, EventLog
 from keju.definitions import task
 from keju.errors import UsageError
 from keju.items import Item
-from keju.messages import message
 
 LONGEST = 300_000
 """The maximum length of one field in characters; a page of a book has about a thousand."""
@@ -114,12 +113,12 @@ def normalize_name(name: str) -> str:
     """
     plain = " ".join(unicodedata.normalize("NFC", name).split())
     if not plain:
-        raise UsageError(message("annotation.name-missing"))
+        raise UsageError("Enter your name")
     if len(plain) > _LONGEST_NAME:
-        raise UsageError(message("annotation.name-too-long"))
+        raise UsageError("The name has more than 60 characters")
     unseen = {"Cc", "Cf", "Cs", "Co", "Cn"}
     if any(char in _BLANK or unicodedata.category(char) in unseen for char in plain):
-        raise UsageError(message("annotation.name-unprintable"))
+        raise UsageError("The name contains invisible characters")
     return plain
 
 
@@ -135,18 +134,18 @@ def parse_seconds(form: Form) -> float:
 def read_text(form: Form, field: str, *, needed: str = "") -> str:
     """A text of a form, stripped, with uniform line ends.
 
-    `needed` is the id of the error for an empty text, if the text may not be empty.
+    `needed` is the error for an empty text, if the text may not be empty.
 
     Raises:
         UsageError: the text is too long, contains half a character, or is empty.
     """
     text = form.get(field, "").replace("\r\n", "\n").replace("\r", "\n").strip()
     if len(text) > LONGEST:
-        raise UsageError(message("annotation.text-too-long"))
+        raise UsageError("The text has more than 300,000 characters")
     if any(0xD800 <= ord(char) <= 0xDFFF for char in text):
-        raise UsageError(message("annotation.text-half-character"))
+        raise UsageError("The text contains half of a character. Enter it again")
     if needed and not text:
-        raise UsageError(message(needed))
+        raise UsageError(needed)
     return text
 
 

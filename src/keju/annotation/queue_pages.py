@@ -34,7 +34,6 @@ from keju.annotation.signing import (
     sign_binding,
 )
 from keju.errors import UsageError
-from keju.messages import message
 
 
 class QueuePages:
@@ -106,7 +105,7 @@ class QueuePages:
         queue, person = self._find_queue(request), get_person(request)
         form = await read_form(request)
         if not person:
-            raise OutOfDateError(message(NO_NAME), self._make_path(request))
+            raise OutOfDateError(NO_NAME, self._make_path(request))
         binding = self._read_binding(request, form, queue, person)
         action, ticket = form.get("act", "answer"), form.get("ticket", "")[:64]
         if action == "undo":

@@ -15,7 +15,6 @@ from keju.items import Record
 from keju.judging import GradableAnswer, Rubrics, code_of
 from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE
-from keju.messages import message
 
 COLUMNS = (CODE, "task", "query", "rater", "score", "seconds")
 
@@ -96,7 +95,7 @@ class Rating(Queue):
         except ValueError:
             score = -1.0
         if not LEAST <= score <= MOST:
-            raise UsageError(message("annotation.please-give-number-from"))
+            raise UsageError("Enter a number from 0 to 10")
         return RatedScore(score=score)
 
     def export(self, events: EventLog) -> str:

@@ -15,7 +15,6 @@ from keju.building.reviewing import Corrections, Decision, Verdict, compute_seal
 from keju.definitions import prompt_of, query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
-from keju.messages import message
 
 LONGEST_REASON = 10_000
 """Maximum length in characters, as in a verdict."""
@@ -70,18 +69,18 @@ class Review(Queue):
         try:
             decision = Decision(form.get("act", ""))
         except ValueError:
-            raise UsageError(message("annotation.decision-missing")) from None
+            raise UsageError("Accept, correct or reject the item") from None
         reason = read_text(form, "reason")
         if len(reason) > LONGEST_REASON:
-            raise UsageError(message("annotation.reason-too-long"))
+            raise UsageError("The reason has more than 10,000 characters")
         if decision == Decision.REJECT and not reason:
-            raise UsageError(message("annotation.reason-missing"))
+            raise UsageError("Enter the reason for the rejection")
         item = self._items[subject]
         corrections = Corrections()
         if decision == Decision.CORRECT:
             corrections = _read_corrections(item, form)
             if not corrections.fields():
-                raise UsageError(message("annotation.nothing-changed"))
+                raise UsageError("No field is changed. Change a field, or accept the item")
         verdict = Verdict(
             item=subject,
             person="-",
@@ -96,7 +95,10 @@ class Review(Queue):
         try:
             unify_texts(item, verdict)
         except DataError:
-            raise UsageError(message("annotation.answer-transcription-one-text")) from None
+            raise UsageError(
+                "The answer and the transcription are the same text in this task. Change only "
+                "one of them"
+            ) from None
         return verdict
 
     def _read_marks(self, form: Form) -> dict[str, int]:
@@ -105,7 +107,7 @@ class Review(Queue):
             value = form.get(scale.key, "")
             marks = {str(mark): mark for mark in range(1, len(scale.marks) + 1)}
             if value and value not in marks:
-                raise UsageError(message("annotation.please-choose-one-marks"))
+                raise UsageError("Choose one of the marks, or none")
             if value:
                 chosen[scale.name] = marks[value]
         return chosen

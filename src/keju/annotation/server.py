@@ -32,7 +32,7 @@ from keju.annotation.sessions import get_session
 from keju.annotation.signing import OutOfDateError
 from keju.errors import KejuError, UsageError
 from keju.images import thumbnail, upright_file
-from keju.messages import Message, message
+from keju.texts import Text, _
 
 BODY_BYTES = 4 << 20
 """The maximum size of a form: three bytes per character, with reserve."""
@@ -42,7 +42,7 @@ _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
 _THUMB = 320
 _THUMBS = 2000
 _FILES = ("ratings.csv", "verdicts.jsonl", "adjudicated.csv")
-OLD_FORM = "annotation.old-form"
+OLD_FORM = _("This form is from another session. Enter your name again.")
 
 
 class Server:
@@ -55,7 +55,7 @@ class Server:
     def __init__(self, annotation: AnnotationApp, access: AccessControl) -> None:
         self.annotation = annotation
         self._access = access
-        self.exported: list[Message] = []
+        self.exported: list[Text] = []
         self.export_error = ""
         self._exported_count = -1
         self._lock = asyncio.Lock()
@@ -112,7 +112,7 @@ class Server:
         address = address if ours and address.isascii() and address.isprintable() else "/"
         sessions, session = self._access.sessions, get_session(request)
         if not sessions.has_ticket(session, form.get("ticket", "")):
-            return ask_name(request, address, translate(request, message(OLD_FORM)), 409)
+            return ask_name(request, address, translate(request, OLD_FORM), 409)
         try:
             person = normalize_name(form.get("name", ""))
         except UsageError as error:
@@ -224,13 +224,13 @@ async def _handle_errors(request: web.Request, handler: Handler) -> web.StreamRe
     except OutOfDateError as stale:
         return respond_out_of_date(request, stale)
     except web.HTTPNotFound:
-        title, text = message("annotation.not-found"), message("annotation.no-such-page")
+        title, text = _("Page not found"), _("This address does not exist.")
         return render_message(request, 404, title, text)
     except web.HTTPRequestEntityTooLarge:
-        error: KejuError = UsageError(message("annotation.text-too-long"))
-        status, title = 413, message("annotation.too-long")
+        error: KejuError = UsageError("The text has more than 300,000 characters")
+        status, title = 413, _("Text too long")
     except KejuError as raised:
-        error, status, title = raised, 500, message("annotation.data-damaged")
+        error, status, title = raised, 500, _("The data is not valid")
     if is_script_request(request):
         return respond_rejected(request, error, status=status)
     return render_message(request, status, title, translate_error(request, error))

@@ -11,7 +11,7 @@ import msgspec
 from keju.annotation.queue import Form, Queue
 from keju.files import sha256_bytes
 from keju.items import Record
-from keju.messages import message
+from keju.texts import _
 
 _T = TypeVar("_T")
 
@@ -51,13 +51,17 @@ def hash_content(content: object) -> str:
 FIELD = "shown"
 """The name of the form field that contains the signed `PageBinding`."""
 
-CURRENT_CARD = "annotation.open-current-card"
-TITLE = "annotation.page-out-of-date"
-NO_NAME = "annotation.no-name"
-OTHER_PERSON = "annotation.other-person"
-CHANGED = "annotation.card-changed"
-GONE = "annotation.card-gone"
-UNSIGNED = "annotation.page-not-signed"
+CURRENT_CARD = _("Open the current card")
+TITLE = _("This page is out of date")
+NO_NAME = _(
+    "No name is set in this browser. Enter your name, then submit this page again. Nothing was "
+    "stored."
+)
+CHANGED = _("The content of this card has changed since the page was opened. Nothing was stored.")
+GONE = _("This card does not exist any more. Nothing was stored.")
+UNSIGNED = _(
+    "This page was not made by this server for this card, or was changed. Nothing was stored."
+)
 _PURPOSE = "shown"
 
 
@@ -98,9 +102,13 @@ def read_binding(signer: Signer, form: Form, queue: str, person: str, link: str)
     """
     binding = signer.read(_PURPOSE, form.get(FIELD, ""), PageBinding)
     if binding is None or binding.queue != queue:
-        raise OutOfDateError(message(UNSIGNED), link)
+        raise OutOfDateError(UNSIGNED, link)
     if binding.person != person:
-        why = message(OTHER_PERSON, person=binding.person)
+        why = _(
+            "This page was shown to {}, but another person uses this browser now. Nothing was "
+            "stored.",
+            binding.person,
+        )
         raise OutOfDateError(why, link, binding.person, binding.subject)
     return binding
 
@@ -113,8 +121,8 @@ def find_card(queue: Queue, binding: PageBinding) -> int:
     """
     subjects = queue.list_subjects(binding.person)
     if binding.subject not in subjects:
-        raise OutOfDateError(message(GONE), f"/{queue.name}")
+        raise OutOfDateError(GONE, f"/{queue.name}")
     number = list(subjects).index(binding.subject) + 1
     if hash_content(queue.get_content(binding.subject)) != binding.content:
-        raise OutOfDateError(message(CHANGED), f"/{queue.name}/{number}")
+        raise OutOfDateError(CHANGED, f"/{queue.name}/{number}")
     return number

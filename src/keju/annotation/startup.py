@@ -16,7 +16,7 @@ from keju.annotation.auth import AccessControl
 from keju.annotation.connections import Connections, get_logger, ignore_exhaustion
 from keju.annotation.server import Server
 from keju.errors import UsageError
-from keju.messages import Message, message
+from keju.texts import Text
 
 LOOPBACK = "127.0.0.1"
 _EVERYWHERE = frozenset({"", "0.0.0.0", "::"})  # noqa: S104  compared, not listened on
@@ -30,7 +30,7 @@ def serve(
     port: int = 0,
     new_token: bool = False,
     report: Callable[[str], None] = lambda _: None,
-) -> list[Message]:
+) -> list[Text]:
     """Serve until Ctrl-C or SIGTERM, then export everything.
 
     Args:
@@ -117,9 +117,12 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind(address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise UsageError(message("annotation.port-in-use", host=host, port=port)) from None
+            raise UsageError("{}:{} is in use. Choose another --port", host, port) from None
         reason = error.strerror
         raise UsageError(
-            message("annotation.address-not-possible", host=host, port=port, reason=reason)
+            "the server cannot listen on {}:{}: {}. Choose another --host or --port",
+            host,
+            port,
+            reason,
         ) from None
     return listening

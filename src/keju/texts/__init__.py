@@ -217,6 +217,13 @@ def translator(chosen: str) -> Callable[[str], str]:
     return translate
 
 
+def in_language(chosen: str, text: str, /, *values: object) -> str:
+    """A text, or a sentence with values, in a language: `_` of the templates of pages."""
+    if isinstance(text, Translatable):
+        return text.render(chosen)
+    return Text(text, values).render(chosen)
+
+
 def in_english(text: str) -> str:
     """A text in English, for files that have one language."""
     return text.render("en") if isinstance(text, Translatable) else text

@@ -2,7 +2,7 @@
 import { viewer } from "/assets/viewer.js";
 
 const words = JSON.parse(document.body.dataset.words || "{}");
-const say = (id) => words[id];
+const say = (text) => words[text] || text;
 const form = document.querySelector("form.panel");
 const keys = {};
 
@@ -53,14 +53,14 @@ async function send(button) {
     const reply = await fetch(form.action, { method: "POST", body: data, headers: { "X-Keju": "script" } });
     const said = await reply.json().catch(() => ({}));
     if (reply.ok && said.next) { forget(); location.assign(said.next); return; }
-    trouble = said.error || say("annotation.server-refused");
+    trouble = said.error || say("The server did not store your answer. Your text is still here. Try again.");
     if (said.link) {
       way = document.createElement("a");
       way.href = said.link;
       way.textContent = said.label;
     }
   } catch {
-    trouble = say("annotation.server-silent");
+    trouble = say("The server does not respond. Your text is still here. Try again when the server runs.");
   }
   buttons.forEach((each) => { each.disabled = false; });
   const place = form.querySelector("[data-error]");
