@@ -247,7 +247,7 @@ def _make_command(step: Step[Any]) -> Callable[..., None]:
         work = StepCall(step, settings, Dataset.open(dataset), seed)
         with partitioning(partition_items), permitting(permission(send_restricted_data)):
             done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
-        say(*map(translator(language()), done.record.notes))
+        say(*done.record.notes)
         say_built(done.manifest, out, existed=not done.built)
 
     fixed: dict[str, tuple[Any, Any]] = {

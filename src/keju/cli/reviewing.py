@@ -10,7 +10,7 @@ import typer
 from keju.cli.app import err, say
 from keju.cli.building import build_app, say_built
 from keju.cli.options import DatasetPath, NewDataset, TaskIds, out_option
-from keju.texts import _, language, n_, translator
+from keju.texts import _, n_
 
 Scales = Annotated[
     Path | None,
@@ -113,5 +113,5 @@ def import_(
     done = run_step(
         StepCall(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err)
     )
-    say(*map(translator(language()), done.record.notes))
+    say(*done.record.notes)
     say_built(done.manifest, out)

@@ -146,7 +146,8 @@ class Text(str, Translatable):
         values = tuple(values)
         sentence = _sentence(template, plural, number, context, language())
         text = super().__new__(cls, _fill(sentence, values, number if plural else None, language()))
-        text.template, text.values, text.context, text.hint = template, values, context, hint
+        text.template, text.values, text.context = template, values, context
+        text.hint = hint if isinstance(hint, Translatable) or not hint else Text(hint)
         text.plural, text.number = plural, number
         return text
 
