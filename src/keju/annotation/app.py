@@ -153,9 +153,10 @@ class AnnotationApp:
         if not people:
             return None
         total = sum(self._answers.values())
-        return _(
-            "{} of {}: {}",
-            n_("{n:,} answer", "{n:,} answers", total),
+        return n_(
+            "{n:,} answer of {}: {}",
+            "{n:,} answers of {}: {}",
+            total,
             n_("{n:,} person", "{n:,} people", people),
             self.run.path,
         )
