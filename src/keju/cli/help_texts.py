@@ -146,7 +146,7 @@ _REPORTS: tuple[tuple[str, Callable[..., str]], ...] = (
         lambda words: _("Got unexpected extra argument(s) ({})", words),
     ),
 )
-"""What Typer and Pydantic report about a command line, and the sentences that keju prints."""
+"""Reports of Typer and Pydantic about a command line, and the sentences that keju prints."""
 
 
 def error_text(report: str) -> str:
