@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keju.text.han import is_han
@@ -60,6 +60,8 @@ MIXED = st.text(st.sampled_from("天地玄黃，。“”（）a1 ,;:?!.()\"'<>-
 
 
 @given(MIXED)
+@example("地:--")
+@example("地,...")
 def test_once_is_enough(text):
     once = chinese_punctuation(text)
     assert chinese_punctuation(once) == once

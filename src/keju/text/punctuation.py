@@ -49,12 +49,12 @@ def chinese_punctuation(text: str, quotes: Quotes = "curly") -> str:
     text = _TITLE.sub(lambda found: _within(found[0], found[1], "《》"), text)
     text = _DOUBLE.sub(lambda found: _within(found[0], found[1], double), text)
     text = _SINGLE.sub(lambda found: _within(found[0], found[1], single), text)
-    text = _DOTS.sub("……", text)
-    text = _DASHES.sub("——", text)
     before = ""
     # A mark may be beside another that has just become Chinese.
     while before != text:
         before = text
+        text = _DOTS.sub("……", text)
+        text = _DASHES.sub("——", text)
         text = _BRACKETS.sub(_bracketed, text)
         text = _PAUSES.sub(lambda found: found[0].rstrip(" \t").translate(_FULL), text)
         text = _STOP.sub("。", text)
