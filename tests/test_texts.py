@@ -132,6 +132,8 @@ def test_a_sentence_without_translation_is_shown_in_english() -> None:
 
 def test_a_translation_that_does_not_fit_the_values_is_not_used() -> None:
     assert _("{} is too wide", "a").render("zh") == "a is too wide"
+    with using("zh"):
+        assert _("{} is too wide", "a") == "a is too wide"
 
 
 def test_a_sentence_without_values_is_not_a_template() -> None:
@@ -259,8 +261,8 @@ def test_sentences_are_found_in_calls() -> None:
 _("one {}", 1, hint="two"); n_("{n} a", "{n} b", 3); p_("verb", "three"); noun("four")
 raise DataError("five", file=x, hint=_("six")); ValueError("no"); PrerequisiteError("no", "no")
 """
-    found = [(each.template, each.plural, each.context) for each in tools.sentences_of(code)]
-    assert sorted(found) == sorted(
+    sentences = [(each.template, each.plural, each.context) for each in tools.sentences_of(code)]
+    assert sorted(sentences) == sorted(
         [
             ("one {}", "", ""), ("two", "", ""), ("{n} a", "{n} b", ""), ("three", "", "verb"),
             ("four", "", "kind"), ("five", "", ""), ("six", "", ""),

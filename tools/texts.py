@@ -113,8 +113,8 @@ def updated(file: Path) -> Catalog:
     catalogue = Catalog(locale="zh", fuzzy=False)
     for sentence in sentences(file):
         context = sentence.context or None
-        known = stored.get(sentence.template, context)
-        chinese = known.string if known else ""
+        entry = stored.get(sentence.template, context)
+        chinese = entry.string if entry else ""
         if sentence.plural:
             chinese = chinese if isinstance(chinese, tuple) else (chinese,)
         message = catalogue.add(sentence.key, chinese, [(sentence.file, 0)], context=context)
@@ -132,8 +132,8 @@ def sentences(catalogue: Path) -> Iterator[Sentence]:
     for file in sorted(root.rglob("*.py")):
         if not any(file.is_relative_to(folder) for folder in others):
             name = file.relative_to(ROOT).as_posix()
-            found = sentences_of(file.read_text("utf-8"))
-            yield from (sentence._replace(file=name) for sentence in found)
+            own = sentences_of(file.read_text("utf-8"))
+            yield from (sentence._replace(file=name) for sentence in own)
     for file in sorted((*root.rglob("assets/*.j2"), *root.rglob("assets/*.js"))):
         if not any(file.is_relative_to(folder) for folder in others):
             name = file.relative_to(ROOT).as_posix()

@@ -25,7 +25,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache, reduce
 from pathlib import Path, PurePath
@@ -144,8 +144,10 @@ class Text(str, Translatable):
     ) -> Self:
         """The sentence with its values."""
         values = tuple(values)
+        count = number if plural else None
         sentence = _sentence(template, plural, number, context, language())
-        text = super().__new__(cls, _fill(sentence, values, number if plural else None, language()))
+        english = _sentence(template, plural, number, context, "en")
+        text = super().__new__(cls, _fill_or_english(english, sentence, values, count, language()))
         text.template, text.values, text.context = template, values, context
         text.hint = hint if isinstance(hint, Translatable) or not hint else Text(hint)
         text.plural, text.number = plural, number
@@ -162,10 +164,7 @@ class Text(str, Translatable):
     def fill(self, template: str, values: Sequence[object], chosen: str) -> str:
         """A sentence with values in the fields; in English if it does not fit them."""
         number = self.number if self.plural else None
-        try:
-            return _fill(template, values, number, chosen)
-        except (IndexError, KeyError, ValueError):
-            return _fill(self.template_in("en"), values, number, chosen)
+        return _fill_or_english(self.template_in("en"), template, values, number, chosen)
 
     def render_hint(self, chosen: str) -> str:
         """The hint in a language, or ""."""
@@ -252,6 +251,16 @@ def _fill(template: str, values: Sequence[object], count: int | None, chosen: st
     if not values and count is None:
         return template
     return template.format(*(_display(value, chosen) for value in values), n=count)
+
+
+def _fill_or_english(
+    english: str, template: str, values: Sequence[object], count: int | None, chosen: str
+) -> str:
+    """A translated sentence with its values, or the English one if they do not fit it."""
+    if template != english:
+        with suppress(IndexError, KeyError, ValueError):
+            return _fill(template, values, count, chosen)
+    return _fill(english, values, count, chosen)
 
 
 def _display(value: object, chosen: str) -> object:
