@@ -243,18 +243,18 @@ def _run_checks(
     Raises:
         DataError: an error that `keju data validate` finds, no licence or source, or drafts.
     """
-    there = {"licence": _("there is a licence"), "source": _("there is a source")}
-    for word, what in there.items():
-        value = getattr(dataset.manifest, word)
+    required = {"licence": _("there is a licence"), "source": _("there is a source")}
+    for field, check in required.items():
+        value = getattr(dataset.manifest, field)
         if value.strip().casefold() in _NOT_GIVEN:
             raise DataError(
                 "the {} is {!r}, and a release requires one",
-                word,
+                field,
                 value,
                 file=dataset.path / "dataset.json",
-                hint=_("Find it out, and set it in the release: --{} …", word),
+                hint=_("Find it out, and set it in the release: --{} …", field),
             )
-        yield Check(what, value, passed=True)
+        yield Check(check, value, passed=True)
     yield _check_licences(items)
     if items.drafts and not settings.drafts:
         raise DataError(

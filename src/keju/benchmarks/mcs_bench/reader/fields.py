@@ -97,15 +97,15 @@ def field_map(file: Path, records: Sequence[JsonObject], given: Mapping[str, str
 
 def no_field(role: str, keys: Iterable[str], file: Path) -> NoFieldError:
     """The error of a field that is needed and that no name was recognised for."""
-    known = FIELDS[role].names
-    more = ", …" if len(known) > 4 else ""
-    found = ", ".join(list(keys)[:30])[:500] or _("none")
+    names = FIELDS[role].names
+    more = ", …" if len(names) > 4 else ""
+    columns = ", ".join(list(keys)[:30])[:500] or _("none")
     return NoFieldError(
         "no field for the {} (expected {}{}); found the fields {}",
         role,
-        either(known[:4]),
+        either(names[:4]),
         more,
-        found,
+        columns,
         file=file,
         hint=_("Give its name: --option {}{}=NAME", FIELD_OPTION, role),
     )
