@@ -36,7 +36,7 @@ from keju.texts import (
     translator,
     using,
 )
-from keju.translations import Words
+from keju.words import Words
 
 tools = pytest.importorskip("tools.texts", reason="Babel is not installed: make docs")
 

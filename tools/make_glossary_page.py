@@ -14,7 +14,7 @@ from pathlib import Path
 
 from keju.reporting.glossary import terms
 from keju.texts import in_english
-from keju.translations import Words
+from keju.words import Words
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MORE = Path(__file__).with_name("glossary.toml")

@@ -13,11 +13,11 @@ import argparse
 import ast
 import builtins
 import io
-import re
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import typer
 from babel.messages.catalog import Catalog, Message
@@ -28,6 +28,7 @@ from jinja2.ext import extract_from_ast
 from msgspec.structs import fields
 from rich.console import Console
 
+from keju.building.choices.leaks import CHECKS
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
@@ -37,7 +38,13 @@ from keju.cli.help_texts import join_lines, parameter_name
 from keju.datasets.readers import FORMATS
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
+from keju.items import Status
+from keju.judging.probes import declared_probes
+from keju.layout import ReadingPattern
+from keju.models import model_kinds
+from keju.scoring import VERDICTS, metrics
 from keju.settings import get_description
+from keju.words import OWN_PAGES, SENTENCE_OF_SCRIPT
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src/keju", "packages/keju-synthetic/src/keju_synthetic")
@@ -119,6 +126,11 @@ def updated(file: Path) -> Catalog:
             chinese = chinese if isinstance(chinese, tuple) else (chinese,)
         message = catalogue.add(sentence.key, chinese, [(sentence.file, 0)], context=context)
         message.flags.clear()  # "python-brace-format" on most of them
+    for other in stored:
+        # Chinese for pages of one's own, which is written beside the sentence by hand.
+        if other.context == OWN_PAGES and (sentence := catalogue.get(other.id)) is not None:
+            catalogue.add(other.id, other.string, sentence.locations, context=OWN_PAGES)
+            catalogue.get(other.id, OWN_PAGES).flags.clear()
     return catalogue
 
 
@@ -137,13 +149,32 @@ def sentences(catalogue: Path) -> Iterator[Sentence]:
     for file in sorted((*root.rglob("assets/*.j2"), *root.rglob("assets/*.js"))):
         if not any(file.is_relative_to(folder) for folder in others):
             name = file.relative_to(ROOT).as_posix()
-            yield from (Sentence(name, text) for text in texts_of_asset(file))
+            own = texts_of_asset(file)
+            yield from (sentence._replace(file=name) for sentence in own)
 
 
 def _declared(catalogue: Path) -> Iterator[Sentence]:
     """The texts of declarations: of commands, build steps, sources and formats of files."""
     owner = "keju" if catalogue == CORE else catalogue.parent.name
     yield from (Sentence(place, text) for place, name, text in declarations() if name == owner)
+    for file in (catalogue.parent / "benchmark.toml", catalogue.parent / "published/paper.toml"):
+        if file.is_file():
+            place = file.relative_to(ROOT).as_posix()
+            for text in _texts_of(tomllib.loads(file.read_text("utf-8"))):
+                yield Sentence(place, text)
+
+
+def _texts_of(table: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """The texts of a benchmark's definition, and of its paper's groups, figures and notes."""
+    for key, value in table.items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                yield from _texts_of(each, key)
+            elif within == "notes" or (key in _TEXTS_OF_BENCHMARK and within not in {"", "paper"}):
+                yield each
+
+
+_TEXTS_OF_BENCHMARK = {"caption", "direction", "domain", "lacking", "official_note", "title"}
 
 
 def declarations() -> Iterator[tuple[str, str, str]]:
@@ -186,6 +217,21 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
                 *getattr(form, "every_option", {}).values(),
             )
         )
+
+    yield from (("reading patterns", "keju", name) for name in get_args(ReadingPattern))
+    yield from (("verdicts", "keju", name) for name in (*VERDICTS, *get_args(Status)))
+    yield from (("keju build check-choices", "keju", name) for name in CHECKS)
+    yield from (("keju models", "keju", each.what) for each in model_kinds() if not each.plugin)
+    for metric in metrics():
+        owner = metric.benchmark.lower().replace("-", "_") or "keju"
+        yield from (("keju metrics", owner, text) for text in (metric.rule, metric.over.rule))
+    yield from (("keju judge probe", "keju", text) for text in _texts_of_probes())
+
+
+def _texts_of_probes() -> Iterator[str]:
+    table = declared_probes()
+    yield from (probe.about for probe in table.probes.values())
+    yield from table.not_applicable.values()
 
 
 def _help_of(command: Any) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401 - Typer's own class
@@ -244,18 +290,21 @@ def sentences_of(code: str) -> Iterator[Sentence]:
         )
 
 
-def texts_of_asset(file: Path) -> Iterator[str]:
+def texts_of_asset(file: Path) -> Iterator[Sentence]:
     """The sentences of a template, ``_("…")``, or of a script, ``say("…")``."""
     content = file.read_text("utf-8")
     if file.suffix == ".js":
-        # Without the ids of the texts that are in src/keju/messages.
-        yield from re.findall(r'\bsay\("((?![a-z]+\.[a-z0-9-]+")[^"]+)"', content)
+        yield from (Sentence("", text) for text in SENTENCE_OF_SCRIPT.findall(content))
     else:
         tree = Environment(autoescape=True).parse(content)
-        for __, __, words in extract_from_ast(tree, ("_",)):
-            sentence = words[0] if isinstance(words, tuple) else words
-            if sentence:
-                yield sentence
+        for __, function, words in extract_from_ast(tree, ("_", "n_", "p_")):
+            match function, words if isinstance(words, tuple) else (words,):
+                case "_", [str(template), *_]:
+                    yield Sentence("", template)
+                case "n_", [str(template), str(plural), *_]:
+                    yield Sentence("", template, plural)
+                case "p_", [str(context), str(template), *_]:
+                    yield Sentence("", template, context=context)
 
 
 def is_error(name: str) -> bool:

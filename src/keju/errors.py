@@ -19,11 +19,10 @@ The metrics raise `keju.metrics.UndefinedMetricError`, a ValueError.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-from keju.messages import Message
 from keju.texts import (
     Text,
     Translatable,
@@ -133,16 +132,6 @@ class KejuError(Exception, Translatable):
         super().__init__(self.render(language()))
 
     @property
-    def id(self) -> str:
-        """The id of a message of a page, or ""."""
-        return self.message.id if isinstance(self.message, Message) else ""
-
-    @property
-    def fields(self) -> Mapping[str, object]:
-        """The values of a message of a page, by the names of its fields."""
-        return self.message.fields if isinstance(self.message, Message) else {}
-
-    @property
     def template(self) -> str:
         """The English sentence before its fields are filled; a complete text as it is."""
         return self.message.template if isinstance(self.message, Text) else self.message
@@ -166,7 +155,7 @@ class KejuError(Exception, Translatable):
         """The hint in a language, or ""."""
         if self._hint is not None:
             return translator(chosen)(self._hint)
-        return self.message.render_hint(chosen) if isinstance(self.message, Text | Message) else ""
+        return self.message.render_hint(chosen) if isinstance(self.message, Text) else ""
 
     def _line(self, chosen: str) -> str:
         return _with_hint(translator(chosen)(self.message), self.render_hint(chosen), chosen)

@@ -25,7 +25,7 @@ from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from keju.translations import Words
+from keju.words import Words
 from tests.support.commanding import keju
 from tests.support.needing import needs
 from tests.support.scored_runs import picture

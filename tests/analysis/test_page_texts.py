@@ -12,7 +12,7 @@ from keju.analysis.reading_errors import wrong_pages
 from keju.analysis.run_set import load_runs
 from keju.reporting.item_browser import Browser
 from keju.scoring import wrong_page_errors
-from keju.translations import Words
+from keju.words import Words
 from tests.support.own_pages import scored_pages
 
 PAGES = {

@@ -15,7 +15,7 @@ from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from keju.text import in_script
-from keju.translations import Words
+from keju.words import Words
 from tests.support.making import picture
 
 READING = "師說"

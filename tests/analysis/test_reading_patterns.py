@@ -23,7 +23,7 @@ from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import metrics, score_run
-from keju.translations import Words
+from keju.words import Words
 from tests.support.own_pages import scored_pages
 from tests.support.scored_runs import picture
 

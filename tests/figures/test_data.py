@@ -34,7 +34,7 @@ from keju.formatting import percent
 from keju.items import ImageRef, Item, Response, Score
 from keju.published import SettingMean, published_tables
 from keju.reporting.leaderboard_cells import overall_cell, rank_cell
-from keju.translations import Words
+from keju.words import Words
 
 
 def value(model, number, *, task="T7", higher=True, source=OWN_SOURCE):

@@ -23,7 +23,7 @@ from keju.figures.glyphs import missing
 from keju.figures.in_report import report_figures
 from keju.figures.theme import DARK
 from keju.items import Item
-from keju.translations import Words
+from keju.words import Words
 
 EN = Words("en")
 HOSTILE = "</text><script>alert(1)</script>&amp;\"'`${1}<!--\u202egnp\x1b[31m\x00\ufffe"

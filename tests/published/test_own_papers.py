@@ -13,7 +13,7 @@ from keju.errors import DataError
 from keju.published import PaperFunctions, published_models, published_tables
 from keju.published.functions import paper_functions
 from keju.registry import PluginError, declare
-from keju.translations import Words
+from keju.words import Words
 from tests.support.plugged import forget_plugins
 
 DEFINITION = Path(__file__).parents[2] / "examples" / "manuscripts" / "manuscripts.toml"

@@ -12,7 +12,7 @@ from keju.building.review_form import read_review_form
 from keju.reporting.glossary import terms
 from keju.text import in_script
 from keju.texts import translator
-from keju.translations import Words
+from keju.words import Words
 from tools import make_glossary_page
 
 ROOT = Path(__file__).parents[2]

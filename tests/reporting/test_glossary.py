@@ -14,7 +14,7 @@ from keju.reporting.glossary import glossary
 from keju.reporting.page import write_report
 from keju.scoring import PROTOCOLS
 from keju.text import LAYERS
-from keju.translations import Words
+from keju.words import Words
 
 ZH = Words("zh")
 HAN = re.compile(r"[\u4e00-\u9fff]")

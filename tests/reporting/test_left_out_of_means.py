@@ -16,7 +16,7 @@ from keju.messages import message
 from keju.reporting.page import write_report
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
-from keju.translations import Words
+from keju.words import Words
 from tests.support.own_pages import scored_pages
 
 TEXTS = {f"b{book}/p{page}": f"天地玄黃宇宙洪荒{chr(0x6000 + 8 * book + page)}"

@@ -17,7 +17,7 @@ from keju.reporting.item_browser import Browser
 from keju.reporting.page import render, write_report
 from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
-from keju.translations import Words
+from keju.words import Words
 from tests.analysis.test_engine_times import TIMED
 from tests.analysis.test_engine_times import run_set as timed_engine
 from tests.reporting.test_chinese_words import HAN, RULES

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import keju
-from keju.translations import Words
+from keju.words import Words
 
 ZH = Words("zh")
 ENGLISH = re.compile(r"(?<![-:+])[a-z]{2,} [a-z]{2,}")

@@ -14,7 +14,7 @@ from keju.reporting.page import write_report
 from keju.reporting.view import _KINDS
 from keju.scoring.verdicts import VERDICTS
 from keju.text import in_script
-from keju.translations import Words
+from keju.words import Words
 from tests.support.scored_runs import HOSTILE
 
 ZH = Words("zh")

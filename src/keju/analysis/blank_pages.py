@@ -13,7 +13,6 @@ from keju.analysis.run_set import RunSet
 from keju.definitions import is_blank
 from keju.errors import shortened
 from keju.items import PromptVariant, Response, get_group, variant_of
-from keju.messages import Message, message
 from keju.runs import RunFolder
 from keju.scoring import Summary
 from keju.scoring.blank_pages import (
@@ -23,6 +22,7 @@ from keju.scoring.blank_pages import (
     measure_invented_text,
 )
 from keju.scoring.export import json_task_name, result_names
+from keju.texts import Text, _, n_
 
 _Row = tuple[str, str]
 """A model's name and a task."""
@@ -76,7 +76,7 @@ def invented_in(run: RunFolder) -> InventedBy:
     items = {(item.task, item.query, item.id) for item in run.iter_items() if is_blank(item)}
     answers: dict[tuple[str, PromptVariant, str, str], list[tuple[str, Response]]] = {}
     manifest = run.manifest()
-    for response in run.responses(tasks={task for task, _, _ in items}) if items else ():
+    for response in run.responses(tasks={task for task, __, __ in items}) if items else ():
         place = (response.task, response.query, response.item)
         if place in items and model_role(manifest, response.model) != "baseline":
             key = (response.model, variant_of(response), response.task, response.query)
@@ -126,7 +126,7 @@ def blank_page_rows(run_set: RunSet) -> list[dict[str, object]]:
     ]
 
 
-def invented_lines(run: RunFolder) -> Iterator[Message]:
+def invented_lines(run: RunFolder) -> Iterator[Text]:
     """A line for each model and prompt variant, where the run has blank pages."""
     every = [
         (f"{model} ({label})" if (label := variant.label()) else model, task_name(*place), found)
@@ -135,17 +135,29 @@ def invented_lines(run: RunFolder) -> Iterator[Message]:
     ]
     for name, task, found in every:
         rate = (
-            message("analysis.characters-a-page", characters=found.per_page)
+            _("{:.1f} characters per page", found.per_page)
             if found.enough
-            else message("analysis.too-few-for-a-rate", fewest=FEWEST_BLANK)
+            else _("too few pages for a rate, which needs {}", FEWEST_BLANK)
         )
         if found.where:
-            yield message(
-                "analysis.text-invented-most", name=name, task=task, with_text=found.with_text,
-                pages=found.pages, rate=rate, most=found.most, where=shortened(found.where),
+            yield n_(
+                "{}, {}: invented text on {:,} of {n:,} blank page, {} (most: {:,}, on {})",
+                "{}, {}: invented text on {:,} of {n:,} blank pages, {} (most: {:,}, on {})",
+                found.pages,
+                name,
+                task,
+                found.with_text,
+                rate,
+                found.most,
+                shortened(found.where)
             )  # fmt: skip
         else:
-            yield message(
-                "analysis.text-invented", name=name, task=task, with_text=found.with_text,
-                pages=found.pages, rate=rate,
+            yield n_(
+                "{}, {}: invented text on {:,} of {n:,} blank page, {}",
+                "{}, {}: invented text on {:,} of {n:,} blank pages, {}",
+                found.pages,
+                name,
+                task,
+                found.with_text,
+                rate
             )  # fmt: skip

@@ -18,7 +18,6 @@ from keju.analysis.run_set import RunSet
 from keju.datasets.values import value_label
 from keju.definitions import query_of
 from keju.items import Item, Score
-from keju.messages import Message, message
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import number_units, task_parts
 from keju.statistics import (
@@ -29,6 +28,7 @@ from keju.statistics import (
     resample,
     value_of,
 )
+from keju.texts import Text, _
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -39,10 +39,10 @@ _ABOVE = "above-the-mean"
 _GROUP = "group"
 _RESOLUTION, _LENGTH = "resolution", "length of the answer"
 OWN_KINDS = {
-    _RESOLUTION: "analysis.resolution",
-    _LENGTH: "analysis.length-of-the-answer",
+    _RESOLUTION: _("resolution"),
+    _LENGTH: _("length of the answer"),
 }
-"""The breakdowns that keju computes itself, with the ids of their names; their rows are messages.
+"""The breakdowns that keju computes itself, with their names; their rows are texts.
 
 Other kinds and their values are those of the dataset's metadata.
 """
@@ -128,22 +128,19 @@ def _strata_of(item: Item) -> Iterator[tuple[str, str]]:
         yield _LENGTH, str(sum(length >= edge for edge in _CHARACTERS[1:]))
 
 
-def _pixel_steps() -> list[Message]:
+def _pixel_steps() -> list[Text]:
     return [
-        message("analysis.to-megapixels", low=f"{low:g}", high=f"{high:g}")
+        _("{} to {} megapixels", f"{low:g}", f"{high:g}")
         if high < 100
-        else message("analysis.megapixels-or-more", low=f"{low:g}")
+        else _("{} megapixels or more", f"{low:g}")
         for low, high in pairwise(_MEGAPIXELS)
     ]
 
 
-def _length_steps() -> list[Message]:
+def _length_steps() -> list[Text]:
     return [
-        *(
-            message("analysis.characters-to", low=low, high=high - 1)
-            for low, high in pairwise(_CHARACTERS)
-        ),
-        message("analysis.characters-from", low=_CHARACTERS[-1]),
+        *(_("{} to {} characters", low, high - 1) for low, high in pairwise(_CHARACTERS)),
+        _("{} characters or more", _CHARACTERS[-1]),
     ]
 
 

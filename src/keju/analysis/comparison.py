@@ -19,7 +19,6 @@ from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record
-from keju.messages import message
 from keju.scoring import (
     OverallComparison,
     SideScores,
@@ -29,7 +28,7 @@ from keju.scoring import (
     compare_sides,
     mark_equal,
 )
-from keju.texts import join_clauses, listed, recognised
+from keju.texts import _, join_clauses, listed, n_, recognised
 
 
 class Unscored(Record, frozen=True, kw_only=True):
@@ -90,7 +89,10 @@ def comparison_of(
         DataError: a run has not been scored.
     """
     if margin is not None and not 0 < margin <= 100:
-        raise UsageError(message("analysis.margin-out-of-range", margin=margin))
+        raise UsageError(
+            "--margin {} is not a margin in percent points: a number above 0 and at most 100",
+            margin,
+        )
     if protocol == "official" and (why := source_of(runs[0]).without_official()):
         raise UsageError(f"{runs[0].path}: {why}")
     first, second = choose_sides(runs, wanted or SideChoice(), protocol)
@@ -160,17 +162,17 @@ def _describe_side(side: Side) -> dict[str, str]:
 def _explain_nothing(
     names: tuple[str, str], first: Side, second: Side, protocol: Protocol, dropped: int
 ) -> str:
-    tasks = [
-        listed(sorted(side.scores.tasks)) or message("analysis.none") for side in (first, second)
-    ]
-    why = message("analysis.tasks-with-scores", protocol=protocol, task=tasks[0], other=tasks[1])
+    tasks = [listed(sorted(side.scores.tasks)) or _("none") for side in (first, second)]
+    why = _("tasks with {} scores: {}; and {}", protocol, tasks[0], tasks[1])
     unscored = first.scores.reasons - {""}
     if unscored:
-        why = message(
-            "analysis.also-unscored",
-            why=why,
-            unscored=join_clauses(map(recognised, sorted(unscored)[:3])),
-        )
+        why = _("{}; unscored: {}", why, join_clauses(map(recognised, sorted(unscored)[:3])))
     if dropped:
-        why = message("analysis.runs-ask-other-datasets", dropped=dropped)
-    return message("analysis.nothing-to-compare", name=names[0], other=names[1], why=why)
+        why = n_(
+            "the runs have different datasets, and {n:,} item is not the same in both",
+            "the runs have different datasets, and {n:,} items are not the same in both",
+            dropped,
+        )
+    return _(
+        "nothing to compare: {} and {} have no scored item in common ({})", names[0], names[1], why
+    )

@@ -11,9 +11,8 @@ from msgspec import convert
 from keju.analysis.score_sources import ScoredRun, ScoreSource, find_same_items, source_of
 from keju.errors import UsageError
 from keju.items import PromptVariant, Protocol, Record, Score, variant_of
-from keju.messages import message
 from keju.scoring import ItemName, SideScores
-from keju.texts import both, listed
+from keju.texts import _, both, listed
 
 S = TypeVar("S")
 _HASH = re.compile("@[0-9a-f]{8}")
@@ -44,7 +43,7 @@ class SideChoice(Record, frozen=True, kw_only=True):
         """
         for name in ("model", "setting", "script", "wording"):
             if getattr(self, name) and getattr(self, f"{name}s"):
-                raise UsageError(message("analysis.options-contradict", name=name))
+                raise UsageError("--{0} and --{0}s contradict each other. Give one of them", name)
 
     def variant(self, place: int) -> tuple[str, str, str]:
         """Setting, script and wording of the first side (0) or the second, as far as given."""
@@ -82,12 +81,12 @@ def choose_sides(
         DataError: a file of a run is damaged.
     """
     if not 1 <= len(runs) <= 2:
-        raise UsageError(message("analysis.one-run-or-two", count=len(runs)))
+        raise UsageError("keju compare takes one run or two, not {}", len(runs))
     wanted.check()
     sources = [source_of(run) for run in runs]
     pair = sources[0], sources[-1]
     if len(runs) == 2 and pair[0].path.resolve() == pair[1].path.resolve():
-        raise UsageError(message("analysis.run-twice", path=pair[0].path))
+        raise UsageError("{} is given twice. Give another run, or this one once", pair[0].path)
     models = _models(pair, wanted, several=len(runs) == 2)
     if len(runs) == 1:
         pair[0].check(list(dict.fromkeys(models)))
@@ -104,7 +103,12 @@ def choose_sides(
         _only(run, model, found) for run, model, found in zip(pair, models, kept, strict=True)
     )
     if alone and first_side.variant == second_side.variant:
-        raise UsageError(message("analysis.sides-equal", path=pair[0].path, model=models[0]))
+        raise UsageError(
+            "{}: both sides are {}. Name what differs: a second run, --models A B, --settings A "
+            "B, --scripts A B or --wordings A B",
+            pair[0].path,
+            models[0],
+        )
     return first_side, second_side
 
 
@@ -137,7 +141,7 @@ def _models(
         for run, name, there in zip(pair, named, known, strict=True):
             if name not in there:
                 raise UsageError(
-                    message("analysis.no-model", path=run.path, name=name, known=listed(there))
+                    "{}: no model {!r}. Choose from: {}", run.path, name, listed(there)
                 )
         return named
     in_variants = wanted.settings or wanted.scripts or wanted.wordings
@@ -149,11 +153,9 @@ def _models(
     if several and len(shared) == 1:
         return shared[0], shared[0]
     raise UsageError(
-        message(
-            "analysis.name-the-models",
-            path=pair[0].path,
-            known=listed(dict.fromkeys(known[0] + known[1])),
-        )
+        "{}: name the models with --model M or --models A B. Models: {}",
+        pair[0].path,
+        listed(dict.fromkeys(known[0] + known[1])),
     )
 
 
@@ -199,10 +201,12 @@ def only_side(run: ScoreSource, wanted: SideChoice, protocol: Protocol) -> Label
     known = list(run.manifest().models)
     if wanted.model and wanted.model not in known:
         raise UsageError(
-            message("analysis.no-model", path=run.path, name=wanted.model, known=listed(known))
+            "{}: no model {!r}. Choose from: {}", run.path, wanted.model, listed(known)
         )
     if not wanted.model and len(known) != 1:
-        raise UsageError(message("analysis.name-one-model", path=run.path, known=listed(known)))
+        raise UsageError(
+            "{} has several models. Name one with --model: {}", run.path, listed(known)
+        )
     model = wanted.model or known[0]
     found: dict[PromptVariant, list[Score]] = {}
     for score in run.scores(model):
@@ -225,15 +229,13 @@ def _fitting(
         )
     }
     if not kept:
-        asked = both(filter(None, given)) or message("analysis.any-setting")
+        asked = both(filter(None, given)) or _("any setting")
         raise UsageError(
-            message(
-                "analysis.no-answers-in",
-                path=run.path,
-                model=model,
-                asked=asked,
-                known=_list_variants(found),
-            )
+            "{}: {} has no answers in {}. Choose from: {}",
+            run.path,
+            model,
+            asked,
+            _list_variants(found),
         )
     return kept
 
@@ -241,9 +243,11 @@ def _fitting(
 def _only_variant(run: ScoreSource, model: str, found: Collection[PromptVariant]) -> PromptVariant:
     if len(found) > 1:
         raise UsageError(
-            message(
-                "analysis.several-variants", path=run.path, model=model, known=_list_variants(found)
-            )
+            "{}: {} answered in several prompt variants ({}). Choose one with --setting, "
+            "--script and --wording, or two with --settings A B, --scripts A B or --wordings A B",
+            run.path,
+            model,
+            _list_variants(found),
         )
     return next(iter(found))
 
@@ -251,7 +255,7 @@ def _only_variant(run: ScoreSource, model: str, found: Collection[PromptVariant]
 def _list_variants(found: Collection[PromptVariant]) -> str:
     """Prompt variants as a list for a message."""
     labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
-    return listed(labels) or message("analysis.none")
+    return listed(labels) or _("none")
 
 
 def _run_names(first: Side, second: Side) -> tuple[str, str]:

@@ -16,11 +16,11 @@ from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet, main_metric, readings_of
 from keju.definitions import query_of, task
 from keju.items import Item, get_group
-from keju.messages import Message, message
 from keju.metrics.edit import distance
 from keju.running.reading import name_of_images
 from keju.statistics import Correlation, associate
 from keju.text import counted
+from keju.texts import Text, _
 
 _FEWEST_MODELS = 5
 _FEWEST_ITEMS = 10
@@ -84,19 +84,19 @@ def _over_models(run_set: RunSet) -> Iterator[Downstream]:
                 pairs = _Pairs(
                     [means[model] for model in both], [of_task[model] for model in both], both
                 )
-                readers = message("analysis.their-tasks-of-transcription")
+                readers = _("their tasks of transcription")
                 yield _correlate(benchmark, name, "", readers, pairs)
 
 
 def _is_transcription(name: str) -> bool:
-    task_id, _, query = name.partition("/")
+    task_id, __, query = name.partition("/")
     return any(each.form == "transcription" for each in task(task_id).queries if each.name == query)
 
 
 def _over_items(run_set: RunSet) -> Iterator[Downstream]:
     read = _accuracies(run_set)
     given = _rate_readings(run_set)
-    found: dict[tuple[str, str, str, Message], _Pairs] = {}
+    found: dict[tuple[str, str, str, Text], _Pairs] = {}
     for asked in run_set.asked:
         item = asked.item
         main = main_metric(item, "strict")
@@ -107,10 +107,10 @@ def _over_items(run_set: RunSet) -> Iterator[Downstream]:
             if run_set.by_model[answer.model].role == "baseline":
                 continue
             accuracy = given.get((answer.model, item.id))
-            readers = message("analysis.reading-given")
+            readers = _("the reading it was given")
             if accuracy is None:
                 accuracy = read.get((answer.model, pictures))
-                readers = message("analysis.its-own-transcription")
+                readers = _("its own transcription")
             value = next(
                 (s.value for s in answer.scores if (s.protocol, s.metric) == ("strict", main)), None
             )

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
 from keju.errors import UsageError
-from keju.messages import message
 from keju.models import RESULTS
 from keju.running.machine import Machine
 from keju.running.prices import Prices, read_machine_price
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
+from keju.texts import _
 
 _RUNTIME = (
     "rapidocr", "onnxruntime", "openvino", "runtime", "precision", "tesseract", "transformers",
@@ -69,7 +69,7 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
     price = read_machine_price(machine_price)
     if pages is None:
         if price:
-            raise UsageError(message("analysis.machine-price-needs-pages"))
+            raise UsageError("--machine-price needs --pages N, the pages of your collection")
         return None
     return Collection(check_pages(pages), *(price or ()))
 
@@ -81,7 +81,7 @@ def check_pages(pages: int) -> int:
         UsageError: it is not between 1 and `MOST_PAGES`.
     """
     if not 0 < pages <= MOST_PAGES:
-        raise UsageError(message("analysis.pages-out-of-range", most=MOST_PAGES, pages=pages))
+        raise UsageError("--pages must be 1 to {:,}, not {}", MOST_PAGES, pages)
     return pages
 
 
@@ -89,7 +89,7 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
     """The speed of each engine and baseline of a report, by its name there."""
     stored = {run.name: read_timings(RunFolder(run.path)) for run in run_set.runs}
     return {
-        name: Speed(why=message("analysis.results-read-from-files"))
+        name: Speed(why=_("its results were read from files"))
         if model_responses.kind == RESULTS
         else sum_timings(
             [each for each in stored[model_responses.run] if each.model == model_responses.model]
@@ -102,7 +102,9 @@ def speeds(run_set: RunSet) -> dict[str, Speed]:
 def sum_timings(timings: Sequence[Timing]) -> Speed:
     """Sum of the timings of one machine: the one with the most pages, of equal ones the later."""
     if not timings:
-        return Speed(why=message("analysis.run-no-time-because"))
+        return Speed(
+            why=_("the run did not record its time, for example because it was interrupted")
+        )
     whole = [each for each in timings if not each.too_little]
     quiet = [each for each in whole if not each.busy]
     last = timings[-1]

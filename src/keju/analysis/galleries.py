@@ -9,10 +9,9 @@ from keju.analysis.asked_items import item_name
 from keju.analysis.run_set import RunSet
 from keju.definitions.pair_forms import reduced_form
 from keju.items import MIXED_GALLERY, Item
-from keju.messages import Message, message
 from keju.published import paper, paper_galleries, papers
 from keju.scoring import ItemName
-from keju.texts import listed
+from keju.texts import Text, _, listed
 
 
 class Gallery(NamedTuple):
@@ -57,38 +56,57 @@ def reduced_forms(run_set: RunSet) -> dict[ItemName, str]:
     return {place: form for place, form in forms if form}
 
 
-def reduced_notes(found: Mapping[ItemName, str]) -> Iterator[tuple[str, Message]]:
+def reduced_notes(found: Mapping[ItemName, str]) -> Iterator[tuple[str, Text]]:
     """Each task with such items, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[str]] = {}
-    for (task, _, _), form in found.items():
+    for (task, __, __), form in found.items():
         by_task.setdefault(task, set()).add(form)
     for task, forms in by_task.items():
         yield (
             task,
-            message("analysis.reduced-pairs-not-in-table", task=task, forms=listed(sorted(forms))),
+            _(
+                "Queries of {} that were run in a reduced form (--pairs {}) do not reproduce the "
+                "paper's experiment and are not in this table. They are in the leaderboard and "
+                "in the scores by task.",
+                task,
+                listed(sorted(forms)),
+            ),
         )
 
 
-def gallery_notes(others: Mapping[ItemName, Gallery]) -> Iterator[tuple[str, Message]]:
+def gallery_notes(others: Mapping[ItemName, Gallery]) -> Iterator[tuple[str, Text]]:
     """Each task with such galleries, and a sentence that states where they are shown instead."""
     by_task: dict[str, set[Gallery]] = {}
-    for (task, _, _), each in others.items():
+    for (task, __, __), each in others.items():
         by_task.setdefault(task, set()).add(each)
     for task, these in by_task.items():
         counts = listed(map(_describe_size, sorted(these)))
         theirs = listed(f"{name} {size}" for name, size in paper_galleries(task).items())
         note = (
-            message("analysis.other-galleries-by-classes", task=task, counts=counts, theirs=theirs)
+            _(
+                "Queries of {} with other galleries than the paper's ({}; the paper: {}) are not "
+                "in this table. They are in the leaderboard, in the scores by task, and by "
+                "number of classes in the figure: keju figures --which classes.",
+                task,
+                counts,
+                theirs,
+            )
             if _is_swept(task)
-            else message("analysis.other-galleries", task=task, counts=counts, theirs=theirs)
+            else _(
+                "Queries of {} with other galleries than the paper's ({}; the paper: {}) are not "
+                "in this table. They are in the leaderboard and in the scores by task.",
+                task,
+                counts,
+                theirs,
+            )
         )
         yield task, note
 
 
-def _describe_size(gallery: Gallery) -> Message:
+def _describe_size(gallery: Gallery) -> Text:
     if gallery.of:
-        return message("analysis.gallery-size-of", count=gallery.size, of=gallery.of)
-    return message("analysis.gallery-size", count=gallery.size)
+        return _("{} images ({})", gallery.size, gallery.of)
+    return _("{} images", gallery.size)
 
 
 def _as_in_paper(task: str, gallery: Gallery) -> bool:

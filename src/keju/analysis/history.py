@@ -16,7 +16,6 @@ from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
-from keju.messages import message
 from keju.runs.served_models import served_lines
 from keju.scoring import (
     BenchmarkResult,
@@ -131,7 +130,7 @@ def history_of(
         DataError: a file of a run is damaged.
     """
     if len(runs) < 2:
-        raise UsageError(message("analysis.history-two-runs"))
+        raise UsageError("keju history needs two runs or more, one for each label")
     sources = [source_of(run) for run in runs]
     if protocol == "official" and (why := sources[0].without_official()):
         raise UsageError(f"{sources[0].path}: {why}")
@@ -142,7 +141,7 @@ def history_of(
     check_alike(list(zip(labels, sides, strict=True)), protocol)
     rows = _rows(labels, [side.scores for side in sides], protocol)
     if not rows:
-        raise UsageError(message("analysis.history-no-values", protocol=protocol))
+        raise UsageError("the runs have no values under the protocol {}", protocol)
     return History(
         protocol=protocol,
         order=order,
@@ -168,7 +167,9 @@ def _labels(sides: Sequence[LabelledSide]) -> list[str]:
         paths = [str(side.run.path) for side, label in zip(sides, labels, strict=True)
                  if label == twice[0]]  # fmt: skip
         raise UsageError(
-            message("analysis.history-label-twice", label=twice[0], paths=listed(paths))
+            "two runs have the label {}: {}. Run one of them with another --label, or omit it",
+            twice[0],
+            listed(paths),
         )
     return labels
 

@@ -9,8 +9,8 @@ from keju.analysis.comparison_sides import LabelledSide
 from keju.analysis.score_sources import contents_of
 from keju.errors import UsageError, shortened
 from keju.items import Protocol
-from keju.messages import message
 from keju.running.box_conventions import convention_in
+from keju.texts import _, n_
 
 _Labelled = tuple[str, LabelledSide]
 
@@ -32,11 +32,13 @@ def check_alike(sides: Sequence[_Labelled], protocol: Protocol) -> None:
         for what, one, two in _differences(first[1], other[1], protocol):
             if one != two:
                 raise UsageError(
-                    message(
-                        "analysis.history-differs", first=first[0], second=other[0], what=what,
-                        one=shortened(one) or message("analysis.none"),
-                        two=shortened(two) or message("analysis.none"),
-                    )
+                    "{} and {} differ in {}: {} and {}. The runs of a history must have the same "
+                    "items, prompts and scoring",
+                    first[0],
+                    other[0],
+                    what,
+                    shortened(one) or _("none"),
+                    shortened(two) or _("none")
                 )  # fmt: skip
         _check_items(first, other)
         _check_answered(first, other, protocol)
@@ -61,8 +63,8 @@ def _differences(
     for name in names:
         texts = one.benchmarks.get(name), two.benchmarks.get(name)
         own, other = (_definition(name, text) for text in texts)
-        yield message("analysis.history-definition"), own, other
-    yield message("analysis.history-signature"), *_signatures(first, second, protocol)
+        yield _("the definition of the benchmark"), own, other
+    yield _("the signature of a metric"), *_signatures(first, second, protocol)
 
 
 def _definition(name: str, text: str | None) -> str:
@@ -90,9 +92,15 @@ def _check_items(first: _Labelled, second: _Labelled) -> None:
     differing = [key for key in {**one, **two} if one.get(key) != two.get(key)]
     if differing:
         raise UsageError(
-            message(
-                "analysis.history-items", first=first[0], second=second[0], count=len(differing),
-                item=shortened(differing[0][2]),
+            n_(
+                "the items of {} and {} differ ({n:,} item, for example {}). Run both labels "
+                "with the same dataset and the same selection of items",
+                "the items of {} and {} differ ({n:,} items, for example {}). Run both labels "
+                "with the same dataset and the same selection of items",
+                len(differing),
+                first[0],
+                second[0],
+                shortened(differing[0][2])
             )
         )  # fmt: skip
 
@@ -110,8 +118,13 @@ def _check_answered(first: _Labelled, second: _Labelled, protocol: Protocol) -> 
         fewer = first[0] if len(one) < len(two) else second[0]
         lacking = sorted(one ^ two)
         raise UsageError(
-            message(
-                "analysis.history-unanswered", label=fewer, count=len(lacking),
-                item=shortened(lacking[0][2]),
+            n_(
+                "{} has no scores of {n:,} item that another label has, for example {}. Resume "
+                "its run with keju run, and score it again",
+                "{} has no scores of {n:,} items that another label has, for example {}. Resume "
+                "its run with keju run, and score it again",
+                len(lacking),
+                fewer,
+                shortened(lacking[0][2])
             )
         )  # fmt: skip

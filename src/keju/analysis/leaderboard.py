@@ -38,20 +38,20 @@ from keju.definitions import (
     tasks,
 )
 from keju.items import Item, Protocol
-from keju.messages import message
 from keju.running.prices import Prices
 from keju.runs.served_models import served_line
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
+from keju.texts import _, n_
 
 Who = TypeVar("Who")
 Results = Mapping[tuple[str, Protocol], Result]
 
 ROLES = {
-    "engine": "analysis.ocr-engines",
-    "model": "analysis.models-title",
-    "answers": "analysis.answers-made-elsewhere",
-    "human": "analysis.people",
-    "baseline": "analysis.baselines-the-floor",
+    "engine": _("OCR engines"),
+    "model": _("models"),
+    "answers": _("answers made elsewhere"),
+    "human": _("people"),
+    "baseline": _("baselines"),
 }
 """The roles in the order of the groups, with the ids of the groups' titles."""
 
@@ -143,11 +143,14 @@ class Group(NamedTuple):
 
 def group_title(role: str, extent: Extent | None) -> str:
     """The name of a group of rows: their role and, if rows differ in it, what they answered."""
-    title = message(ROLES[role]) if role in ROLES else role
+    title = ROLES.get(role, role)
     if extent is None:
         return title
-    name = "analysis.role-and-other-extent" if extent.others else "analysis.role-and-extent"
-    return message(name, role=title, tasks=extent.tasks, items=extent.items)
+    items = n_("{n:,} item", "{n:,} items", extent.items)
+    tasks = n_("{n:,} task", "{n:,} tasks", extent.tasks)
+    if extent.others:
+        return _("{} · {} of {}, other items", title, items, tasks)
+    return _("{} · {} of {}", title, items, tasks)
 
 
 class BasisGroup(NamedTuple, Generic[Who]):
@@ -373,14 +376,19 @@ def _notes(
     prices: Prices | None,
 ) -> list[str]:
     notes: list[str] = list(group_notes(resampled))
-    notes += [note for means in resampled.values() for note in means.notes]
+    notes += [note for means in resampled.values() for note in (*means.notes, *means.few_groups)]
     if sum(responses.role == PEOPLE for responses in run_set.by_model.values()) > 1:
-        notes.append(message("analysis.row-all-people-takes"))
+        notes.append(
+            _(
+                "The row of all people contains all answers of each person. Its interval shows "
+                "what other books and plates would change, not what other people would"
+            )
+        )
     notes += [*own_draft_notes(run_set, name), *prompt_notes(run_set, name)]
     served = {model: each.of(name).served for model, each in run_set.by_model.items()}
     notes += [served_line(model, each) for model, each in served.items() if each.several]
     if prices:
-        notes.append(message("analysis.prices-check-them", seen=prices.seen))
+        notes.append(_("Prices as of {}: check them", prices.seen))
     return list(dict.fromkeys(notes))
 
 

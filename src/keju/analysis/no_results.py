@@ -9,9 +9,8 @@ from typing import NamedTuple
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.items import Item, Response
-from keju.messages import Message, message
 from keju.models import MISSING, RESULTS
-from keju.texts import join_parts
+from keju.texts import Text, _, join_parts, n_
 
 MOST = 0.1
 """The share of pages without a result up to which an engine is ranked and compared."""
@@ -55,7 +54,7 @@ class NoResults(NamedTuple):
         return self.of_files and set(self.kinds) == {MISSING}
 
     @property
-    def cause(self) -> Message:
+    def cause(self) -> Text:
         """How many pages have no result, and why, without the pages' names.
 
         Where only some pages have a reference text, also how many of them are missing.
@@ -63,47 +62,67 @@ class NoResults(NamedTuple):
         count, total, model, split = len(self.pages), self.of, self.model, self._split()
         if self.lacks_files:
             if not self.mixed:
-                return message(
-                    "analysis.without-result-file", count=count, total=total, model=model
+                return n_(
+                    "{:,} of {n:,} page have no result file from {}",
+                    "{:,} of {n:,} pages have no result file from {}",
+                    total,
+                    count,
+                    model,
                 )
-            return message(
-                "analysis.without-result-file-by-text",
-                count=count, total=total, model=model, split=split,
+            return n_(
+                "{:,} of {n:,} page have no result file from {}: {}",
+                "{:,} of {n:,} pages have no result file from {}: {}",
+                total,
+                count,
+                model,
+                split
             )  # fmt: skip
         kinds = join_parts(f"{times}× {kind}" for kind, times in self.kinds.most_common())
         if not self.mixed:
-            return message(
-                "analysis.failed-with", count=count, total=total, model=model, kinds=kinds
+            return n_(
+                "{:,} of {n:,} page failed with {} ({})",
+                "{:,} of {n:,} pages failed with {} ({})",
+                total,
+                count,
+                model,
+                kinds,
             )
-        return message(
-            "analysis.failed-with-by-text",
-            count=count, total=total, model=model, kinds=kinds, split=split,
+        return n_(
+            "{:,} of {n:,} page failed with {} ({}): {}",
+            "{:,} of {n:,} pages failed with {} ({}): {}",
+            total,
+            count,
+            model,
+            kinds,
+            split
         )  # fmt: skip
 
     @property
-    def not_ranked(self) -> Message:
+    def not_ranked(self) -> Text:
         """Why a model with too many missing results is not ranked."""
-        return message(
-            "analysis.not-ranked-without-results",
-            count=len(self.pages),
-            total=self.of,
-            percent=100 * MOST,
+        return n_(
+            "not ranked: {:,} of {n:,} page have no result, more than {:.0f} %",
+            "not ranked: {:,} of {n:,} pages have no result, more than {:.0f} %",
+            self.of,
+            len(self.pages),
+            100 * MOST,
         )
 
-    def _split(self) -> Message:
+    def _split(self) -> Text:
         """The missing pages with a reference text, and those without one if some are missing."""
         if self.text_missing == len(self.pages):
-            return message(
-                "analysis.text-pages-alone",
-                with_text=self.text_missing,
-                with_text_of=self.with_text,
+            return n_(
+                "{:,} of {n:,} page with a reference text",
+                "{:,} of {n:,} pages with a reference text",
+                self.with_text,
+                self.text_missing,
             )
-        return message(
-            "analysis.text-and-other-pages",
-            with_text=self.text_missing,
-            with_text_of=self.with_text,
-            others=len(self.pages) - self.text_missing,
-            others_of=self.of - self.with_text,
+        return _(
+            "{:,} of {} with a reference text, and {:,} of {} without one, such as blank pages",
+            self.text_missing,
+            n_("{n:,} page", "{n:,} pages", self.with_text),
+            len(self.pages) - self.text_missing,
+            n_("{n:,} page", "{n:,} pages", self.of - self.with_text),
         )
 
 
@@ -164,7 +183,7 @@ def _readings(run_set: RunSet) -> Iterator[tuple[tuple[str, int], bool, str, Res
                     yield page, has_text(asked.item), answer.model, answer.response
 
 
-def unranked(run_set: RunSet) -> Iterator[tuple[str, Message]]:
+def unranked(run_set: RunSet) -> Iterator[tuple[str, Text]]:
     """The models with too many missing results to be ranked, with the reason."""
     for each in no_results(run_set):
         if each.too_many:

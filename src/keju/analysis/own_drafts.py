@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from keju.analysis.run_set import RunSet
 from keju.items import Item
-from keju.messages import message
 from keju.models import drafted_by
 from keju.runs import RunFolder
+from keju.texts import _
 
 
 def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
@@ -28,8 +28,21 @@ def own_draft_line(name: str, model: str, items: Iterable[Item]) -> str:
     if not count:
         return ""
     if open_:
-        return message("analysis.own-drafts-open", name=name, count=count, total=total, open=open_)
-    return message("analysis.own-drafts-accepted", name=name, count=count, total=total)
+        return _(
+            "{}: this model itself drafted {} of {} items ({} of them not yet accepted), which "
+            "favours it",
+            name,
+            count,
+            total,
+            open_,
+        )
+    return _(
+        "{}: this model itself drafted {} of {} items (accepted or corrected by a person), which "
+        "favours it",
+        name,
+        count,
+        total,
+    )
 
 
 def own_draft_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:

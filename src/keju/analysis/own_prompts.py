@@ -14,9 +14,8 @@ from keju.definitions import prompt_of, query_of
 from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
-from keju.messages import message
 from keju.runs import RunFolder
-from keju.texts import listed
+from keju.texts import _, listed
 
 _LONGEST = 60
 """Maximum characters of an example's reference that are shown."""
@@ -139,4 +138,4 @@ def prompt_notes(run_set: RunSet, benchmark: str) -> Iterator[str]:
         if name in asked and model_responses.own_prompt
     ]
     if own:
-        yield message("analysis.not-paper-prompt-official", own=listed(own))
+        yield _("Not the paper's prompt, even under official: {}", listed(own))

@@ -10,9 +10,8 @@ from keju.analysis.page_texts import transcription
 from keju.definitions import is_blank
 from keju.items import Item, Response
 from keju.layout import ReadingPattern, bounds_of, find_reading_pattern
-from keju.messages import Message, message
 from keju.text import counted, counted_alike
-from keju.texts import listed, recognised
+from keju.texts import Text, _, listed, recognised
 
 DOUBTFUL = 0.2
 """Share of a model's pages; a pattern on fewer is doubtful, because single pages may be
@@ -40,25 +39,19 @@ class Patterns(NamedTuple):
         return [each for each in self.found if each[1] < DOUBTFUL * self.pages]
 
     @property
-    def clauses(self) -> list[Message]:
+    def clauses(self) -> list[Text]:
         """The patterns with the numbers of their pages, and the doubtful ones."""
         found = []
         if self.attributed:
-            found.append(message("analysis.reading-patterns", patterns=self._list(self.attributed)))
+            found.append(_("reading pattern: {}", self._list(self.attributed)))
         if self.doubtful:
             doubtful = self._list(self.doubtful)
-            found.append(message("analysis.doubtful-reading-patterns", patterns=doubtful))
+            found.append(_("doubtful reading pattern: {}", doubtful))
         return found
 
     def _list(self, found: list[tuple[ReadingPattern, int]]) -> str:
         return listed(
-            message(
-                "analysis.pattern-on-pages",
-                pattern=recognised(name),
-                count=count,
-                total=self.pages,
-            )
-            for name, count in found
+            _("{} on {} of {} pages", recognised(name), count, self.pages) for name, count in found
         )
 
 
@@ -103,7 +96,7 @@ class PatternCounts:
             of_task = self.of(model, task)
             known = found.setdefault(model, {})
             known |= {name: False for name, _ in of_task.attributed}
-            for name, _ in of_task.doubtful:
+            for name, __ in of_task.doubtful:
                 known.setdefault(name, True)
         return {
             model: [name for name, doubtful in known.items() if doubtful]

@@ -15,7 +15,6 @@ from keju.analysis.marks import printed
 from keju.analysis.run_set import Mains
 from keju.errors import shortened
 from keju.items import Protocol
-from keju.messages import Message, message
 from keju.scoring import BenchmarkResult
 from keju.scoring.value_parts import mean_weights
 from keju.statistics import (
@@ -33,7 +32,7 @@ from keju.statistics import (
     value_of,
     weigh_groups,
 )
-from keju.texts import join_parts, listed
+from keju.texts import Text, _, join_parts, listed, n_
 
 Bounds = tuple[float, float]
 Span = tuple[int, int]
@@ -93,7 +92,8 @@ class ResampledMeans(NamedTuple):
     (None where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
     compares each two ranked models, in both orders. `bases` has the basis of each mean, and
     `missing` the number of items that it lacks of the fullest one. `shares` are those of the groups
-    in the fullest mean. `largest` is None where the ranks cannot be tested without it.
+    in the fullest mean. `few_groups` says that they are too few to rank the models. `largest` is
+    None where the ranks cannot be tested without it.
     """
 
     overall: dict[str, Bounds]
@@ -101,6 +101,7 @@ class ResampledMeans(NamedTuple):
     ranks: dict[str, tuple[int, Span | None]]
     unranked: dict[str, str]
     notes: list[str]
+    few_groups: list[Text]
     gaps: dict[tuple[str, str], Gap]
     bases: dict[str, Basis]
     missing: dict[str, int]
@@ -181,6 +182,7 @@ def resample_benchmark(
         ranks={},
         unranked={},
         notes=list(_notes(benchmark)),
+        few_groups=[],
         gaps={},
         bases=bases,
         missing={model: _count_missing(benchmark, full, fullest, model) for model in results},
@@ -191,7 +193,7 @@ def resample_benchmark(
         if model not in alike:
             resampled.unranked[model] = _explain_unranked(resampled, full, model)
     if len(alike) == 1 and candidates:
-        resampled.unranked[fullest] = message("analysis.there-no-other-model")
+        resampled.unranked[fullest] = _("no other model exists to rank it against")
     if len(alike) == 1 or not full.digests:
         return resampled
     values = {model: results[model].overall.value or 0.0 for model in alike}
@@ -206,36 +208,44 @@ def overall_intervals(mains: Mains, results: Mapping[str, BenchmarkResult]) -> d
     )
 
 
-def group_notes(means: Mapping[Protocol, ResampledMeans]) -> Iterator[Message]:
+def group_notes(means: Mapping[Protocol, ResampledMeans]) -> Iterator[Text]:
     """The number of groups and the share of the largest, and what the ranks are without it."""
     shares = [of_protocol.shares for of_protocol in means.values() if of_protocol.shares]
     if shares:
-        yield message(
-            "analysis.groups-and-largest",
-            groups=shares[-1].groups,
-            share=100 * shares[-1].largest,
+        yield n_(
+            "{n:,} group (book, plate, bone; else the image), the largest with {:.1f} % of the "
+            "weight of the mean",
+            "{n:,} groups (book, plate, bone; else the image), the largest with {:.1f} % of the "
+            "weight of the mean",
+            shares[-1].groups,
+            100 * shares[-1].largest,
         )
     for protocol, of_protocol in means.items():
         if largest := of_protocol.largest:
             yield _describe_largest(protocol, largest)
 
 
-def _describe_largest(protocol: Protocol, largest: LargestGroup) -> Message:
+def _describe_largest(protocol: Protocol, largest: LargestGroup) -> Text:
     group, share = shortened(largest.name, 40), 100 * largest.share
     if not largest.changes:
-        return message(
-            "analysis.same-ranks-without-largest", protocol=protocol, group=group, share=share
+        return _(
+            "{}: without {}, the largest group ({:.1f} % of the weight), the same ranks remain "
+            "possible",
+            protocol,
+            group,
+            share,
         )
     changes = [
-        message(
-            "analysis.changed-ranks",
-            model=model, first=now[0], last=now[1], was_first=was[0], was_last=was[1],
-        )
+        _("{} {} to {} instead of {} to {}", model, now[0], now[1], was[0], was[1])
         for model, (was, now) in largest.changes.items()
     ]  # fmt: skip
-    return message(
-        "analysis.ranks-without-largest",
-        protocol=protocol, group=group, share=share, changes=join_parts(changes),
+    return _(
+        "{}: without {}, the largest group ({:.1f} % of the weight), these possible ranks "
+        "change: {}",
+        protocol,
+        group,
+        share,
+        join_parts(changes)
     )  # fmt: skip
 
 
@@ -306,16 +316,25 @@ def _count_missing(benchmark: _Benchmark, full: Basis, fullest: str, model: str)
     )
 
 
-def _explain_unranked(resampled: ResampledMeans, full: Basis, model: str) -> Message:
+def _explain_unranked(resampled: ResampledMeans, full: Basis, model: str) -> Text:
     """Why a mean is not ranked beside those that rest on the fullest basis."""
     missing = resampled.missing[model]
     if not missing:
-        return message("analysis.not-ranked-other-items")
+        return _("not ranked: answered other items, or some more often than others")
     if tasks := sorted(full.digests.keys() - resampled.bases[model].digests.keys()):
-        return message(
-            "analysis.not-ranked-lacks-tasks", count=missing, total=full.items, tasks=_names(tasks)
+        return n_(
+            "not ranked: lacks {:,} of {n:,} item, among them all of {}",
+            "not ranked: lacks {:,} of {n:,} items, among them all of {}",
+            full.items,
+            missing,
+            _names(tasks),
         )
-    return message("analysis.not-ranked-lacks", count=missing, total=full.items)
+    return n_(
+        "not ranked: lacks {:,} of {n:,} item",
+        "not ranked: lacks {:,} of {n:,} items",
+        full.items,
+        missing,
+    )
 
 
 def _rank(
@@ -341,13 +360,14 @@ def _rank(
         resampled.gaps[names[one], names[other]] = Gap(exact[one] - exact[other], p)
     number, needed = group_shares(parts).groups, groups_needed(comb(len(names), 2))
     if number < needed:
-        resampled.notes.append(
-            message(
-                "analysis.too-few-groups-to-rank",
-                groups=number,
-                models=len(names),
-                needed=needed,
-                more=needed - number,
+        resampled.few_groups.append(
+            _(
+                "{} groups (books, plates, bones) cannot rank {} models: no difference is "
+                "significant with fewer than {} groups, {} more",
+                number,
+                len(names),
+                needed,
+                needed - number,
             )
         )
     if number <= needed:
@@ -388,7 +408,7 @@ def _drop_largest(
     )
 
 
-def _notes(benchmark: _Benchmark) -> Iterator[Message]:
+def _notes(benchmark: _Benchmark) -> Iterator[Text]:
     few, untested = [], []
     for name, task in benchmark.tasks.items():
         valued = [
@@ -408,13 +428,20 @@ def _notes(benchmark: _Benchmark) -> Iterator[Message]:
         if valued and not groups:
             untested.append(f"{name} ({task.metric})")
     if few:
-        yield message("analysis.no-interval-few-groups", fewest=FEWEST_GROUPS, tasks=_names(few))
+        yield _(
+            "No interval for values that include a task with fewer than {} groups: {}",
+            FEWEST_GROUPS,
+            _names(few),
+        )
     if untested:
-        yield message("analysis.no-interval-no-test", tasks=_names(untested))
+        yield _(
+            "No interval for values that include one of these tasks, and no test of ranks: {}",
+            _names(untested),
+        )
 
 
 def _names(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     shown = listed(names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
-    return message("analysis.names-and-more", names=shown, count=more) if more > 0 else shown
+    return _("{} and {:,} more", shown, more) if more > 0 else shown

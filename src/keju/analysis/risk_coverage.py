@@ -16,19 +16,25 @@ from keju.analysis.labels import task_name
 from keju.analysis.run_set import RunSet
 from keju.definitions import query_of
 from keju.items import Response, Score
-from keju.messages import Message, message
 from keju.metrics.edit import distance
 from keju.statistics import Interval, RiskCoverage, Spread, risk_coverage, risk_intervals, spread
 from keju.text import answer_part, counted
+from keju.texts import Text, _
 
 COVERAGES = (0.5, 0.8, 0.9)
 """The coverages at which the error is reported."""
 
 SIGNALS = {
-    "confidence": ("analysis.confidence", "analysis.engine-own-confidence-mean"),
-    "agreement": ("analysis.agreement", "analysis.how-far-answers-rounds"),
+    "confidence": (
+        _("confidence"),
+        _("the engine's own confidence, mean over the characters of a page"),
+    ),
+    "agreement": (
+        _("agreement"),
+        _("how far the answers of the rounds agree with each other"),
+    ),
 }
-"""The signals by which answers are ordered, with the ids of their names and descriptions."""
+"""The signals by which answers are ordered, with their names and descriptions."""
 
 _FEWEST = 5
 """Minimum number of pages for post-editing cost."""
@@ -39,8 +45,8 @@ _FEWEST_SORTED = 10
 _LONGEST = 1000
 """Maximum characters of an answer that are compared with those of another round."""
 
-_LAYERS = {"exact": "analysis.as-written", "script": "analysis.variants-accepted"}
-"""The layers at which characters are compared, with the ids of their names."""
+_LAYERS = {"exact": _("as written"), "script": _("variants accepted")}
+"""The layers at which characters are compared, with their names."""
 
 
 class PostEditCost(NamedTuple):
@@ -52,7 +58,7 @@ class PostEditCost(NamedTuple):
 
     model: str
     task: str
-    layer: Message
+    layer: Text
     pages: int
     groups: int
     mean: Spread
@@ -98,7 +104,7 @@ def post_edit_costs(run_set: RunSet) -> list[PostEditCost]:
                 PostEditCost(
                     model,
                     name,
-                    message(label),
+                    label,
                     len(pages),
                     len(set(groups)),
                     mean,

@@ -32,7 +32,6 @@ from keju.items import (
     Setting,
     variant_of,
 )
-from keju.messages import message
 from keju.models import REPLAYED
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder
@@ -263,12 +262,10 @@ def _add_run(
         item = asked.item(place)
         if not found and _has_metrics(item):
             raise UsageError(
-                message(
-                    "analysis.response-without-scores",
-                    path=folder.path,
-                    model=response.model,
-                    item=response.item,
-                )
+                "{0}: the response of {1} to {2} has no scores. Score it again: keju score {0}",
+                folder.path,
+                response.model,
+                response.item,
             )
         renamed = [renamed_score(score, label, item.id) for score in found]
         shown = _ranking(response, found) if response.candidate else response

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.errors import UsageError, did_you_mean, nearest_names
-from keju.messages import message
 from keju.published import published_model, published_models
 from keju.texts import listed
 
@@ -39,11 +38,19 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
     for line in lines:
         model, equals, printed = line.rpartition("=")
         if not equals or not model or not printed:
-            raise UsageError(message("analysis.same-as-form", line=line))
+            raise UsageError(
+                "--same-as {!r} is not MODEL=PRINTED. Example: --same-as "
+                "openai:qwen2-vl-7b=Qwen2-VL-7B-Instruct",
+                line,
+            )
         if printed not in known:
             hint = did_you_mean(nearest_names(printed, sorted(known), most=2))
             raise UsageError(
-                message("analysis.same-as-no-printed-model", line=line, printed=printed, hint=hint)
+                "--same-as {!r}: no paper has a model {!r} in its tables.{} See all names with: "
+                "keju models --published",
+                line,
+                printed,
+                hint,
             )
         found.append(SameAs(model, printed))
     return tuple(found)
@@ -65,21 +72,18 @@ def check_same_as(declared: Sequence[SameAs], run_set: RunSet) -> None:
     for each in declared:
         if each.model not in names:
             raise UsageError(
-                message(
-                    "analysis.same-as-no-model",
-                    model=each.model,
-                    printed=each.printed,
-                    known=listed(sorted(names)),
-                )
+                "--same-as {0}={1}: no model {0!r} in these runs. Choose from: {2}",
+                each.model,
+                each.printed,
+                listed(sorted(names)),
             )
         if not any(published_model(benchmark, each.printed) for benchmark in benchmarks):
             raise UsageError(
-                message(
-                    "analysis.same-as-not-in-papers",
-                    model=each.model,
-                    printed=each.printed,
-                    benchmarks=listed(benchmarks),
-                )
+                "--same-as {0}={1}: the papers of these runs' benchmarks ({2}) have no model "
+                "{1!r} in their tables. See all names with: keju models --published",
+                each.model,
+                each.printed,
+                listed(benchmarks),
             )
     _check_alone(declared, benchmarks)
 
@@ -92,13 +96,11 @@ def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
             printed = published_model(benchmark, each.printed)
             if printed and found.setdefault(each.model, printed.name) != printed.name:
                 raise UsageError(
-                    message(
-                        "analysis.same-as-declared",
-                        model=each.model,
-                        printed=each.printed,
-                        found=found[each.model],
-                        benchmark=benchmark,
-                    )
+                    "--same-as {0}={1}: {0} is already declared to be {2} of {3}. Give one of them",
+                    each.model,
+                    each.printed,
+                    found[each.model],
+                    benchmark,
                 )
 
 

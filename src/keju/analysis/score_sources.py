@@ -15,11 +15,10 @@ from keju.bundles import Bundle, is_bundle, item_hash, open_bundle
 from keju.definitions import register_definition, without_official
 from keju.definitions.wordings import register_wordings
 from keju.items import Item, Response, Score
-from keju.messages import message
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import ItemName, check_scores, iter_stored_scores
 from keju.text import in_script
-from keju.texts import listed
+from keju.texts import _, listed
 
 ScoredRun = RunFolder | Bundle
 """A scored run: its directory, or the bundle that was made of it."""
@@ -44,7 +43,10 @@ def bundle_lines(paths: Sequence[Path]) -> Iterator[str]:
     """A note on scores from bundles, which are not computed again here."""
     bundles = [str(path) for path in paths if is_bundle(path)]
     if bundles:
-        yield message("analysis.scores-of-bundles", paths=listed(bundles))
+        yield _(
+            "The scores of {} are those stored in the bundle. keju verify computes them again",
+            listed(bundles),
+        )
 
 
 class ScoreSource(Protocol):
@@ -94,7 +96,7 @@ class _RunSource:
         check_scores(self._run, models)
 
     def scores(self, model: str) -> Iterator[Score]:
-        for _, scores in iter_stored_scores(self._run, [model]):
+        for __, scores in iter_stored_scores(self._run, [model]):
             yield from scores
 
     def responses(self, model: str) -> Iterator[Response]:

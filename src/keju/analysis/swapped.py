@@ -26,11 +26,10 @@ from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
-from keju.messages import Message, message
 from keju.runs import RunFolder
 from keju.scoring import ItemName, body_of
 from keju.text import counted
-from keju.texts import join_sentences, listed
+from keju.texts import Text, _, join_sentences, listed
 
 LEAST = 0.2
 """Minimum Dice coefficient of trigrams between a transcription and a reference. A transcription
@@ -86,15 +85,17 @@ class SwapCheck(NamedTuple):
     pages: int = 0
 
     @property
-    def unchecked_note(self) -> Message | None:
+    def unchecked_note(self) -> Text | None:
         """A sentence on pages that could not be checked; None where all were."""
         if not self.unchecked:
             return None
-        return message(
-            "analysis.texts-not-checked",
-            unchecked=self.unchecked,
-            pages=self.pages,
-            shortest=SHORTEST,
+        return _(
+            "{:,} of {:,} pages cannot be checked for swapped texts, because no transcription "
+            "agrees enough with a reference text. The check needs texts of {} characters or "
+            "more, of which more than half are read correctly and in order",
+            self.unchecked,
+            self.pages,
+            SHORTEST,
         )
 
 
@@ -244,9 +245,7 @@ def _merge_parts(models: Mapping[_Chain, Sequence[str]]) -> dict[_Chain, list[st
         total = len(whole[0])
         for name, part in counts.items():
             kept[whole].append(
-                message("analysis.in-part-of-pages", name=name, count=part, total=total)
-                if part < total
-                else name
+                _("{} ({:,} of {:,} pages)", name, part, total) if part < total else name
             )
     return kept
 
@@ -323,19 +322,19 @@ class SwapLine(NamedTuple):
     others: str
 
 
-def _head(each: SwapChain) -> Message:
+def _head(each: SwapChain) -> Text:
     """The heading of a chain; another where other models transcribed the pages' own texts."""
     if each.others:
-        return message("analysis.readings-swapped")
-    return message("analysis.texts-swapped")
+        return _("Readings swapped?")
+    return _("Texts swapped?")
 
 
-def _describe_chain(each: SwapChain) -> Message:
+def _describe_chain(each: SwapChain) -> Text:
     if not each.closed:
-        return message("analysis.each-page-was-read-as-the")
+        return _("each page was read as the text of the next")
     if len(each.pages) == 2:
-        return message("analysis.each-page-read-text")
-    return message("analysis.each-page-read-text-next")
+        return _("each page was read as the text of the other")
+    return _("each page was read as the text of the next, and the last as that of the first")
 
 
 def swap_table(found: Sequence[SwapChain], run_set: RunSet) -> list[SwapLine]:
@@ -354,31 +353,35 @@ def swap_table(found: Sequence[SwapChain], run_set: RunSet) -> list[SwapLine]:
     ]
 
 
-def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Message]:
+def swap_lines(check: SwapCheck, hint: str = "") -> Iterator[Text]:
     """Output of `keju score`: one line per chain, at most `MOST_LINES`, a hint, unchecked pages."""
     found = check.found
     yield from map(_swap_line, found[:MOST_LINES])
     if len(found) > MOST_LINES:
-        yield message("analysis.swaps-not-printed", count=len(found) - MOST_LINES)
+        yield _("Texts swapped? {:,} more; the report lists all of them", len(found) - MOST_LINES)
     if found:
         of_texts = any(not each.others for each in found)
-        hints = [hint or message("analysis.swap-correct-texts")] if of_texts else []
+        hints = [hint or _("Correct their texts, then import and run again")] if of_texts else []
         of_readings = dict.fromkeys(name for each in found if each.others for name in each.models)
         if of_readings:
-            hints.append(message("analysis.swap-check-results", models=listed(of_readings)))
-        yield message("analysis.swap-pages-scored", hints=join_sentences(hints))
+            hints.append(_("Check the results of {}", listed(of_readings)))
+        yield _("These pages are scored as they are. {}.", join_sentences(hints))
     if note := check.unchecked_note:
         yield note
 
 
-def _swap_line(each: SwapChain) -> Message:
+def _swap_line(each: SwapChain) -> Text:
     names: str = listed([item for _, _, item in each.pages[:MOST_NAMED]])
     if (more := len(each.pages) - MOST_NAMED) > 0:
-        names = message("analysis.names-and-more", names=names, count=more)
+        names = _("{} and {:,} more", names, more)
     head, what, models = _head(each), _describe_chain(each), listed(each.models)
     if not each.others:
-        return message("analysis.swap-line", head=head, names=names, what=what, models=models)
-    return message(
-        "analysis.swap-line-against", head=head, names=names, what=what, models=models,
-        others=listed(each.others),
+        return _("{} {}: {} (by {})", head, names, what, models)
+    return _(
+        "{} {}: {} (by {}, but as its own text by {})",
+        head,
+        names,
+        what,
+        models,
+        listed(each.others)
     )  # fmt: skip

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
 from keju.definitions.wordings import RELEASED, is_own_wording, parse_few_shot, wording
-from keju.messages import Message, message
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
-from keju.texts import recognised
+from keju.texts import Text, _, recognised
 
 
-def asked_otherwise(run_set: RunSet) -> list[tuple[str, Message]]:
+def asked_otherwise(run_set: RunSet) -> list[tuple[str, Text]]:
     """The differences of each run's questions from the benchmark's own.
 
     Returns:
@@ -26,45 +25,44 @@ def asked_otherwise(run_set: RunSet) -> list[tuple[str, Message]]:
     ]
 
 
-def otherwise_lines(manifest: RunManifest) -> Iterator[Message]:
+def otherwise_lines(manifest: RunManifest) -> Iterator[Text]:
     """One line for each difference of a run's questions from the benchmark's own."""
     yield from _wording_lines(manifest)
     for model in manifest.models:
         if system := manifest.system_hash(model):
-            yield message("analysis.system-prompt-system-prompt", system=system, model=model)
+            yield _(
+                "System prompt {} (--system-prompt), sent before every prompt of {}", system, model
+            )
     if manifest.pairs:
-        yield message("analysis.tasks-pairs-asked-reduced", pairs=manifest.pairs)
+        yield _("Pair tasks were run in a reduced form: --pairs {}", manifest.pairs)
     if boxes := manifest.settings.get("boxes"):
-        yield message("analysis.boxes-asked", boxes=boxes)
+        yield _("Requested box convention: {}", boxes)
     for name, value in manifest.settings.items():
         if name.startswith(OF_MODEL):
             model = name.removeprefix(OF_MODEL)
-            yield message("analysis.boxes-asked-of-model", model=model, boxes=value)
+            yield _("Requested box convention of {}: {}", model, value)
     if items := manifest.settings.get("items"):
-        yield message("analysis.only-listed-items-asked", items=items)
+        yield _("Only listed items were run: {}", items)
 
 
-def _wording_lines(manifest: RunManifest) -> Iterator[Message]:
+def _wording_lines(manifest: RunManifest) -> Iterator[Text]:
     for name in manifest.wordings:
         if name != RELEASED:
             shots = parse_few_shot(name)
             if shots.examples:
-                yield message(
-                    "analysis.wording-examples",
-                    name=name,
-                    examples=shots.examples,
-                    seed=shots.seed,
+                yield _(
+                    "Wording {}: {} examples of the reference split, sampled with seed {}",
+                    name,
+                    shots.examples,
+                    shots.seed,
                 )
             if shots.base == RELEASED:
                 continue
             found = wording(name)
-            yield message(
-                "analysis.wording-and-source",
-                name=name,
-                what=recognised(found.what),
-                source=recognised(found.source),
+            yield _(
+                "Wording {}: {}. Source: {}", name, recognised(found.what), recognised(found.source)
             )
             if is_own_wording(name):
                 continue  # Their texts are shown completely, under "Own prompts".
             for form, prompt in found.prompts.items():
-                yield message("analysis.wording-of-form", name=name, form=form, ask=prompt.ask)
+                yield _("Wording {}, {}: {}", name, form, prompt.ask)

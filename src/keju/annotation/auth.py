@@ -37,9 +37,8 @@ _HEADERS = {
 }
 _HTML = {"en": "en", "zh": "zh-Hans"}
 _ENTER = (
-    "<!doctype html><html lang={lang}><meta charset=utf-8>"
-    '<meta http-equiv=refresh content="0;url={address}"><title>keju</title>'
-    '<p><a href="{address}">{label}</a></p>'
+    "<!doctype html><html lang={lang}><meta charset=utf-8><meta http-equiv=refresh "
+    'content="0;url={address}"><title>keju</title><p><a href="{address}">{label}</a></p>'
 )
 _REJECTED = (
     "<!doctype html><html lang={lang}><meta charset=utf-8><title>keju: {title}</title>"

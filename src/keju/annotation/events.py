@@ -296,9 +296,8 @@ class EventLog:
         """The hash of the dataset of the exam's answers; the given one if there are no answers."""
         with self._turn:
             self._file.execute(
-                "INSERT INTO house VALUES ('dataset', ?) ON CONFLICT (name) DO UPDATE "
-                "SET value = excluded.value WHERE NOT EXISTS "
-                "(SELECT 1 FROM acts WHERE desk = 'exam')",
+                "INSERT INTO house VALUES ('dataset', ?) ON CONFLICT (name) DO UPDATE SET value = "
+                "excluded.value WHERE NOT EXISTS (SELECT 1 FROM acts WHERE desk = 'exam')",
                 (hash_now,),
             )
             found = self._file.execute("SELECT value FROM house WHERE name = 'dataset'")

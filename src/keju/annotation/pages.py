@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache, partial
+from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -11,11 +10,10 @@ import jinja2
 import msgspec
 from aiohttp import web
 
-from keju.texts import LANGUAGES, _, in_language
-from keju.translations import Words
+from keju.texts import LANGUAGES, _
+from keju.words import Words
 
 _PACKAGE = "keju.annotation"
-_TEXT_OF_SCRIPT = re.compile(r'say\("([^"]+)"')
 _SHARED = {"tokens.css": "keju", "seal.svg": "keju"}
 _TYPES = {
     "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml",
@@ -80,25 +78,19 @@ def get_language(request: web.Request) -> str:
 
 def render(template: str, language: str, **values: object) -> str:
     """Render one page; texts of people, models and datasets are escaped."""
+    words, script = _load_words(language), _read(_PACKAGE, "queue.js").decode()
     values = {"error": "", "person": "", "boxes": [], "reference_boxes": [], **values}
     return _make_environment().get_template(template).render(
-        _=partial(in_language, language),
-        words=_load_words(language),
+        _=words,
         language=language,
-        script_words=msgspec.json.encode(_collect_script_texts(language)).decode(),
+        script_words=msgspec.json.encode(words.in_script(script)).decode(),
         **values,
     )  # fmt: skip
 
 
 @cache
 def _load_words(language: str) -> Words:
-    """Load the words of texts that other files store."""
-    return Words(language, ("stored",))
-
-
-def _collect_script_texts(language: str) -> dict[str, str]:
-    script = _read(_PACKAGE, "queue.js").decode()
-    return {text: in_language(language, text) for text in _TEXT_OF_SCRIPT.findall(script)}
+    return Words(language)
 
 
 def read_asset(name: str) -> tuple[bytes, str] | None:

@@ -25,9 +25,8 @@ from keju.cli.line_breaks import break_between_characters
 from keju.errors import KejuError, UsageError, printable, shortened
 from keju.files import encode_stored
 from keju.local_paths import check_local, shell_quoted
-from keju.messages import has_stored_text
 from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging
-from keju.texts import _, language
+from keju.texts import _, in_terminal, language
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -173,24 +172,15 @@ def program() -> str:
     return " ".join(["keju", *(f"--plugin {shell_quoted(file)}" for file in _PLUGINS_GIVEN)])
 
 
-def _in_language(line: str) -> str:
-    """A line whose English parts without an id, such as stored reasons, are translated too."""
-    if language() == "en" or not has_stored_text(line):
-        return line
-    from keju.cli.output.console import translate
-
-    return translate(line)
-
-
 def say(*lines: str) -> None:
     """Print plain lines on standard output; what would steer the terminal is made visible."""
-    for line in map(_in_language, lines):
+    for line in map(in_terminal, lines):
         out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def note(*lines: str) -> None:
     """Print plain lines on standard error."""
-    for line in map(_in_language, lines):
+    for line in map(in_terminal, lines):
         err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
 
 

@@ -86,7 +86,7 @@ def draw_all(
         Whether there was something to draw, and every character of it is drawn by some font.
     """
     from keju.figures import Undrawn, write_figure
-    from keju.translations import Words
+    from keju.words import Words
 
     chosen, report = parse_formats(formats), note if quiet else say
     words = Words(language)

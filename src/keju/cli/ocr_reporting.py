@@ -16,7 +16,6 @@ from keju.cli.permission import permission
 from keju.cli.report_options import CollectionOptions, LanguageOptions, ScanOptions
 from keju.errors import PrerequisiteError, UsageError
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.texts import _
 from keju.texts import language as terminal_language
 
@@ -119,7 +118,7 @@ def ocr_report(
         made = write_report(
             [folder], page, language=content.language or terminal_language(), costs=costs
         )
-    correct = message("analysis.swap-correct-same-command")
+    correct = _("Correct the texts and run the same command again")
     of_pages = [*swap_lines(swapped_in(scored), correct), *invented_lines(scored)]
     say(*of_pages, *conclusion_lines(made.view, made.run_set, made.misread))
     size = made.size / 1e6

@@ -11,6 +11,7 @@ import polars as pl
 
 from keju.definitions import has_reference, prompt_of, query_of, task
 from keju.items import Item
+from keju.texts import _
 
 _LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 _PIXELS = tuple(1000 * n for n in (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000))
@@ -58,15 +59,15 @@ _MEASURES: Mapping[str, _Quantity] = {
         "characters", _LENGTHS, lambda item: [text_length(item.transcription)] * (
             item.transcription is not None)
     ),
-    "pixels": _Quantity("pixels an image", _PIXELS, lambda item: (
+    "pixels": _Quantity(_("pixels an image"), _PIXELS, lambda item: (
         ref.width * ref.height for ref in item.images)),
     "aspect": _Quantity("width / height", _RATIOS, lambda item: (
         ref.width / max(1, ref.height) for ref in item.images)),
-    "images": _Quantity("an item", _FEW, lambda item: [len(item.images)]),
-    "options": _Quantity("an item", _FEW, lambda item: [len(item.options)] * bool(item.options)),
-    "lines": _Quantity("an item", _FEW, lambda item: [len(item.lines)] * bool(item.lines)),
-    "boxes": _Quantity("an item", _FEW, lambda item: [len(item.boxes)] * bool(item.boxes)),
-    "box": _Quantity("share of the image", _SHARES, _box_shares),
+    "images": _Quantity(_("an item"), _FEW, lambda item: [len(item.images)]),
+    "options": _Quantity(_("an item"), _FEW, lambda item: [len(item.options)] * bool(item.options)),
+    "lines": _Quantity(_("an item"), _FEW, lambda item: [len(item.lines)] * bool(item.lines)),
+    "boxes": _Quantity(_("an item"), _FEW, lambda item: [len(item.boxes)] * bool(item.boxes)),
+    "box": _Quantity(_("share of the image"), _SHARES, _box_shares),
 }  # fmt: skip
 
 _WORDS: Mapping[str, Callable[[Item], Iterable[str]]] = {
@@ -102,7 +103,7 @@ def distributions(items: Iterable[Item]) -> pl.DataFrame:
     for name, measured in _MEASURES.items():
         rows += _binned(name, measured.unit, measured.bins, bins[name])
     sizes = Counter(_bin_of(size, _FEW) for size in groups.values())
-    rows += _binned("group", "items a group", _FEW, sizes)
+    rows += _binned("group", _("items a group"), _FEW, sizes)
     for name, counts in words.items():
         rows += [
             {"measure": name, "unit": "items", "name": word, "count": count}

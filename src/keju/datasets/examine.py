@@ -20,6 +20,7 @@ from keju.datasets.readers.obstacles import Obstacle, find_archives, find_obstac
 from keju.definitions import file_of
 from keju.errors import UsageError
 from keju.files import write_atomic
+from keju.texts import _
 
 _TABLES = 5
 _COLUMNS = 40
@@ -82,7 +83,7 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     ranked: list[Candidate] = []
     if mapping is not None:
         options = {"map": str(mapping)}
-        what = f"records described by {mapping}"
+        what = _("records described by {}", mapping)
         ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
     elif found is None:
         ranked = find_candidates(listing, FORMATS.list_usable())

@@ -134,7 +134,7 @@ def _made(source: _Source, name: str, given: _Wording) -> Wording:
         )
         raise source.error(_("wording {!r} changes nothing: it {}", name, what), "")
     return Wording(
-        what=given.what or "the user's own",
+        what=given.what or _("the user's own"),
         source=source.path.name,
         prompts={
             form: replace(each, system=each.system or given.system)

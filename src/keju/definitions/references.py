@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from keju.definitions.prompts import query_of
 from keju.definitions.registry import task
 from keju.items import Item
+from keju.texts import _
 
 NO_REFERENCE = "no reference"
 """Why responses to an item without a reference are unscored."""
@@ -20,7 +21,7 @@ NO_BOXES = "[]"
 BLANK = "blank"
 """The metadata key of a blank page; its value is ``yes``."""
 
-BLANK_PAGE = "blank page: no character to divide by, so invented text is counted apart"
+BLANK_PAGE = _("blank page: no character to divide by, so invented text is counted apart")
 """The reason why responses to a blank page have no score: rates are per character of the reference.
 """
 

@@ -20,6 +20,7 @@ from keju.files import sha256_bytes, shipped_file
 from keju.items import Item
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
+from keju.texts import _
 
 RELEASED = "released"
 """The name of the benchmark's own wording."""
@@ -162,11 +163,13 @@ def wording_skip_reason(item: Item, name: str) -> str:
         return ""
     chosen = wording(name)
     if within := chosen.included_in(item.task, item.query):
-        return f"the wording {name} asks it in the prompt of {within}; the response counts for both"
+        return _(
+            "the wording {} asks it in the prompt of {}; the response counts for both", name, within
+        )
     if chosen.prompt(item.task, item.query) is None:
-        return f"the wording {name} has no prompt for it"
+        return _("the wording {} has no prompt for it", name)
     if item.verbatim and not is_own_wording(name):
-        return f"its prompt is asked as released, not in the wording {name}"
+        return _("its prompt is asked as released, not in the wording {}", name)
     return ""
 
 

@@ -70,9 +70,9 @@ class Encoders:
         if name not in ENCODERS:
             raise UsageError(unknown_name(name, ENCODERS, "encoder"))
         if package := packages_missing():
-            return f"needs the package {package}: {INSTALL}"
+            return _("needs the package {}: {}", package, INSTALL)
         if name not in self.paths:
-            return f"needs the weights of {name}: {how_to_get(name)}"
+            return _("needs the weights of {}: {}", name, how_to_get(name))
         return ""
 
     def encoder(self, name: str) -> TextEncoder:

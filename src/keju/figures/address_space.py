@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from keju.errors import UsageError
-from keju.messages import message
 
 _NEEDED = 128 * 2**30
 """Bytes of address space. V8 in vl-convert-python 1.9 aborts with 64 GB and starts with 100 GB."""
@@ -22,4 +21,8 @@ def check_address_space() -> None:
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     if limit != resource.RLIM_INFINITY and limit < _NEEDED:
-        raise UsageError(message("figures.address-space-limited", limit=limit / 2**30))
+        raise UsageError(
+            "Figures cannot be drawn: the address space is limited to {:,.0f} GiB. Remove the "
+            "limit: ulimit -v unlimited",
+            limit / 2**30,
+        )

@@ -34,12 +34,11 @@ from keju.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.files import slug
 from keju.formatting import NOTHING
 from keju.items import MIXED_GALLERY, Score
-from keju.messages import message
 from keju.published import ClassFigure, paper, papers, published_tables
 from keju.scoring import ItemName
 from keju.scoring.aggregate import task_value
-from keju.texts import join_lines
-from keju.translations import Words
+from keju.texts import _, join_lines
+from keju.words import Words
 
 _MOST_OPTIONS = 20
 _LABEL_GAP = 4.5
@@ -51,7 +50,9 @@ def options(source: OfRun) -> Iterator[Drawn]:
     tables = option_errors(source.run_set)
     official = {each["task"]: each for each in option_errors(source.run_set, "official")}
     if not tables:
-        yield Undrawn("options", "", message("figures.no-option-true-twice"))
+        yield Undrawn(
+            "options", "", _("no multiple-choice task has a reference option that occurs twice")
+        )
     yield from _options_without_rows(source, {str(table["task"]) for table in tables})
     real = [n for n, v in source.run_set.by_model.items() if v.role != "baseline"]
     for table in tables:
@@ -59,11 +60,16 @@ def options(source: OfRun) -> Iterator[Drawn]:
         yield Figure(
             kind="options",
             of=of,
-            title=message("figures.which-options-are-missed", name=table["task"]),
-            caption=message("figures.error-rate-where-option"),
+            title=_("{}: errors by option", table["task"]),
+            caption=_(
+                "Error rate of the items with this option as reference, by option text, most "
+                "frequent first. Each dot is a model under strict, the black line the mean of "
+                "the models. The blue-grey line is their mean under official. The numbers at the "
+                "left count the items with this reference: rates of few items are unreliable."
+            ),
             rows=option_rows(table, source.run_set.models, real, official.get(table["task"])),
             draw=_options_chart,
-        ).or_undrawn(message("figures.only-baselines"))
+        ).or_undrawn(_("only baselines answered"))
 
 
 def option_rows(
@@ -83,7 +89,7 @@ def option_rows(
         for row in (official or {}).get("rows", ())  # type: ignore[attr-defined]
         for model, rate in zip(models, row[2], strict=True)
     }
-    for true, asked, rates, _, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
+    for true, asked, rates, __, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
         known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
         there = {model: rate for model, rate in known.items() if rate is not None}
         theirs = [printed[true, m] for m in known if printed.get((true, m)) is not None]
@@ -113,7 +119,7 @@ def _options_without_rows(source: OfRun, drawn: set[str]) -> Iterator[Undrawn]:
     }
     for name in sorted(asked - drawn) if drawn else ():
         of = name.lower().replace("/", "-")
-        yield Undrawn("options", of, message("figures.options-true-once"))
+        yield Undrawn("options", of, _("each option is the reference only once"))
 
 
 def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
@@ -129,7 +135,7 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     counted = base(once, named_axis).encode(
         x=alt.X(
             "times_true:Q",
-            title=words.text("figures.items"),
+            title=words(p_("column", "items")),
             sort="descending",
             # The number to the left of the longest bar needs room before the option's name.
             scale=alt.Scale(domain=[0, 1.25 * max(float(row["times_true"] or 0) for row in once)]),
@@ -142,7 +148,7 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     )
     x = alt.X(
         "error_rate:Q",
-        title=words.text("figures.error-rate-percent"),
+        title=words(_("error rate, percent")),
         scale=alt.Scale(domain=[0, 100]),
     )
     shapes = alt.Scale(domain=models, range=cycled(SHAPES, len(models)))
@@ -172,14 +178,16 @@ def classes(source: OfRun) -> Iterator[Drawn]:
             drawn = True
             yield _classes(benchmark, rows, printed_marks_note())
     if not drawn:
-        yield Undrawn("classes", "", message("figures.no-classification"))
+        yield Undrawn(
+            "classes", "", _("the run has no classification with several numbers of classes")
+        )
 
 
 def published_classes() -> Iterator[Drawn]:
     """The curves that papers print."""
     for benchmark, form in _declared_figures():
         rows = paper_class_rows(benchmark, form)
-        yield _classes(benchmark, rows, message("figures.printed-lines-only-join"))
+        yield _classes(benchmark, rows, _("As printed. Lines only connect measured points."))
 
 
 def _declared_figures() -> Iterator[tuple[str, ClassFigure]]:
@@ -193,8 +201,8 @@ def _classes(benchmark: str, rows: Sequence[Row], note: str) -> Figure:
     return Figure(
         kind="classes",
         of=slug(str(rows[0]["query"])),
-        title=message("figures.more-classes", name=f"{benchmark} {rows[0]['query']}"),
-        caption=join_lines([message("figures.acc-1-percent-guessing"), note]),
+        title=_("{}: scores by number of classes", f"{benchmark} {rows[0]['query']}"),
+        caption=join_lines([_("Acc@1 in percent; guessing one of N scores 100/N (dotted)."), note]),
         rows=_place_names(rows),
         draw=_classes_chart,
     )
@@ -301,7 +309,7 @@ def _class_row(model: str, source: Source, query: str, number: int, value: float
 
 def _classes_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     models = distinct(rows, "model")
-    x = alt.X("classes:Q", title=words.text("figures.number-of-classes"),
+    x = alt.X("classes:Q", title=words(_("number of classes")),
               axis=alt.Axis(values=sorted(distinct(rows, "classes"))),
               scale=alt.Scale(type="log", nice=False))  # fmt: skip
     base = alt.Chart(data(rows)).encode(

@@ -38,7 +38,6 @@ from keju.figures.theme import (
     SOFT,
 )
 from keju.files import slug
-from keju.messages import message
 from keju.published import (
     AVERAGE,
     PrintedTable,
@@ -46,8 +45,8 @@ from keju.published import (
     papers,
     published_tables,
 )
-from keju.texts import join_lines, recognised
-from keju.translations import Words
+from keju.texts import _, join_lines, recognised
+from keju.words import Words
 
 _BOX = 26
 
@@ -62,7 +61,7 @@ def boxes(source: OfRun) -> Iterator[Drawn]:
             if each.role not in ("baseline", "human")
         ]
         mixed = {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}
-        notes = [message("figures.protocol", protocol=protocol)]
+        notes = [_("Protocol: {}.", protocol)]
         notes += [printed_marks_note()] if mixed else []
         yield _boxes(board.benchmark, "tasks", task_box_rows(values), notes)
 
@@ -96,16 +95,25 @@ def _domain_rows(table: PrintedTable) -> list[Row]:
 
 def _boxes(benchmark: str, of: str, rows: list[Row], notes: Sequence[str]) -> Drawn:
     if not any(row["part"] == "box" for row in rows):
-        why = message("figures.no-task-of-three-models")
+        why = _("no task has values of three models")
         return Undrawn("boxes", f"{slug(benchmark)}-{of}", why)
     name = recognised(benchmark_title(benchmark))
     return Figure(
         kind="boxes",
         of=f"{slug(benchmark)}-{of}",
-        title=message("figures.differences-by-task", title=name)
+        title=_("{}: differences between models, by task", name)
         if of == "tasks"
-        else message("figures.differences-by-domain", title=name),
-        caption=join_lines([message("figures.boxes-hold-middle-half"), *map(recognised, notes)]),
+        else _("{}: differences between models, by domain", name),
+        caption=join_lines(
+            [
+                _(
+                    "Boxes contain the middle half of the models, the line is the median, "
+                    "whiskers reach the furthest model within 1.5 box lengths; every model is a "
+                    "dot. In percent."
+                ),
+                *map(recognised, notes),
+            ]
+        ),
         rows=rows,
         draw=_boxes_chart,
     )

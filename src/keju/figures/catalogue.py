@@ -21,8 +21,7 @@ from keju.figures import (
 from keju.figures.datasets import OfDataset
 from keju.figures.figure import Drawn
 from keju.figures.parts import OfRun
-from keju.messages import Message, message
-from keju.texts import listed
+from keju.texts import Text, _, listed
 
 Source = TypeVar("Source")
 
@@ -66,9 +65,7 @@ def of_run(source: OfRun, which: Sequence[str] = ()) -> Iterator[Drawn]:
     Raises:
         UsageError: a run has no such figure.
     """
-    return chain.from_iterable(
-        make(source) for make in _chosen(OF_RUN, which, message("figures.of-a-run"))
-    )
+    return chain.from_iterable(make(source) for make in _chosen(OF_RUN, which, _("a run")))
 
 
 def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
@@ -77,7 +74,7 @@ def of_dataset(source: OfDataset, which: Sequence[str] = ()) -> Iterator[Drawn]:
     Raises:
         UsageError: a dataset has no such figure.
     """
-    chosen = _chosen(OF_DATASET, which, message("figures.of-a-dataset"))
+    chosen = _chosen(OF_DATASET, which, _("a dataset"))
     return chain.from_iterable(make(source) for make in chosen)
 
 
@@ -87,13 +84,13 @@ def of_papers(which: Sequence[str] = ()) -> Iterator[Drawn]:
     Raises:
         UsageError: the printed tables permit no such figure.
     """
-    chosen = _chosen(OF_PAPERS, which, message("figures.of-the-printed-tables"))
+    chosen = _chosen(OF_PAPERS, which, _("the printed tables"))
     return chain.from_iterable(make() for make in chosen)
 
 
-def _chosen(made: Mapping[str, Source], which: Sequence[str], of: Message) -> list[Source]:
+def _chosen(made: Mapping[str, Source], which: Sequence[str], of: Text) -> list[Source]:
     for name in which:
         if name not in made:
             hint, known = did_you_mean(nearest_names(name, made)), listed(made)
-            raise UsageError(message("figures.no-figure", name=name, of=of, hint=hint, known=known))
+            raise UsageError("no figure {!r} of {}.{} Choose from: {}", name, of, hint, known)
     return [make for name, make in made.items() if not which or name in which]

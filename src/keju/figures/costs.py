@@ -21,9 +21,8 @@ from keju.figures.parts import (
 )
 from keju.figures.theme import OWN, PAPERS, RULE, SERIES, SHAPES
 from keju.files import slug
-from keju.messages import message
-from keju.texts import recognised
-from keju.translations import Words
+from keju.texts import _, recognised
+from keju.words import Words
 
 _MOST_STEPS = 60
 """Maximum points of a curve; longer ones are thinned."""
@@ -36,16 +35,25 @@ def costs(source: OfRun) -> Iterator[Drawn]:
     for board in source.boards:
         for unit in ("seconds", "money") if source.prices else ("seconds",):
             few_costs, few_times = (
-                message("figures.too-few-costs"),
-                message("figures.too-few-times"),
+                _("fewer than two models have known costs"),
+                _("fewer than two models have known times"),
             )
             yield Figure(
                 kind="costs",
                 of=f"{slug(board.benchmark)}-{unit}",
-                title=message("figures.cost-and-quality", title=recognised(board.title)),
-                caption=message("figures.cost-in-money", currency=board.currency)
+                title=_("{}: cost and quality", recognised(board.title)),
+                caption=_(
+                    "Overall mean (strict, percent) against {} per 1,000 items, including the "
+                    "transcription before an answer. The line connects the models that no other "
+                    "model beats in both; hollow marks are baselines.",
+                    board.currency,
+                )
                 if unit == "money"
-                else message("figures.cost-in-seconds"),
+                else _(
+                    "Overall mean (strict, percent) against seconds per 1,000 items, including "
+                    "the transcription before an answer. The line connects the models that no "
+                    "other model beats in both; hollow marks are baselines."
+                ),
                 rows=cost_rows(source, board, unit),
                 draw=_costs_chart,
             ).or_undrawn(few_costs if unit == "money" else few_times, fewest=2)
@@ -91,11 +99,11 @@ def _place_labels(rows: Sequence[Row]) -> list[Row]:
 
 def _costs_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     money_unit = rows[0]["unit"] == "money"
-    unit = "figures.per-1-000-items-money" if money_unit else "figures.per-1-000-items"
+    unit = _("per 1,000 items, money") if money_unit else _("per 1,000 items, seconds")
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("cost:Q", title=words.text(unit), scale=alt.Scale(type="log", padding=14),
+        x=alt.X("cost:Q", title=words(unit), scale=alt.Scale(type="log", padding=14),
                 axis=alt.Axis(tickCount=6, labelOverlap=True)),
-        y=alt.Y("value:Q", title=words.text("figures.percent"), scale=alt.Scale(zero=True)),
+        y=alt.Y("value:Q", title=words(_("percent")), scale=alt.Scale(zero=True)),
     )  # fmt: skip
     plain = alt.datum.role == "baseline"
     front = base.transform_filter(alt.datum.best).mark_line(color=RULE, strokeWidth=2)
@@ -113,11 +121,17 @@ def risks(source: OfRun) -> Iterator[Drawn]:
     yield Figure(
         kind="risks",
         of="",
-        title=message("figures.what-error-left-when"),
-        caption=message("figures.from-right-left-fewer"),
+        title=_("Confidence and coverage (risk–coverage curve)"),
+        caption=_(
+            "From right to left, the coverage (share of answers kept) falls: only the most "
+            "confident answers by this signal are kept. A level line means that the signal "
+            "carries no information. Error: CER, or 1 minus the main metric, in percent. "
+            "Confidence: the engine's own, mean over the characters of a page; agreement: how "
+            "far the answers of the rounds agree with each other."
+        ),
         rows=rows,
         draw=_risks_chart,
-    ).or_undrawn(message("figures.no-signals"))
+    ).or_undrawn(_("no model has answers with a confidence, or answers of several rounds"))
 
 
 def risk_rows(found: Sequence[RiskCoverageRow]) -> list[Row]:
@@ -149,9 +163,9 @@ def _risks_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_task(name: str) -> alt.LayerChart:
         its = [row for row in rows if row["task"] == name]
         base = alt.Chart(data(its)).encode(
-            x=alt.X("coverage:Q", title=words.text("figures.answers-kept-percent"),
+            x=alt.X("coverage:Q", title=words(_("coverage (answers kept), percent")),
                     scale=alt.Scale(domain=[0, 100])),
-            y=alt.Y("risk:Q", title=words.text("figures.error-percent"),
+            y=alt.Y("risk:Q", title=words(_("error, percent")),
                     scale=alt.Scale(zero=True)),
             color=colour,
         )  # fmt: skip

@@ -14,10 +14,9 @@ from keju.figures.figure import Drawn, Figure, Row
 from keju.figures.parts import data, distinct, heading
 from keju.figures.theme import FILL, INK, PAPERS, SOFT
 from keju.files import slug
-from keju.messages import message
 from keju.published import Column, paper, papers, published_tables
-from keju.texts import join_lines
-from keju.translations import Words
+from keju.texts import _, join_lines
+from keju.words import Words
 
 _MOST_STRATA = 30
 _BAR = 16
@@ -53,7 +52,7 @@ def published_questions() -> Iterator[Drawn]:
             for name in table.rows
             if has_task(name)
         ]
-        yield _questions(benchmark, slug(benchmark), rows, [message("figures.printed-paper")])
+        yield _questions(benchmark, slug(benchmark), rows, [_("As printed in the paper.")])
 
 
 def _read_printed(columns: Mapping[str, Column | None], row: str) -> dict[str, float | None]:
@@ -80,11 +79,19 @@ def _questions(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Dra
     return Figure(
         kind="questions",
         of=of,
-        title=message("figures.questions-of-each-task", name=name),
-        caption=join_lines([message("figures.bars-how-many-there"), *notes]),
+        title=_("{}: questions of each task", name),
+        caption=join_lines(
+            [
+                _(
+                    "The number at each bar is a count; the grey number behind it is the mean "
+                    "length of question → answer, in characters without white space."
+                ),
+                *notes,
+            ]
+        ),
         rows=rows,
         draw=_questions_chart,
-    ).or_undrawn(message("figures.no-items"))
+    ).or_undrawn(_("no items"))
 
 
 def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
@@ -101,7 +108,7 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
     def of_domain(domain: str) -> alt.LayerChart:
         its = [row for row in shown if row["domain"] == domain]
         last = domain == domains[-1]
-        title = words.text("figures.questions") if last else None
+        title = words(_("questions")) if last else None
         axis = alt.Axis(labels=last, ticks=last, domain=last, title=title)
         base = alt.Chart(data(its)).encode(
             y=alt.Y("name:N", sort=distinct(its, "name"), title=None,
@@ -141,7 +148,7 @@ def published_strata() -> Iterator[Drawn]:
             counts = sorted(((n, int(v)) for n, v in values.items()), key=lambda e: -e[1])
             rows += _build_stratum_rows(kind, counts)
         yield _strata(
-            benchmark, slug(benchmark), rows, form.column, [message("figures.printed-paper")]
+            benchmark, slug(benchmark), rows, form.column, [_("As printed in the paper.")]
         )
 
 
@@ -165,16 +172,18 @@ def _build_stratum_rows(kind: str, counts: Sequence[tuple[str, int]]) -> list[Ro
 
 def _strata(name: str, of: str, rows: list[Row], what: str, notes: Sequence[str]) -> Drawn:
     counts = (
-        message("figures.page-counts") if what == "pages" else message("figures.question-counts")
+        _("Numbers of pages, and their share of the pages with this information.")
+        if what == "pages"
+        else _("Numbers of questions, and their share of the questions with this information.")
     )
     return Figure(
         kind="strata",
         of=of,
-        title=message("figures.what-it-is-of", name=name),
+        title=_("{}: content", name),
         caption=join_lines([counts, *notes]),
         rows=rows,
         draw=_strata_chart,
-    ).or_undrawn(message("figures.no-metadata"))
+    ).or_undrawn(_("the items have no metadata on category, dynasty, script or subset"))
 
 
 def _strata_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
@@ -208,11 +217,15 @@ def distributions(source: OfDataset) -> Iterator[Drawn]:
     yield Figure(
         kind="distributions",
         of="",
-        title=message("figures.how-long-how-large", name=source.name),
-        caption=message("figures.how-many-items-images"),
+        title=_("{}: lengths, sizes and counts", source.name),
+        caption=_(
+            "The number of items (images, boxes, groups) between two limits; the first limit "
+            "belongs to its step, the second to the next. Lengths in characters without white "
+            "space. Steps are not equally wide."
+        ),
         rows=rows,
         draw=_distributions_chart,
-    ).or_undrawn(message("figures.no-items"))
+    ).or_undrawn(_("no items"))
 
 
 def _distributions_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
@@ -253,7 +266,7 @@ def published_pictures() -> Iterator[Drawn]:
             if domain != OVERALL
             for row in _size_rows(domain, _read_printed(columns, domain))
         ]
-        yield _pictures(benchmark, slug(benchmark), rows, [message("figures.printed-paper")])
+        yield _pictures(benchmark, slug(benchmark), rows, [_("As printed in the paper.")])
 
 
 def _size_rows(domain: str, values: Mapping[str, float | None]) -> Iterator[Row]:
@@ -274,11 +287,19 @@ def _pictures(name: str, of: str, rows: list[Row], notes: Sequence[str]) -> Draw
     return Figure(
         kind="pictures",
         of=of,
-        title=message("figures.sizes-shapes-images", name=name),
-        caption=join_lines([message("figures.from-least-greatest-image"), *notes]),
+        title=_("{}: image sizes and shapes", name),
+        caption=join_lines(
+            [
+                _(
+                    "From the smallest to the largest image of each domain; the dot is the mean "
+                    "over questions."
+                ),
+                *notes,
+            ]
+        ),
         rows=rows,
         draw=_pictures_chart,
-    ).or_undrawn(message("figures.no-image-sizes"))
+    ).or_undrawn(_("no image sizes are known"))
 
 
 def _pictures_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:

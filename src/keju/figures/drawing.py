@@ -21,7 +21,7 @@ from keju.figures.figure import Figure, Row
 from keju.figures.glyphs import missing, use_fonts
 from keju.figures.theme import DARK, themed
 from keju.files import write_atomic
-from keju.translations import Words
+from keju.words import Words
 
 Format = Literal["svg", "png", "pdf"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import altair as alt
 
-from keju.translations import Words
+from keju.words import Words
 
 Row = Mapping[str, str | float | int | bool | None]
 """One row of data, as in the figure's CSV."""

@@ -40,13 +40,12 @@ from keju.figures.theme import (
     PAPER,
 )
 from keju.files import slug
-from keju.messages import message
 from keju.published import (
     paper,
     papers,
 )
-from keju.texts import join_lines, recognised
-from keju.translations import Words
+from keju.texts import _, join_lines, recognised
+from keju.words import Words
 
 _CELL = 27
 
@@ -56,7 +55,7 @@ def heatmap(source: OfRun) -> Iterator[Drawn]:
     for board in source.boards:
         protocol = protocol_of(source, board.benchmark)
         values = values_beside(source, board.benchmark, protocol)
-        notes = [message("figures.protocol", protocol=protocol)]
+        notes = [_("Protocol: {}.", protocol)]
         yield _heatmap(board.benchmark, values, notes)
 
 
@@ -70,16 +69,23 @@ def published_heatmaps() -> Iterator[Drawn]:
 def _heatmap(benchmark: str, values: Sequence[Value], notes: Sequence[str]) -> Drawn:
     rows = heatmap_rows(values)
     if len(distinct(rows, "model")) < 2:
-        return Undrawn("heatmap", slug(benchmark), message("figures.too-few-models"))
+        return Undrawn("heatmap", slug(benchmark), _("fewer than two models have values"))
     if benchmark == OWN_BENCHMARK:
-        return Undrawn("heatmap", slug(benchmark), message("figures.own-pages-one-task"))
-    lines = [message("figures.numbers-percent-tables-where"), *map(recognised, notes)]
+        return Undrawn("heatmap", slug(benchmark), _("own pages are one task"))
+    lines = [
+        _(
+            "Values in percent, as in the tables; ↓ means that lower is better. Colours go from "
+            "the worst to the best of these models in each column alone (min-max per task). They "
+            "rank models within a task and cannot be compared across tasks."
+        ),
+        *map(recognised, notes),
+    ]
     if {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}:
-        lines.append(message("figures.paper-printed"))
+        lines.append(_("† as the paper printed it."))
     return Figure(
         kind="heatmap",
         of=slug(benchmark),
-        title=message("figures.models-by-tasks", name=recognised(benchmark_title(benchmark))),
+        title=_("{}: models by tasks", recognised(benchmark_title(benchmark))),
         caption=join_lines(lines),
         rows=rows,
         draw=_heatmap_chart,

@@ -12,8 +12,8 @@ from keju.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.figures.parts import data, distinct, heading, points
 from keju.figures.theme import INK, OWN, PAPER
 from keju.files import slug
-from keju.messages import message
-from keju.translations import Words
+from keju.texts import _
+from keju.words import Words
 
 _COLUMNS = 4
 _MOST_TASKS = 60
@@ -27,14 +27,18 @@ def history_figures(history: History) -> Iterator[Drawn]:
         name = slug(str(benchmark))
         title = benchmark_title(str(benchmark))
         overall = [row for row in own if not row["task"]]
-        caption = message("figures.history-caption", protocol=history.protocol)
+        caption = _(
+            "Main metrics under {} in percent, with 95 % intervals by group (book, plate, bone), "
+            "by label.",
+            history.protocol,
+        )
         if all(row["value"] is None for row in overall):
-            yield Undrawn("history", name, message("figures.history-no-overall"))
+            yield Undrawn("history", name, _("no label has an overall value"))
         else:
             yield Figure(
                 kind="history",
                 of=name,
-                title=message("figures.history-overall", benchmark=title),
+                title=_("{}: overall value by label", title),
                 caption=caption,
                 rows=overall,
                 draw=_overall_chart,
@@ -45,8 +49,13 @@ def history_figures(history: History) -> Iterator[Drawn]:
             yield Figure(
                 kind="history-tasks",
                 of=name,
-                title=message("figures.history-tasks", benchmark=title),
-                caption=message("figures.history-tasks-caption", protocol=history.protocol),
+                title=_("{}: tasks by label", title),
+                caption=_(
+                    "Main metrics under {} in percent, with 95 % intervals by group. A filled "
+                    "triangle is a significant change since the label before (paired test, "
+                    "adjusted over all tasks and changes). The scales differ.",
+                    history.protocol,
+                ),
                 rows=[row for row in of_tasks if row["name"] in names],
                 draw=_tasks_chart,
             )
@@ -64,7 +73,7 @@ def _row(record: dict[str, str | float | None]) -> Row:
 def _overall_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     labels = distinct(rows, "label")
     width = max(200, min(640, 90 * len(labels)))
-    chart = _chart(rows, labels, width, words.text("figures.percent"))
+    chart = _chart(rows, labels, width, words(_("percent")))
     return chart.properties(width=width, height=240)
 
 

@@ -11,7 +11,7 @@ from keju.figures.catalogue import of_run
 from keju.figures.drawing import caption, embedded, title
 from keju.figures.figure import Undrawn
 from keju.figures.parts import OfRun
-from keju.translations import Words
+from keju.words import Words
 
 _KINDS = ("standings", "differences", "heatmap", "settings", "costs")
 _OFFICIAL = "-official"

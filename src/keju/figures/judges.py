@@ -13,9 +13,9 @@ from keju.figures.parts import PAPER_SOURCE, cycled, data, distinct, format_numb
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.files import slug
 from keju.judging import Alignment
-from keju.messages import message
 from keju.published import PrintedFigure, paper, papers, published_tables
-from keju.translations import Words
+from keju.texts import _
+from keju.words import Words
 
 _SIDE = 190
 _JITTER = 0.18
@@ -37,13 +37,18 @@ def _scatter(task: str, rows: list[Row]) -> Drawn:
     return Figure(
         kind="judges",
         of=of,
-        title=message("figures.judges-beside-people-of", task=task)
+        title=_("Judges compared with people: {}", task)
         if task
-        else message("figures.judges-beside-people"),
-        caption=message("figures.mark-answer-shaken-little"),
+        else _("Judges compared with people"),
+        caption=_(
+            "Each mark is an answer, with a little jitter so that equal grades do not hide each "
+            "other. Dashed line: judge and people agree; solid line: least-squares fit. ρ and τ "
+            "are corrected for ties; bias is the people's grade minus the judge's, so above 0 "
+            "the judge is stricter."
+        ),
         rows=rows,
         draw=_scatter_chart,
-    ).or_undrawn(message("figures.no-judged-answers"))
+    ).or_undrawn(_("no judge graded answers that people rated"))
 
 
 def judge_rows(found: Alignment, task: str) -> list[Row]:
@@ -121,8 +126,8 @@ def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
         scale = alt.Scale(domain=[-0.4, 10.4], nice=False)
         axis = alt.Axis(values=[0, 2, 4, 6, 8, 10])
         base = alt.Chart(data(its)).encode(
-            x=alt.X("x:Q", title=words.text("analysis.people"), scale=scale, axis=axis),
-            y=alt.Y("y:Q", title=words.text("reporting.judge"), scale=scale, axis=axis),
+            x=alt.X("x:Q", title=words(_("people")), scale=scale, axis=axis),
+            y=alt.Y("y:Q", title=words(_("judge")), scale=scale, axis=axis),
         )
         shapes = alt.Scale(domain=tasks, range=cycled(SHAPES, len(tasks)))
         colours = alt.Scale(domain=tasks, range=cycled(SERIES, len(tasks)))
@@ -186,7 +191,7 @@ def _build_printed(benchmark: str, form: PrintedFigure) -> Figure:
     return Figure(
         kind="judges",
         of=slug(benchmark),
-        title=f"{benchmark}: {form.title}",
+        title=_("{}: {}", benchmark, recognised(form.title)),
         caption=form.caption,
         rows=[{**row, "best": _is_best(row, rows)} for row in rows],
         draw=_printed_chart,

@@ -15,8 +15,8 @@ from keju.analysis.run_set import RunSet
 from keju.datasets.thumbnails import Thumbnails
 from keju.figures.figure import AnyChart, Row
 from keju.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
-from keju.messages import Message, message
 from keju.running.prices import Prices
+from keju.texts import Text, _
 
 Source = Literal["this run", "paper"]
 """The origin of a value: the run or the paper."""
@@ -25,9 +25,9 @@ OWN_SOURCE: Source = "this run"
 PAPER_SOURCE: Source = "paper"
 
 
-def printed_marks_note() -> Message:
+def printed_marks_note() -> Text:
     """The note of figures whose marks of a paper's models differ from those of a run's."""
-    return message("figures.filled-marks-run-hollow")
+    return _("Filled marks are of this run; hollow marks with † are as the paper printed them.")
 
 
 class OfRun(NamedTuple):

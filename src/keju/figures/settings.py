@@ -24,10 +24,9 @@ from keju.figures.theme import PAPERS, SETTINGS, SOFT
 from keju.files import slug
 from keju.formatting import percent
 from keju.items import Setting
-from keju.messages import message
 from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
-from keju.texts import listed
-from keju.translations import Words
+from keju.texts import _, listed
+from keju.words import Words
 
 THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
 """The image, with the model's own transcription, and with the true text."""
@@ -38,13 +37,20 @@ def settings(source: OfRun) -> Iterator[Drawn]:
     tables = step_tables(source.run_set, THREE)
     rows = setting_rows(tables)
     if not rows:
-        yield Undrawn("settings", "", message("figures.no-settings", settings=listed(THREE)))
+        yield Undrawn("settings", "", _("no model answered in two of {}", listed(THREE)))
         return
     yield Figure(
         kind="settings",
         of="",
-        title=message("figures.image-alone-model-own"),
-        caption=message("figures.main-metrics-under-strict"),
+        title=_(
+            "Scores by input: image, image with own transcription, image with reference "
+            "transcription"
+        ),
+        caption=_(
+            "Main metrics under strict, in percent, over the items that the model answered in "
+            "every setting. From image to own-ocr, the difference is the effect of transcribing "
+            "first; from own-ocr to gold-ocr, the cost of OCR errors."
+        ),
         rows=rows,
         draw=_settings_chart,
     )
@@ -148,7 +154,7 @@ def _build_printed(benchmark: str, form: SettingFigure) -> Figure:
     return Figure(
         kind="settings",
         of=slug(benchmark),
-        title=f"{benchmark} {form.title}",
+        title=_("{} {}", benchmark, recognised(form.title)),
         caption=form.caption,
         rows=rows,
         draw=_settings_chart,
@@ -169,7 +175,7 @@ def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_task(name: str) -> alt.LayerChart:
         its = [row for row in rows if row["task"] == name]
         base = alt.Chart(data(its)).encode(
-            x=alt.X("value:Q", title=words.text("figures.percent"), scale=_from_zero(its)),
+            x=alt.X("value:Q", title=words(_("percent")), scale=_from_zero(its)),
             y=alt.Y("model:N", title=None, sort=distinct(its, "model"),
                     scale=alt.Scale(paddingInner=0.25),
                     axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),

@@ -21,9 +21,9 @@ from keju.figures.theme import INK, OWN, RULE, SOFT
 from keju.files import slug
 from keju.formatting import percent
 from keju.images import thumbnail
-from keju.messages import message
 from keju.text import answer_part
-from keju.translations import Words
+from keju.texts import _
+from keju.words import Words
 
 _ITEMS = 8
 _MODELS = 10
@@ -41,7 +41,7 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
     """The items with the most different answers, at most one per domain and eight in all."""
     chosen = _choose_items(source)
     if not chosen:
-        yield Undrawn("specimens", "", message("figures.no-differing-answers"))
+        yield Undrawn("specimens", "", _("no item has answers of two models with different scores"))
     for asked in chosen:
         rows = specimen_rows(source, asked)
         known = task(asked.item.task)
@@ -49,7 +49,10 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
             kind="specimens",
             of=slug(f"{task_name(asked.item.task, asked.item.query)} {asked.item.id}"),
             title=f"{known.name_zh} {known.name_en}: {asked.item.id}",
-            caption=message("figures.right-part-wrong-strict"),
+            caption=_(
+                "● correct, ◐ partly correct, ○ wrong, by the strict main metric (in percent). "
+                "Long answers are cut."
+            ),
             rows=rows,
             draw=_specimen_chart,
         )

@@ -35,10 +35,9 @@ from keju.figures.theme import (
 from keju.files import slug
 from keju.formatting import percent
 from keju.items import Protocol
-from keju.messages import message
 from keju.published import PrintedFigure, paper, papers, published_model, published_tables
-from keju.texts import both, in_english, join_lines, recognised
-from keju.translations import Words
+from keju.texts import _, both, in_english, join_lines, recognised
+from keju.words import Words
 
 _SIDE = 32
 _MOST_PAIRS = 30
@@ -52,24 +51,33 @@ def standings(source: OfRun) -> Iterator[Drawn]:
         yield Figure(
             kind="standings",
             of=slug(board.benchmark),
-            title=message("figures.overall-means", title=recognised(board.title)),
+            title=_("{}: overall means", recognised(board.title)),
             caption=_build_caption(board, rows),
             rows=rows,
             draw=partial(
                 _standings_chart,
                 titles={in_english(group.title): group.title for group in board.groups},
             ),
-        ).or_undrawn(message("figures.no-overall-mean"))
+        ).or_undrawn(_("no model has an overall mean"))
 
 
 def _build_caption(board: Leaderboard, rows: Sequence[Row]) -> str:
     lines = [
-        message("figures.mean-over-pages", heads=both(board.heads))
+        _(
+            "{}, as a mean over pages, in percent. Lines are 95 % intervals by group (book, "
+            "plate or bone). A line is missing if a task has fewer than 6 groups. A failed "
+            "response counts as the metric's worst value.",
+            both(board.heads),
+        )
         if board.benchmark == OWN_BENCHMARK
-        else message("figures.mean-over-domains")
+        else _(
+            "Plain means over tasks, then over domains, in percent. Lines are 95 % intervals by "
+            "group (book, plate or bone). A line is missing if a task has fewer than 6 groups. A "
+            "failed response counts as the metric's worst value."
+        )
     ]
     if any(row["tasks"] != row["of"] for row in rows):
-        lines.append(message("figures.brackets-how-many-tasks"))
+        lines.append(_("In brackets: the number of tasks with a value, if some have none."))
     return join_lines(lines)
 
 
@@ -120,7 +128,7 @@ def _standings_chart(
         "yOffset": alt.YOffset("protocol:N", sort=domain),
     }  # fmt: skip
     base = alt.Chart(height=alt.Step(13)).encode(**place)
-    x = alt.X("low:Q", title=words.text("figures.percent"), scale=alt.Scale(nice=True))
+    x = alt.X("low:Q", title=words(_("percent")), scale=alt.Scale(nice=True))
     lines = base.mark_rule(strokeWidth=1.6).encode(x=x, x2="high:Q", stroke=stroke)
     marks = base.mark_point(size=46, strokeWidth=1.6, opacity=1).encode(
         x="value:Q",
@@ -161,25 +169,27 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
             yield Figure(
                 kind="ranks",
                 of=f"{slug(board.benchmark)}-{protocol}",
-                title=message(
-                    "figures.ranks-by-overall-mean",
-                    title=recognised(board.title),
-                    protocol=protocol,
-                ),
+                title=_("{}: ranks by overall mean ({})", recognised(board.title), protocol),
                 caption=_describe_ranks(board, protocol),
                 rows=rank_rows(board, protocol),
                 draw=_ranks_chart,
-            ).or_undrawn(message("figures.too-few-ranked"), fewest=2)
+            ).or_undrawn(_("fewer than two models are ranked"), fewest=2)
 
 
 def _describe_ranks(board: Leaderboard, protocol: Protocol) -> str:
     """The caption, with the models that have no rank because of their items."""
     unranked = board.resampled[protocol].unranked
-    reasons = [
-        message("figures.model-and-reason", model=model, reason=recognised(why))
-        for model, why in unranked.items()
-    ]
-    return join_lines([message("figures.rank-value-ranks-remain"), *reasons])
+    reasons = [_("{}: {}", model, recognised(why)) for model, why in unranked.items()]
+    return join_lines(
+        [
+            _(
+                "The rank by printed value, and the ranks that remain possible after paired tests "
+                "of all models (groups: books, plates, bones; Holm, p ≤ .05). If two bars "
+                "overlap, the order of the two models is not known."
+            ),
+            *reasons,
+        ]
+    )
 
 
 def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
@@ -209,9 +219,7 @@ def _ranks_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     bars = (
         base.transform_calculate(start="datum.first - 0.4", end="datum.last + 0.4")
         .mark_bar(height=15, cornerRadius=7, color=RULE)
-        .encode(
-            x=alt.X("start:Q", title=words.text("figures.rank"), axis=axis, scale=scale), x2="end:Q"
-        )
+        .encode(x=alt.X("start:Q", title=words(_("rank")), axis=axis, scale=scale), x2="end:Q")
     )
     marks = base.mark_point(size=190, filled=True, color=OWN, opacity=1).encode(x="rank:Q")
     text = base.mark_text(color=ON_DARK, fontSize=10).encode(x="rank:Q", text="label:N")
@@ -227,22 +235,18 @@ def differences(source: OfRun) -> Iterator[Drawn]:
             rows = difference_rows(board, protocol)
             models = len(distinct(rows, "above"))
             if not rows or models > _MOST_PAIRS:
-                why = (
-                    message("figures.too-many-models", count=models)
-                    if rows
-                    else message("figures.no-two-models")
-                )
+                why = _("{} models are too many", models) if rows else _("no two models to compare")
                 yield Undrawn("differences", of, why)
                 continue
             yield Figure(
                 kind="differences",
                 of=of,
-                title=message(
-                    "figures.which-models-differ",
-                    title=recognised(board.title),
-                    protocol=protocol,
+                title=_("{}: which models differ ({})", recognised(board.title), protocol),
+                caption=_(
+                    "The overall mean of the model of the row minus that of the column, in "
+                    "points. Significant differences have a frame: paired randomisation test "
+                    "over groups (books, plates, bones), adjusted for all pairs (Holm), p ≤ .05."
                 ),
-                caption=message("figures.overall-mean-model-row"),
                 rows=rows,
                 draw=_differences_chart,
             )
@@ -312,7 +316,7 @@ def _build_printed(benchmark: str, form: PrintedFigure) -> Figure:
     return Figure(
         kind="standings",
         of=slug(benchmark),
-        title=message("figures.overall-means-as-printed", benchmark=benchmark),
+        title=_("{}: overall means as printed", benchmark),
         caption=form.caption,
         rows=rows,
         draw=_printed_chart,
@@ -323,7 +327,7 @@ def _printed_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
     y = alt.Y("model:N", sort=distinct(rows, "model"), title=None,
               axis=alt.Axis(domain=False, ticks=False, grid=True, gridDash=[1, 3]))  # fmt: skip
     base = alt.Chart(data(rows)).encode(
-        y=y, x=alt.X("value:Q", title=words.text("figures.percent"), scale=alt.Scale(zero=False))
+        y=y, x=alt.X("value:Q", title=words(_("percent")), scale=alt.Scale(zero=False))
     )
     marks = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**of_source())
     text = base.mark_text(align="left", dx=8, fontSize=9).encode(text="label:N")

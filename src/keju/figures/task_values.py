@@ -24,7 +24,7 @@ from keju.published import (
     papers,
     published_values,
 )
-from keju.translations import Words
+from keju.words import Words
 
 
 class Value(NamedTuple):

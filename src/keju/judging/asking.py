@@ -21,8 +21,9 @@ from keju.running.prices import Prices
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.store import RequestId
 from keju.runs import RunFolder
+from keju.texts import _
 
-OUTPUT_RULE = "a reply of 80 tokens: two sentences and the grade; thinking is not counted"
+OUTPUT_RULE = _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
 REPLY_TOKENS = 80
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from keju.items import Response
 from keju.scoring import body_of
 from keju.text import parse_number, to_half_width
+from keju.texts import _
 
 LEAST, MOST = 0.0, 10.0
 
@@ -105,11 +106,11 @@ def grade_of(reply: str) -> Grade:
     if stated is None:
         last = lines[-1].strip()
         shown = last if len(last) <= _SHOWN else f"{last[: _SHOWN // 2]}…{last[-_SHOWN // 2 :]}"
-        return Grade(None, f"unparsable: the last line is {shown!r}")
+        return Grade(None, _("unparsable: the last line is {!r}", shown))
     if stated.scale != MOST:
-        return Grade(None, f"unparsable: {stated.value:g} is on a scale of {stated.scale:g}")
+        return Grade(None, _("unparsable: {:g} is on a scale of {:g}", stated.value, stated.scale))
     if not LEAST <= stated.value <= MOST:
-        return Grade(None, f"unparsable: {stated.value:g} is not from 0 to 10")
+        return Grade(None, _("unparsable: {:g} is not from 0 to 10", stated.value))
     return Grade(stated.value)
 
 
@@ -117,9 +118,9 @@ def grade_in(response: Response) -> Grade:
     """The grade in a stored response; a failed or truncated call has none."""
     if response.status in {"failed", "filtered"}:
         why = response.error.kind if response.error else response.status
-        return Grade(None, f"failed: {why}")
+        return Grade(None, _("failed: {}", why))
     if response.status == "truncated":
-        return Grade(None, "unparsable: the reply was cut off")
+        return Grade(None, _("unparsable: the reply was cut off"))
     return grade_of(response.text)
 
 

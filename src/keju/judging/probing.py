@@ -15,6 +15,7 @@ from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
 from keju.running.given_requests import replies_of
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
+from keju.texts import _
 
 MOVES = 0.5
 """Mean shift in points below which it is negligible."""
@@ -164,9 +165,9 @@ def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
     if not probe.flag:
         return "", ""
     if result.change is None:
-        return "no grades", "no answer has both grades"
+        return "no grades", _("no answer has both grades")
     if result.obeyed and result.obeyed >= OBEYED * result.compared:
-        return "flagged", f"obeys: {result.obeyed} of {result.compared} orders"
+        return "flagged", _("obeys: {} of {} orders", result.obeyed, result.compared)
     moves = _moves(result.change, result.p)
     surely = moves.endswith("surely")
     wrong = {"up": "rises", "down": "falls"}
@@ -181,6 +182,8 @@ def _verdict(probe: Probe, result: ProbeResult) -> tuple[Verdict, str]:
 def _moves(change: float, p: float | None) -> str:
     """The direction in which the grades move, and whether the test leaves no doubt."""
     if abs(change) < MOVES:
-        return "does not move"
+        return _("does not move")
     surely = p is not None and p <= LEVEL
-    return f"{'rises' if change > 0 else 'falls'}{' surely' if surely else ', perhaps by chance'}"
+    if change > 0:
+        return _("rises surely") if surely else _("rises, perhaps by chance")
+    return _("falls surely") if surely else _("falls, perhaps by chance")

@@ -18,6 +18,7 @@ from PIL import Image
 from keju.errors import UsageError
 from keju.images import open_image
 from keju.items import ImageRef, Record, Request
+from keju.texts import _
 
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
@@ -89,7 +90,7 @@ class Fit(Record, frozen=True, kw_only=True):
         """
         in_pixels = request.box_convention and "-" not in request.box_convention
         if in_pixels and any(map(self.touches, request.all_images)):
-            return "boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000"
+            return _("boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000")
         return ""
 
     def fitted(self, data: bytes, ref: ImageRef) -> FittedImage:

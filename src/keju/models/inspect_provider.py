@@ -123,7 +123,7 @@ class InspectModel:
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
-            return "there is no image to show"
+            return _("there is no image to show")
         return self._options.fit.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:

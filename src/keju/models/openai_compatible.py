@@ -37,6 +37,7 @@ from keju.models.request_fields import check_no_secret, fields_of
 from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of
 from keju.models.server_addresses import checked_url, destinations_of
+from keju.texts import _
 
 _A_URL = msgspec.Raw(b"\0")  # a placeholder for an image; JSON never contains this byte
 
@@ -110,7 +111,7 @@ class OpenAICompatible:
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
         if lacks_image(request):
-            return "there is no image to show"
+            return _("there is no image to show")
         return self._options.fit.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:

@@ -12,6 +12,7 @@ from keju.items import OWN_READING, TRUE_READING, Request
 from keju.models.base import Answer, Model, ModelOptions
 from keju.models.capabilities import Capabilities, capabilities_of, source_of
 from keju.models.registry import open_model
+from keju.texts import _
 
 
 class Pipeline:
@@ -61,13 +62,13 @@ class Pipeline:
         prompt, or send none of the engine's text.
         """
         if request.examples:
-            return "the images of examples are not read: ask a pipeline without --examples"
+            return _("the images of examples are not read: ask a pipeline without --examples")
         if request.form == "transcription":
-            return "a transcription is what the engine itself gives: ask the engine"
+            return _("a transcription is what the engine itself gives: ask the engine")
         if request.setting in OWN_READING:
-            return "in a pipeline the engine reads: --setting image asks the same prompt"
+            return _("in a pipeline the engine reads: --setting image asks the same prompt")
         if request.setting in TRUE_READING:
-            return "the true text replaces the engine's: ask the text model alone with gold-text"
+            return _("the true text replaces the engine's: ask the text model alone with gold-text")
         # The request is sent after the images are transcribed, as if their text were given.
         return self._model.unsupported_reason(replace(request, images=(), setting="gold-text"))
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from keju.items import Request
 from keju.models.base import PYTHON, Answer, status_of
+from keju.texts import _
 
 Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awaitable[str]]
 """From the images of a request, as stored, and its prompt to the text of the response."""
@@ -81,7 +82,7 @@ class PythonModel:
     def unsupported_reason(self, request: Request) -> str:
         """A system prompt and examples, which the function does not get."""
         if request.system or request.examples:
-            return "a Python function takes a prompt alone: no system prompt and no examples"
+            return _("a Python function takes a prompt alone: no system prompt and no examples")
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:

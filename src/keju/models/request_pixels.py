@@ -12,6 +12,7 @@ from keju.images import open_image
 from keju.items import Request
 from keju.models.base import AskError
 from keju.outlines import Grey
+from keju.texts import _
 
 
 def picture(data: bytes, name: str) -> Image.Image:
@@ -38,5 +39,5 @@ def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
 def unsupported_page_reason(request: Request, engine: str) -> str:
     """Why an OCR engine does not support a request, or an empty string."""
     if request.form != "transcription":
-        return f"{engine} transcribes; it gives no answer of the form {request.form}"
-    return "" if request.images else "there is no image to transcribe"
+        return _("{} transcribes; it gives no answer of the form {}", engine, request.form)
+    return "" if request.images else _("there is no image to transcribe")

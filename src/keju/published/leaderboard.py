@@ -24,6 +24,7 @@ from keju.published.checks.sizes import Recomputed
 from keju.published.checks.sums import Mean, RowMean
 from keju.published.printed_tables import PrintedTables
 from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable
+from keju.texts import _
 
 _MEAN = re.compile(r"(avg|average|mean|overall|all|均值|平均.*|总分|總分)\b.*", re.IGNORECASE)
 _RANK = re.compile(r"(.*[\s:_(-])?(rank|#|place|pos(ition)?|排名|名次)\)?", re.IGNORECASE)
@@ -103,9 +104,9 @@ def _rank_check(name: str, rank: Column, mean: Column) -> Check:
         column=f"{name} | {escape(rank.name)}",
         of=f"{name} | {escape(mean.name)}",
         title="Ranks",
-        holds="ranks are the order of the mean",
-        says="The rank is not the row's place by the mean.",
-        consequence="The order is printed wrong.",
+        holds=_("ranks are the order of the mean"),
+        says=_("The rank is not the row's place by the mean."),
+        consequence=_("The order is printed wrong."),
         severity="error",
     )
 
@@ -115,10 +116,10 @@ def _row_of_means(name: str, row: str, columns: Sequence[Column]) -> Check:
         id="row-of-means",
         columns=tuple(f"{name} | {escape(each.name)}" for each in columns),
         row=row,
-        title="Row of means",
-        holds="the row of means is the mean of the other rows",
-        says=f"{row} is not the mean of the other rows, as it is in most columns.",
-        consequence="A cell of the column, or the mean, is wrong.",
+        title=_("Row of means"),
+        holds=_("the row of means is the mean of the other rows"),
+        says=_("{} is not the mean of the other rows, as it is in most columns.", row),
+        consequence=_("A cell of the column, or the mean, is wrong."),
         severity="error",
         weigh=Recomputed(),
     )
@@ -130,9 +131,9 @@ def _count_check(name: str, column: Column, questions: int) -> Check:
         columns=(f"{name} | {escape(column.name)}",),
         of=questions,
         title="Counts",
-        holds="values are whole numbers of right answers",
-        says="No whole number of right answers prints as this value.",
-        consequence="The cell is wrong, or the score is not a share of right answers.",
+        holds=_("values are whole numbers of right answers"),
+        says=_("No whole number of right answers prints as this value."),
+        consequence=_("The cell is wrong, or the score is not a share of right answers."),
         severity="error",
     )
 
@@ -143,11 +144,11 @@ def _mark_check(name: str, columns: Sequence[Column]) -> Check:
         tables=(name,),
         columns="*",
         legible=_marks_used(columns),
-        title="Bold and underline",
+        title=_("Bold and underline"),
         certainty="editorial",
-        holds="the best is bold and the second best underlined",
-        says="Bold or underline is not where the numbers put it.",
-        consequence="The emphasis names another row than the column does.",
+        holds=_("the best is bold and the second best underlined"),
+        says=_("Bold or underline is not where the numbers put it."),
+        consequence=_("The emphasis names another row than the column does."),
         severity="marks",
     )
 
@@ -158,10 +159,12 @@ def _repeat_checks(columns: tuple[str, ...]) -> Iterator[Check]:
         columns=columns,
         title="Repeated columns",
         certainty="likely",
-        holds="no column repeats another",
-        says="Two columns have the same value in most rows.",
-        consequence="If they measure different things, one was copied over the other, and its own "
-        "values are unknown.",
+        holds=_("no column repeats another"),
+        says=_("Two columns have the same value in most rows."),
+        consequence=_(
+            "If they measure different things, one was copied over the other, and its own "
+            "values are unknown."
+        ),
         severity="caution",
     )
     yield RepeatedRows(
@@ -169,9 +172,9 @@ def _repeat_checks(columns: tuple[str, ...]) -> Iterator[Check]:
         columns=columns,
         title="Repeated rows",
         certainty="likely",
-        holds="no row repeats another",
-        says="Two rows have the same values throughout.",
-        consequence="One model's results have two names, or a row was copied.",
+        holds=_("no row repeats another"),
+        says=_("Two rows have the same values throughout."),
+        consequence=_("One model's results have two names, or a row was copied."),
         severity="error",
     )
 
@@ -206,13 +209,18 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
         parts=tuple(escape(part.name) for part in parts),
         scale=scale if mostly and bounded else 0,
         topic=f"mean of {mean.name}",
-        title=f"{mean.name} and its parts",
-        holds=f"{mean.name} is the plain mean of the other columns",
-        says=f"{mean.name} is not the plain mean of the other columns"
-        + (", as it is in most rows." if mostly else " in most rows: how it is made is not shown."),
-        consequence="The order of these rows is not the table's own."
+        title=_("{} and its parts", mean.name),
+        holds=_("{} is the plain mean of the other columns", mean.name),
+        says=_("{} is not the plain mean of the other columns, as it is in most rows.", mean.name)
         if mostly
-        else "The order rests on weights or on columns that the table does not show.",
+        else _(
+            "{} is not the plain mean of the other columns in most rows: how it is made is not "
+            "shown.",
+            mean.name,
+        ),
+        consequence=_("The order of these rows is not the table's own.")
+        if mostly
+        else _("The order rests on weights or on columns that the table does not show."),
         severity="error" if mostly else "caution",
         weigh=Recomputed(),
     )

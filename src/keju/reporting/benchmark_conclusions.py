@@ -20,9 +20,8 @@ from keju.analysis.unfinished import Unfinished
 from keju.formatting import percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
-from keju.messages import Message, message
 from keju.scoring import NO_RESPONSES, MetricResult
-from keju.texts import join_clauses, join_parts, listed, recognised
+from keju.texts import Text, _, join_clauses, join_parts, listed, n_, recognised
 
 _MOST_NAMED = 6
 _FEW = 0.01
@@ -35,7 +34,7 @@ _OPTION = re.compile(r"--semantic [\w.-]+=DIR")
 class Sentence(NamedTuple):
     """A conclusion without its full stop, and what to do about it."""
 
-    text: Message
+    text: Text
     steps: Sequence[str] = ()
 
 
@@ -69,13 +68,22 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     spans = {model: span for model, (_, span) in found.ranks.items() if span}
     if len(found.ranks) < 2:
         if names := [row.model for row in board.rows if row.role in RANKED]:
-            yield Sentence(message("reporting.one-model-alone", title=title, models=_names(names)))
+            yield Sentence(
+                _(
+                    "{}: no two models answered the same items, so nothing is ranked ({})",
+                    title,
+                    _names(names),
+                )
+            )
         return
     if not spans or not found.gaps:
         yield Sentence(
-            message(
-                "reporting.models-not-tested", title=title, protocol=protocol,
-                count=len(found.ranks),
+            _(
+                "{}, {}: the differences between the {} models cannot be tested, so their order "
+                "is not certain",
+                title,
+                protocol,
+                len(found.ranks)
             )
         )  # fmt: skip
         return
@@ -83,9 +91,16 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     if len(first) == 1:
         value = board.results[first[0], protocol].overall.value
         yield Sentence(
-            message(
-                "reporting.model-is-first", title=title, protocol=protocol, model=first[0],
-                value=percent(value), others=len(spans) - 1,
+            n_(
+                "{}, {}: {} is first with {} % and reliably ahead of {n:,} other model that "
+                "answered the same items",
+                "{}, {}: {} is first with {} % and reliably ahead of {n:,} other models that "
+                "answered the same items",
+                len(spans) - 1,
+                title,
+                protocol,
+                first[0],
+                percent(value)
             ),
             _describe_pairs(found, [model for model in spans if model != first[0]]),
         )  # fmt: skip
@@ -93,30 +108,44 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     pairs = len(found.gaps) // 2
     if any(gap.significant for gap in found.gaps.values()):
         yield Sentence(
-            message(
-                "reporting.no-model-is-first", title=title, protocol=protocol,
-                models=_names(first),
+            _(
+                "{}, {}: no model is reliably first; each of these may be: {}",
+                title,
+                protocol,
+                _names(first)
             ),
             _describe_pairs(found, list(spans)),
         )  # fmt: skip
         return
-    few = [note for note in found.notes if _is(note, "analysis.too-few-groups-to-rank")]
     yield Sentence(
-        message(
-            "reporting.no-order-is-certain", title=title, protocol=protocol, count=len(spans),
-            pairs=pairs,
+        n_(
+            "{}, {}: no difference between the {} models that answered the same items is "
+            "reliable ({n:,} pair tested)",
+            "{}, {}: no difference between the {} models that answered the same items is "
+            "reliable ({n:,} pairs tested)",
+            pairs,
+            title,
+            protocol,
+            len(spans)
         ),
-        few,
+        found.few_groups,
     )  # fmt: skip
 
 
-def _describe_pairs(found: ResampledMeans, models: Sequence[str]) -> list[Message]:
+def _describe_pairs(found: ResampledMeans, models: Sequence[str]) -> list[Text]:
     """How many of the pairs among these models differ reliably; nothing for a single model."""
     pairs = list(combinations(models, 2))
     if not pairs:
         return []
     differ = sum(found.gaps[pair].significant for pair in pairs if pair in found.gaps)
-    return [message("reporting.pairs-that-differ", differ=differ, pairs=len(pairs))]
+    return [
+        n_(
+            "Of the {n:,} pair among these, {:,} differ reliably",
+            "Of the {n:,} pairs among these, {:,} differ reliably",
+            len(pairs),
+            differ,
+        )
+    ]
 
 
 def _describe_bases(boards: Sequence[Leaderboard]) -> Iterator[Sentence]:
@@ -126,33 +155,38 @@ def _describe_bases(boards: Sequence[Leaderboard]) -> Iterator[Sentence]:
         groups = [group for group in board.groups if group.role in RANKED and group.extent]
         if len(groups) > 1:
             rows = join_parts(
-                message("reporting.rows-with-items", rows=len(group.rows), items=group.extent.items)
+                _(
+                    "{} with {}",
+                    n_("{n:,} row", "{n:,} rows", len(group.rows)),
+                    n_("{n:,} item", "{n:,} items", group.extent.items),
+                )
                 for group in groups
                 if group.extent
             )
-            parts.append(
-                message("reporting.title-and-rows", title=recognised(board.title), rows=rows)
-            )
+            parts.append(_("{}: {}", recognised(board.title), rows))
     if parts:
-        yield Sentence(message("reporting.rows-rest-on-other-items", parts=join_clauses(parts)))
+        yield Sentence(
+            _(
+                "Rows of different groups rest on different items, and their values cannot be "
+                "compared ({})",
+                join_clauses(parts),
+            )
+        )
 
 
 def _describe_unfinished(unfinished: Sequence[Unfinished]) -> Iterator[Sentence]:
     if unfinished:
         parts = [
-            message(
-                "reporting.responses-of-planned", model=each.model, there=each.there,
-                planned=each.planned,
-            )
+            _("{} has {:,} of {:,} responses", each.model, each.there, each.planned)
             for each in unfinished[:_MOST_NAMED]
         ]  # fmt: skip
         yield Sentence(
-            message("reporting.runs-are-unfinished", models=join_clauses(parts)),
+            _("The run is not complete: {}", join_clauses(parts)),
             [
-                message(
-                    "reporting.resume-and-score",
-                    command=unfinished[0].command,
-                    run=shell_quoted(unfinished[0].run),
+                _(
+                    "Resume it with its options: keju {0} DATASET --out {1}, then keju score {1}",
+                    unfinished[0].command,
+                    shell_quoted(unfinished[0].run),
                 )
             ],
         )
@@ -174,20 +208,28 @@ def _describe_unscored(boards: Sequence[Leaderboard], run_set: RunSet) -> Iterat
         options = [found[0] for why in weights if (found := _OPTION.search(why))]
         run = shell_quoted(run_set.runs[0].name) if len(run_set.runs) == 1 else "RUN"
         yield Sentence(
-            message("reporting.tasks-need-weights", count=len(lacking), weights=listed(encoders)),
+            n_(
+                "{n:,} task has no value, since the weights of {} are missing",
+                "{n:,} tasks have no value, since the weights of {} are missing",
+                len(lacking),
+                listed(encoders),
+            ),
             [
-                message(
-                    "reporting.command-that-scores",
-                    command=" ".join(["keju score", run, *dict.fromkeys(options)]),
+                _(
+                    "This command scores them: {}",
+                    " ".join(["keju score", run, *dict.fromkeys(options)]),
                 )
             ],
         )
     for why, names in tasks.items():
         if why not in weights:
             yield Sentence(
-                message(
-                    "reporting.tasks-without-value", count=len(names), tasks=_names(list(names)),
-                    reason=recognised(why),
+                n_(
+                    "{n:,} task has no value ({}): {}",
+                    "{n:,} tasks have no value ({}): {}",
+                    len(names),
+                    _names(list(names)),
+                    recognised(why)
                 )
             )  # fmt: skip
 
@@ -204,23 +246,30 @@ def _describe_failures(run_set: RunSet) -> Iterator[Sentence]:
     models = [model for model in total if failed[model] + filtered[model]]
     if models:
         parts = [
-            message(
-                "reporting.failures-of-model", model=model, items=total[model],
-                counts=join_parts(_count_failures(failed[model], filtered[model])),
+            n_(
+                "{} {} of {n:,} item",
+                "{} {} of {n:,} items",
+                total[model],
+                model,
+                join_parts(_count_failures(failed[model], filtered[model]))
             )
             for model in models[:_MOST_NAMED]
         ]  # fmt: skip
-        again = [message("reporting.send-failed-again")] if +failed else []
+        again = (
+            [_("Send the failed ones again with --retry-failed, and score the run again")]
+            if +failed
+            else []
+        )
         yield Sentence(
-            message("reporting.failures-count-as-wrong", models=join_clauses(parts)), again
+            _("Requests without an answer count as wrong: {}", join_clauses(parts)), again
         )
 
 
-def _count_failures(failed: int, filtered: int) -> Iterator[Message]:
+def _count_failures(failed: int, filtered: int) -> Iterator[Text]:
     if failed:
-        yield message("reporting.count-failed", count=failed)
+        yield _("{:,} failed", failed)
     if filtered:
-        yield message("reporting.count-filtered", count=filtered)
+        yield _("{:,} filtered", filtered)
 
 
 def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
@@ -231,13 +280,14 @@ def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
             counts = sum((Counter(task.verdicts) for task in result.tasks), Counter[str]())
             shares[name] = counts["unparsable"] / max(1, counts.total())
     worst = sorted(shares, key=lambda name: -shares[name])[:3]
-    parts = [
-        message("reporting.share-of", name=name, share=percent(shares[name]))
-        for name in worst
-        if shares[name] >= _FEW
-    ]
+    parts = [_("{} {} %", name, percent(shares[name])) for name in worst if shares[name] >= _FEW]
     if parts:
-        yield Sentence(message("reporting.answers-are-unclear", models=join_clauses(parts)))
+        yield Sentence(
+            _(
+                "Answers that could not be extracted without guessing count as wrong: {}",
+                join_clauses(parts),
+            )
+        )
 
 
 def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
@@ -259,12 +309,16 @@ def _describe_protocols(run_set: RunSet) -> Iterator[Sentence]:
     name, task, query = place
     official, strict = mains[place]["official"], mains[place]["strict"]
     yield Sentence(
-        message(
-            "reporting.protocols-differ-most", task=f"{task}/{query}" if query else task,
-            name=name, official=f"{official.metric} {percent(official.value)}",
-            strict=f"{strict.metric} {percent(strict.value)}", items=strict.items,
+        n_(
+            "official and strict differ most in {} of {}: {} and {} ({n:,} item)",
+            "official and strict differ most in {} of {}: {} and {} ({n:,} items)",
+            strict.items,
+            f"{task}/{query}" if query else task,
+            name,
+            f"{official.metric} {percent(official.value)}",
+            f"{strict.metric} {percent(strict.value)}"
         ),
-        [message("reporting.protocols-shows-why")],
+        [_("keju protocols RUN shows why")],
     )  # fmt: skip
 
 
@@ -272,12 +326,8 @@ def _is_score(main: MetricResult, task: str, query: str, protocol: Protocol) -> 
     return main.value is not None and higher_is_better(task, query, protocol, main.metric)
 
 
-def _is(note: str, name: str) -> bool:
-    return isinstance(note, Message) and note.id == name
-
-
 def _names(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
     shown = listed(names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
-    return message("reporting.names-and-more", names=shown, count=more) if more > 0 else shown
+    return _("{}; {:,} more", shown, more) if more > 0 else shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, message
 from keju.statistics import Correlation, Interval
+from keju.texts import Text, _
 
 
 class Cell(NamedTuple):
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
     @property
     def is_text(self) -> bool:
         """Whether the value is a text in place of a number."""
-        return isinstance(self.value, Message)
+        return isinstance(self.value, Text)
 
     def marked(self, mark: str | None) -> Cell:
         """The cell as the ``best`` or the ``second`` of its row or column, or as neither."""
@@ -31,15 +31,15 @@ class Cell(NamedTuple):
 def correlation_cell(found: Correlation) -> Cell:
     """A correlation from -1 to 1 with its interval."""
     if found.value is None:
-        return Cell(title=message("reporting.one-side-constant"))
+        return Cell(title=_("one side does not vary"))
     bounds = found.interval
     note = bounds_text(f"{bounds.low:+.2f}", f"{bounds.high:+.2f}") if bounds else ""
     return Cell(f"{found.value:+.2f}", note=note)
 
 
-def bounds_text(low: str, high: str) -> Message:
+def bounds_text(low: str, high: str) -> Text:
     """The ends of an interval as text."""
-    return message("reporting.interval-bounds", low=low, high=high)
+    return _("{} to {}", low, high)
 
 
 def interval_text(interval: Interval | None) -> str:

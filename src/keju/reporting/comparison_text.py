@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from keju.analysis.comparison import Comparison, Unscored
 from keju.analysis.labels import task_name
 from keju.formatting import format_p
-from keju.messages import Message, message
 from keju.reporting.cells import bounds_text
 from keju.scoring import Difference, OverallComparison, TaskComparison
 from keju.statistics import FEWEST_GROUPS
-from keju.texts import join_clauses, join_sentences, listed, recognised
+from keju.texts import Text, _, join_clauses, join_sentences, listed, n_, recognised
 
 _MOST_NAMED = 8
 """Maximum number of tasks that one line of the comparison names."""
@@ -38,45 +37,79 @@ def verdict_of_tasks(compared: Comparison) -> str:
 def overall_lines(compared: Comparison) -> Iterator[str]:
     """The overall difference of each benchmark: values, interval, test, verdict, and items."""
     for mean in compared.overall:
-        yield message(
-            "reporting.overall-difference", benchmark=mean.benchmark, protocol=compared.protocol,
-            name=message("reporting.mean-of-tasks", tasks=len(mean.tasks))
+        yield _(
+            "{}, {}, {}: {} {}, {} {}; difference {} points ({}), {}",
+            mean.benchmark,
+            compared.protocol,
+            n_(
+                "mean over domains of {n:,} task",
+                "mean over domains of {n:,} tasks",
+                len(mean.tasks)
+            )
             if len(mean.tasks) > 1 else mean.tasks[0],
-            first=compared.first, value=f"{100 * mean.first:.1f}",
-            second=compared.second, other=f"{100 * mean.second:.1f}",
-            points=f"{100 * mean.difference:+.1f}", bounds=describe_interval(mean),
-            test=describe_test(mean),
+            compared.first,
+            f"{100 * mean.first:.1f}",
+            compared.second,
+            f"{100 * mean.second:.1f}",
+            f"{100 * mean.difference:+.1f}",
+            describe_interval(mean),
+            describe_test(mean)
         )  # fmt: skip
         yield _conclude(compared, [(_name(mean), mean)])
         yield join_clauses(_describe_items(compared, mean))
         if mean.low is None and mean.p is not None:
-            yield message("reporting.mean-without-interval", name=_name(mean), fewest=FEWEST_GROUPS)
+            yield _(
+                "{} has no interval: a task or class in it has fewer than {} groups, or the "
+                "difference is the same in all groups",
+                _name(mean),
+                FEWEST_GROUPS,
+            )
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
     """The meaning of the table's columns, the null hypothesis, and untested tasks."""
-    yield message("reporting.compared-over-items")
-    yield message("reporting.null-of-the-test")
+    yield _(
+        "Over the items that both answered. p: paired randomisation test over groups (books, "
+        "plates, bones), adjusted over the tasks (Holm). ▲ where p is .05 or less"
+    )
+    yield _(
+        "Null hypothesis: within each group (book, plate, bone) the answers of both sides are "
+        "exchangeable. With few groups, the test can miss a side that loses whole books"
+    )
     if compared.models > 2:
         models = compared.models
-        yield message(
-            "reporting.table-of-all-models", models=models, tests=models * (models - 1) // 2
+        yield _(
+            "The run has {} models. A table of all of them adjusts for {} tests, so its p values "
+            "are larger",
+            models,
+            models * (models - 1) // 2,
         )
     if compared.errors:
-        yield message("reporting.errors-are-exploratory")
+        yield _(
+            "Recognition and layout error are exploratory: they are adjusted among themselves, "
+            "and no side is marked as better by them. Confirm such a difference on other pages"
+        )
     if compared.shared:
-        yield message("reporting.both-sides", shared=recognised(compared.shared))
+        yield _("Both sides: {}", recognised(compared.shared))
     if compared.dropped:
         count, side = compared.dropped, compared.first
-        yield message("reporting.items-not-the-same", count=count, side=side)
+        yield n_(
+            "{n:,} item of {} are not the same in the other run's dataset, and are not compared",
+            "{n:,} items of {} are not the same in the other run's dataset, and are not compared",
+            count,
+            side,
+        )
     unscored: dict[str, list[Unscored]] = {}
     for lacking in compared.unscored:
         unscored.setdefault(lacking.reason, []).append(lacking)
     for reason, its in unscored.items():
-        yield message(
-            "reporting.items-not-compared", count=sum(each.items for each in its),
-            tasks=_list_names([task_name(each.task, each.query) for each in its]),
-            metrics=listed(dict.fromkeys(each.metric for each in its)), reason=recognised(reason),
+        yield n_(
+            "{n:,} item is not compared ({}), {} unscored: {}",
+            "{n:,} items are not compared ({}), {} unscored: {}",
+            sum(each.items for each in its),
+            _list_names([task_name(each.task, each.query) for each in its]),
+            listed(dict.fromkeys(each.metric for each in its)),
+            recognised(reason)
         )  # fmt: skip
     untested: dict[str, list[TaskComparison]] = {}
     for each in compared.tasks:
@@ -84,40 +117,45 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             untested.setdefault(each.metric, []).append(each)
     for metric, of_metric in untested.items():
         names = [task_name(each.task, each.query) for each in of_metric]
-        why = message("reporting.not-a-ratio", metric=metric)
-        yield message("reporting.could-not-be-tested", tasks=_list_names(names), why=why)
+        why = _("{} is not a ratio of sums", metric)
+        yield _("{} could not be tested: {}", _list_names(names), why)
 
 
 def _name(mean: OverallComparison) -> str:
     if len(mean.tasks) == 1:
         return mean.tasks[0]
-    return message("reporting.overall-mean-of", benchmark=mean.benchmark)
+    return _("the mean of {}", mean.benchmark)
 
 
-def describe_interval(mean: Difference) -> Message:
+def describe_interval(mean: Difference) -> Text:
     """The 95 % interval of a difference in percent points."""
     if mean.low is None or mean.high is None:
-        return message("reporting.without-interval")
+        return _("no interval")
     bounds = bounds_text(f"{100 * mean.low:+.1f}", f"{100 * mean.high:+.1f}")
-    return message("reporting.interval-of-95", bounds=bounds)
+    return _("95 % interval {}", bounds)
 
 
-def describe_test(mean: Difference) -> Message:
+def describe_test(mean: Difference) -> Text:
     """The adjusted p of a difference."""
     if mean.p_holm is None:
-        return message("reporting.test-not-possible")
-    return message("reporting.test-with-p", p=format_p(mean.p_holm))
+        return _("not tested")
+    return _("p {}", format_p(mean.p_holm))
 
 
-def _describe_items(compared: Comparison, mean: OverallComparison) -> Iterator[Message]:
-    yield message(
-        "reporting.shared-items", items=mean.items, groups=mean.groups,
-        share=f"{100 * mean.largest:.0f}",
+def _describe_items(compared: Comparison, mean: OverallComparison) -> Iterator[Text]:
+    yield _(
+        "Compared on {} in {} (book, plate or bone); the largest group has {} % of the weight",
+        n_("{n:,} shared item", "{n:,} shared items", mean.items),
+        n_("{n:,} group", "{n:,} groups", mean.groups),
+        f"{100 * mean.largest:.0f}"
     )  # fmt: skip
     if mean.only_first or mean.only_second:
-        yield message(
-            "reporting.items-of-one-side", one=mean.only_first, other=mean.only_second,
-            first=compared.first, second=compared.second,
+        yield _(
+            "{:,} only in {}, {:,} only in {}",
+            mean.only_first,
+            compared.first,
+            mean.only_second,
+            compared.second
         )  # fmt: skip
 
 
@@ -136,55 +174,59 @@ def _conclude(compared: Comparison, found: Sequence[_Named]) -> str:
     if undecided:
         one, other, tasks = compared.first, compared.second, _list_names(undecided)
         if compared.margin is None:
-            parts.append(
-                message("reporting.no-significant-difference", one=one, other=other, tasks=tasks)
-            )
+            parts.append(_("No significant difference between {} and {} in {}", one, other, tasks))
         else:
             parts.append(
-                message(
-                    "reporting.not-shown-to-be-equal", one=one, other=other, tasks=tasks,
-                    margin=f"{compared.margin:g}",
+                _(
+                    "{} and {} are not shown to be equal within {} points in {}",
+                    one,
+                    other,
+                    f"{compared.margin:g}",
+                    tasks
                 )
             )  # fmt: skip
     if few:
         more = max((each.needed or 0) - each.groups for _, each in few)
         tasks = _list_names([name for name, _ in few])
-        parts.append(message("reporting.too-few-groups-in", tasks=tasks, more=more))
+        parts.append(
+            n_(
+                "Too few groups for a verdict in {}: {n:,} more group is needed",
+                "Too few groups for a verdict in {}: {n:,} more groups are needed",
+                more,
+                tasks,
+            )
+        )
     if untested := [name for name, each in found if each.needed is None]:
-        parts.append(message("reporting.not-tested", tasks=_list_names(untested)))
-    return message("reporting.end-of-sentence", sentences=join_sentences(parts)) if parts else ""
+        parts.append(_("Not tested: {}", _list_names(untested)))
+    return _("{}.", join_sentences(parts)) if parts else ""
 
 
-def _describe_better(compared: Comparison, found: Sequence[_Named]) -> Iterator[Message]:
+def _describe_better(compared: Comparison, found: Sequence[_Named]) -> Iterator[Text]:
     """The tasks or means in which a side is significantly better."""
     one, other = compared.first, compared.second
     for side, better, worse in (("first", one, other), ("second", other, one)):
         ahead = [
-            message(
-                "reporting.task-and-points", task=name, points=f"{100 * abs(each.difference):.1f}"
-            )
+            _("{} ({} points)", name, f"{100 * abs(each.difference):.1f}")
             for name, each in found
             if each.better == side
         ]
         if ahead:
-            yield message(
-                "reporting.significantly-better",
-                better=better,
-                worse=worse,
-                tasks=_list_names(ahead),
-            )
+            yield _("{} is significantly better than {} in {}", better, worse, _list_names(ahead))
 
 
-def _describe_equal(compared: Comparison, found: Sequence[_Named]) -> Iterator[Message]:
+def _describe_equal(compared: Comparison, found: Sequence[_Named]) -> Iterator[Text]:
     """The tasks or means whose whole interval is inside the margin."""
     if equal := [name for name, each in found if each.equal]:
-        yield message(
-            "reporting.equal-within", one=compared.first, other=compared.second,
-            tasks=_list_names(equal), margin=f"{compared.margin:g}",
+        yield _(
+            "{} and {} are equal within {} points in {}",
+            compared.first,
+            compared.second,
+            f"{compared.margin:g}",
+            _list_names(equal)
         )  # fmt: skip
 
 
 def _list_names(names: Sequence[str]) -> str:
     shown = listed(names[:_MOST_NAMED])
     more = len(names) - _MOST_NAMED
-    return message("reporting.tasks-and-more", tasks=shown, count=more) if more > 0 else shown
+    return _("{} and {:,} more", shown, more) if more > 0 else shown

@@ -14,14 +14,13 @@ from keju.analysis.resampling import Gap, ResampledMeans
 from keju.analysis.run_set import RunSet
 from keju.errors import shortened
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, message
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.engine_rates import MOSTLY_READ, add_time, describe_rate, loses_order
 from keju.reporting.error_rows import ErrorRow
-from keju.reporting.glossary import pattern_senses
+from keju.reporting.terms import PATTERNS
 from keju.reporting.view import View
 from keju.statistics import groups_needed
-from keju.texts import join_clauses, join_sentences, listed, recognised
+from keju.texts import Text, _, join_clauses, join_sentences, listed, n_, recognised
 
 _MOST_PAIRS = 6
 _MOST_PAGES = 10
@@ -39,10 +38,11 @@ class Pair(NamedTuple):
     reliable: bool = True
 
     @property
-    def text(self) -> Message:
+    def text(self) -> Text:
         """The difference in words."""
-        name = "reporting.pair-better" if self.reliable else "reporting.pair-differs"
-        return message(name, better=self.better, worse=self.worse, points=self.points)
+        if self.reliable:
+            return _("{} better than {} by {} points", self.better, self.worse, self.points)
+        return _("{} and {} differ by {} points", self.better, self.worse, self.points)
 
 
 class Verdict(NamedTuple):
@@ -65,21 +65,19 @@ class Verdict(NamedTuple):
         if self.pages:
             pages: str = listed(shortened(item) for item, _ in self.first_pages)
             if self.more_pages:
-                pages = message("reporting.pages-and-more", pages=pages, count=self.more_pages)
-            first = message("reporting.text-and-pages", text=self.text, pages=pages)
+                pages = _("{} and {:,} more", pages, self.more_pages)
+            first = _("{}: {}", self.text, pages)
             return join_sentences([first, *self.next])
         if not self.pairs:
             return self.text
-        first = message(
-            "reporting.text-and-pairs", text=self.text, pairs=self._pairs(), points=points_note()
-        )
+        first = _("{}: {} {}", self.text, self._pairs(), points_note())
         return join_sentences([first, *self.next])
 
     def _pairs(self) -> str:
         """The first few pairs, and how many more the report has."""
         shown = [each.text for each in self.pairs[:_MOST_PAIRS]]
         if (more := len(self.pairs) - _MOST_PAIRS) > 0:
-            shown.append(message("reporting.more-in-report", count=more))
+            shown.append(_("{} more in the report", more))
         return join_clauses(shown)
 
     @property
@@ -93,9 +91,11 @@ class Verdict(NamedTuple):
         return len(self.pages) - len(self.first_pages)
 
 
-def points_note() -> Message:
+def points_note() -> Text:
     """The note on the points of a difference, in brackets."""
-    return message("reporting.points-strict-score-mean")
+    return _(
+        "(points of the strict score, a mean over pages; the error rates are over all characters)"
+    )
 
 
 def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = ()) -> Iterator[str]:
@@ -109,7 +109,10 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
         add_time(describe_rate(view, run_set, row), view.times, row.model) for row in errors
     )
     if not errors:
-        yield message("reporting.no-errors-known")
+        yield _(
+            "No page has both a reference and an answer, so no error is known. The texts that "
+            "were read are in the report"
+        )
         return
     # A wrong order is reported in the engine's own line already.
     for each in (
@@ -120,7 +123,7 @@ def conclusion_lines(view: View, run_set: RunSet, misread: Sequence[Misread] = (
         yield each.line
     times = view.times
     if times and not times.collection and any(row.cpu != NOTHING for row in times.rows):
-        yield message("reporting.pages-converts-times")
+        yield _("--pages N converts the times to days for a collection of N pages")
 
 
 def _select_errors(view: View, run_set: RunSet) -> list[ErrorRow]:
@@ -164,7 +167,7 @@ def _describe_engine(view: View, run_set: RunSet, row: ErrorRow) -> Verdict:
     times = view.times
     of_engine = [each for each in times.rows if each.model == row.model] if times else []
     steps = [
-        times.describe(each) or message("reporting.time-not-known", why=each.why)
+        times.describe(each) or _("Its time is not known: {}", each.why)
         for each in of_engine
         if times
     ]
@@ -177,23 +180,37 @@ def _describe_missing(view: View) -> Iterator[Verdict]:
         steps = [_explain_counting(each)]
         if each.too_many:
             steps.append(
-                message("reporting.not-ranked-not-compared", model=each.model, percent=100 * MOST)
+                _(
+                    "{} is not ranked and not compared, because more than {:.0f} % of its pages "
+                    "have no result",
+                    each.model,
+                    100 * MOST,
+                )
             )
         steps.append(
-            message("reporting.add-files-run-same")
+            _("Add the files and run the same command again: only these pages are read")
             if each.lacks_files
-            else message("reporting.run-same-command-again")
+            else _(
+                "Run the same command again to read only these pages (keju run: with "
+                "--retry-failed)"
+            )
         )
         yield Verdict(each.cause, pages=each.pages, next=steps)
 
 
-def _explain_counting(missing: NoResults) -> Message:
+def _explain_counting(missing: NoResults) -> Text:
     """How the tables count pages without a result."""
     if not missing.mixed:
-        return message("reporting.tables-points-count-these")
+        return _(
+            "The tables and the points count these pages as wrong; the error rates below are of "
+            "the pages with a result"
+        )
     if missing.text_missing:
-        return message("reporting.text-pages-counted-as-wrong")
-    return message("reporting.missing-pages-without-text")
+        return _(
+            "The tables and the points count those with a reference text as wrong; the error "
+            "rates below are of the pages with a reference text and a result"
+        )
+    return _("None of them has a reference text, so they are in no error rate and in no mean")
 
 
 def _compare_engines(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
@@ -203,13 +220,13 @@ def _compare_engines(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict
                 yield each._replace(next=[*_note_missing(view, each.pairs), *each.next])
 
 
-def _note_missing(view: View, pairs: Sequence[Pair]) -> list[Message]:
+def _note_missing(view: View, pairs: Sequence[Pair]) -> list[Text]:
     """A sentence on the engines of these pairs that lack pages; none where all pages were read."""
     named = {name for pair in pairs for name in (pair.better, pair.worse)}
     lacking = [each.model for each in view.no_results if each.model in named and each.text_missing]
     if not lacking:
         return []
-    return [message("reporting.page-without-result-counts", models=listed(lacking))]
+    return [_("A page without a result counts as 0 in these points ({})", listed(lacking))]
 
 
 def _find_faults(
@@ -229,45 +246,66 @@ def _find_faults(
 
 def _describe_error_pages(found: ErrorPages) -> Verdict:
     """The pages with most of an error, their reading pattern and what can be done about it."""
-    text = message(
-        "reporting.layout-error-on-few-pages"
-        if found.metric == LAYOUT
-        else "reporting.recognition-error-on-few-pages",
-        model=found.model,
-        rate=percent(found.rate),
-        share=round(100 * found.share),
-        count=len(found.pages),
-        total=found.of,
-        there=percent(found.there),
-        elsewhere=percent(found.elsewhere),
+    values = (
+        round(100 * found.share),
+        found.model,
+        percent(found.rate),
+        found.of,
+        percent(found.there),
+        percent(found.elsewhere),
     )
+    count = len(found.pages)
+    if found.metric == LAYOUT:
+        text = n_(
+            "{} % of the layout error of {} ({} % of the characters) is on {n:,} page of "
+            "{:,}: {} % there, {} % on the other pages",
+            "{} % of the layout error of {} ({} % of the characters) is on {n:,} pages of "
+            "{:,}: {} % there, {} % on the other pages",
+            count,
+            *values,
+        )
+    else:
+        text = n_(
+            "{} % of the recognition error of {} ({} % of the characters) is on {n:,} page of "
+            "{:,}: {} % there, {} % on the other pages",
+            "{} % of the recognition error of {} ({} % of the characters) is on {n:,} pages "
+            "of {:,}: {} % there, {} % on the other pages",
+            count,
+            *values,
+        )
     if found.pattern is None:
         return Verdict(text, pages=found.pages)
-    pattern = message("reporting.pages-are-read", pattern=recognised(found.pattern))
-    return Verdict(text, pages=found.pages, next=[pattern, pattern_senses()[found.pattern].do])
+    pattern = _("Order on it: {}", recognised(found.pattern))
+    return Verdict(text, pages=found.pages, next=[pattern, PATTERNS[found.pattern].do])
 
 
 def _describe_incomplete(found: NearlyEmpty) -> Verdict:
     if found.short:
         return Verdict(
-            message(
-                "reporting.only-a-part",
-                model=found.model,
-                count=len(found.pages),
-                total=found.of,
-                least=100 * LIMIT,
-                most=100 * SHORT,
+            n_(
+                "{} gave only a part of the text on {:,} of {n:,} page ({:.0f} to {:.0f} % of "
+                "its characters)",
+                "{} gave only a part of the text on {:,} of {n:,} pages ({:.0f} to {:.0f} % of "
+                "its characters)",
+                found.of,
+                found.model,
+                len(found.pages),
+                100 * LIMIT,
+                100 * SHORT,
             ),
             pages=found.pages,
-            next=(message("reporting.check-these-results-complete"),),
+            next=(_("Check that these results are complete"),),
         )
     return Verdict(
-        message(
-            "reporting.nearly-empty",
-            model=found.model,
-            count=len(found.pages),
-            total=found.of,
-            percent=100 * LIMIT,
+        n_(
+            "{} left {:,} of {n:,} page nearly empty (fewer than {:.0f} % of the characters of "
+            "the text)",
+            "{} left {:,} of {n:,} pages nearly empty (fewer than {:.0f} % of the characters of "
+            "the text)",
+            found.of,
+            found.model,
+            len(found.pages),
+            100 * LIMIT,
         ),
         pages=found.pages,
     )
@@ -275,22 +313,26 @@ def _describe_incomplete(found: NearlyEmpty) -> Verdict:
 
 def _describe_confusions(found: Misread) -> Verdict:
     confusions = join_clauses(_describe_confusion(each, found.mistakes) for each in found.main)
-    return Verdict(message("reporting.main-confusions", model=found.model, confusions=confusions))
+    return Verdict(_("{} {}", found.model, confusions))
 
 
-def _describe_confusion(each: Confusion, mistakes: int) -> Message:
+def _describe_confusion(each: Confusion, mistakes: int) -> Text:
     share = 100 * each.times / mistakes
     if not each.read:
-        return message(
-            "reporting.passes-over", truth=each.truth, times=each.times, of=each.of, percent=share
+        return _(
+            "misses {} at {:,} of {:,} places ({:.0f} % of its misread characters)",
+            each.truth,
+            each.times,
+            each.of,
+            share,
         )
-    return message(
-        "reporting.reads-as",
-        truth=each.truth,
-        read=each.read,
-        times=each.times,
-        of=each.of,
-        percent=share,
+    return _(
+        "reads {} as {} at {:,} of {:,} places ({:.0f} % of its misread characters)",
+        each.truth,
+        each.read,
+        each.times,
+        each.of,
+        share,
     )
 
 
@@ -302,24 +344,44 @@ def _suggest_next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verd
         if row.over_results.recognition != NOTHING and row.model not in lacking
     ]
     if known and min(known) > MOSTLY_READ:
-        yield Verdict(message("reporting.no-engine-reads-these", percent=min(known)))
+        yield Verdict(
+            _(
+                "No engine reads these pages well: the best recognition error is {:.1f} %. Try "
+                "other engines, or scans of a higher resolution",
+                min(known),
+            )
+        )
     if any(not each.others for each in view.swapped):
-        yield Verdict(message("reporting.correct-texts-seem-swapped"))
+        yield Verdict(_("Correct the texts that seem to be swapped before you rely on this"))
     for each in view.swapped:
         if each.others:
-            yield Verdict(message("reporting.check-results-some-seem", models=each.models))
+            yield Verdict(
+                _("Check the results of {}: some seem to belong to other pages", each.models)
+            )
     rows = view.times.rows if view.times else ()
     if untimed := [row.model for row in rows if row.busy]:
-        yield Verdict(message("reporting.time-run-again-another", untimed=listed(untimed)))
+        yield Verdict(
+            _(
+                "To measure the time of {}, run the command again with another --work while no "
+                "other program is active",
+                listed(untimed),
+            )
+        )
 
 
 def _describe_order(row: ErrorRow, patterns: Patterns) -> Verdict:
     """The engine's order, its frequent reading patterns, and what can be done about each."""
     if not patterns.attributed:
-        return Verdict(message("reporting.most-characters-right-their-order", model=row.model))
-    senses = pattern_senses()
+        return Verdict(
+            _(
+                "{}: most characters are right, their order is wrong. Its reading order can "
+                "perhaps be set or corrected",
+                row.model,
+            )
+        )
+    senses = PATTERNS
     steps = [senses[name].do for name, _ in patterns.attributed]
-    wrong = message("reporting.most-characters-right-their", model=row.model)
+    wrong = _("{}: most characters are right, their order is wrong", row.model)
     return Verdict(wrong, next=steps, patterns=patterns)
 
 
@@ -327,30 +389,35 @@ def _describe_differences(resampled: ResampledMeans) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in resampled.gaps.items() if gap.difference > 0}
     if not pairs:
         yield Verdict(
-            message("reporting.no-two-engines-differ")
+            _("No two engines differ in their overall values")
             if resampled.gaps
-            else message("reporting.no-two-engines-can")
+            else _("No two engines can be compared by their overall values")
         )
         return
     groups = resampled.shares.groups if resampled.shares else 0
     needed = groups_needed(len(resampled.gaps) // 2)
     if groups < needed:
         yield Verdict(
-            message(
-                "reporting.no-difference-reliable",
-                groups=groups,
-                needed=needed,
-                more=needed - groups,
+            n_(
+                "No difference between engines is reliable yet: the pages are from {n:,} book "
+                "(folder), and at least {} are needed, {} more",
+                "No difference between engines is reliable yet: the pages are from {n:,} books "
+                "(folders), and at least {} are needed, {} more",
+                groups,
+                needed,
+                needed - groups,
             )
         )
         return
     reliable = [_build_pair(pair, gap) for pair, gap in pairs.items() if gap.significant]
     open_ = [_build_pair(pair, gap) for pair, gap in pairs.items() if not gap.significant]
     if reliable:
-        yield Verdict(message("reporting.reliable-p-05-over", groups=groups), reliable)
+        yield Verdict(_("Reliable (p ≤ .05 over {} books)", groups), reliable)
     if open_:
-        doubtful = message("reporting.not-reliable-with-books", groups=groups)
-        yield Verdict(doubtful, open_, [message("reporting.add-pages-more-books")])
+        doubtful = _("{} books are too few to decide which of these is better", groups)
+        yield Verdict(
+            doubtful, open_, [_("Add pages of more books to decide it, or choose by time and cost")]
+        )
 
 
 def _build_pair(pair: tuple[str, str], gap: Gap) -> Pair:

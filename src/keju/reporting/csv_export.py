@@ -12,13 +12,12 @@ from keju.definitions import is_undeciphered
 from keju.files import slug
 from keju.formatting import NOTHING
 from keju.items import get_group
-from keju.messages import Message
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.time_table import machine_costs
 from keju.scoring.reasoned_scores import FORM
 from keju.statistics import Interval
-from keju.texts import in_english
+from keju.texts import Text, in_english
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
@@ -355,6 +354,7 @@ def _paper_table_frame(table: PaperTable) -> pl.DataFrame:
 
 def _task_count(note: str) -> str | None:
     """The number of a column's tasks in a mean, such as ``4 of 45``; None for all tasks."""
-    if not isinstance(note, Message):
+    if not isinstance(note, Text):
         return None
-    return f"{note.fields['count']} of {note.fields['total']}"
+    count, total = note.values
+    return f"{count} of {total}"

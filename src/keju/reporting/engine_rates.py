@@ -7,18 +7,18 @@ from keju.analysis.labels import task_name
 from keju.analysis.no_results import NoResults, has_text
 from keju.analysis.run_set import RunSet
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, message
 from keju.reporting.error_rows import ErrorRow
 from keju.reporting.time_table import TimeTable
 from keju.reporting.view import View
 from keju.scoring import ItemName
+from keju.texts import Text, _, n_
 
 MOSTLY_READ = 20.0
 """Maximum recognition error, in percent, at which the characters of an engine count as mostly
 right."""
 
 
-def describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
+def describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Text:
     """The errors of an engine, and its score in the leaderboard.
 
     The errors are pooled over the pages with a reference text that have a result; the score is a
@@ -29,29 +29,23 @@ def describe_rate(view: View, run_set: RunSet, row: ErrorRow) -> Message:
         result = board.results.get((row.model, "strict"))
         if result is not None and result.overall.value is not None:
             score = percent(result.overall.value)
-            return message("reporting.errors-and-score", errors=errors, score=score)
+            return _("{}; CharAcc, the mean over pages, is {}", errors, score)
     return errors
 
 
-def _describe_errors(view: View, run_set: RunSet, row: ErrorRow) -> Message:
+def _describe_errors(view: View, run_set: RunSet, row: ErrorRow) -> Text:
     lacking = _lacking_text(view, row.model)
     own = row.over_results if lacking else row
     pages = _describe_pages(run_set, row, lacking)
     if not lacking:
-        return message(
-            "reporting.engine-errors",
-            model=row.model,
-            wrong=_describe_cer(own),
-            split=_describe_split(own),
-            pages=pages,
-        )
-    return message(
-        "reporting.engine-errors-of-results",
-        model=row.model,
-        wrong=_describe_cer(own),
-        pages=pages,
-        split=_describe_split(own),
-        all_pages=row.cer,
+        return _("{}: {} ({}), {}", row.model, _describe_cer(own), _describe_split(own), pages)
+    return _(
+        "{}: {} on the {} ({}; {} % if the others count as wrong)",
+        row.model,
+        _describe_cer(own),
+        pages,
+        _describe_split(own),
+        row.cer,
     )
 
 
@@ -61,24 +55,24 @@ def _lacking_text(view: View, model: str) -> NoResults | None:
     return next(found, None)
 
 
-def _describe_cer(row: ErrorRow) -> Message:
+def _describe_cer(row: ErrorRow) -> Text:
     """The CER in words; above 100 % it is not a share of the reference's characters."""
     if row.cer == NOTHING or float(row.cer) <= 100:
-        return message("reporting.characters-wrong", cer=row.cer)
-    return message("reporting.cer-above-100", cer=row.cer)
+        return _("{} % of the characters wrong", row.cer)
+    return _(
+        "CER {} %, above 100 since some pages were read with more text than they have", row.cer
+    )
 
 
-def _describe_split(row: ErrorRow) -> Message:
+def _describe_split(row: ErrorRow) -> Text:
     """Recognition and layout error, with a remark if the order of the characters is lost."""
     if loses_order(row):
-        return message(
-            "reporting.recognition-and-layout-order",
-            recognition=row.recognition,
-            layout=row.layout,
+        return _(
+            "recognition {}, layout {}: most characters are right, their order is wrong",
+            row.recognition,
+            row.layout,
         )
-    return message(
-        "reporting.recognition-and-layout", recognition=row.recognition, layout=row.layout
-    )
+    return _("recognition {}, layout {}", row.recognition, row.layout)
 
 
 def loses_order(row: ErrorRow) -> bool:
@@ -89,7 +83,7 @@ def loses_order(row: ErrorRow) -> bool:
     return recognition <= MOSTLY_READ and layout > max(recognition, MOSTLY_READ)
 
 
-def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Message:
+def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -> Text:
     """The pages of a row's error rate: those with a reference text, and how many were answered.
 
     That they have one is stated if other pages have none.
@@ -108,21 +102,33 @@ def _describe_pages(run_set: RunSet, row: ErrorRow, lacking: NoResults | None) -
     count, total = sum(statuses.values()), len(statuses)
     if lacking:
         if others:
-            return message("reporting.text-pages-with-result", count=count, total=total)
-        return message("reporting.pages-with-result", count=count, total=total)
+            return n_(
+                "{:,} of {n:,} page with a reference text that have a result",
+                "{:,} of {n:,} pages with a reference text that have a result",
+                total,
+                count,
+            )
+        return n_(
+            "{:,} of {n:,} page with a result", "{:,} of {n:,} pages with a result", total, count
+        )
     if count < total:
         if others:
-            return message("reporting.text-pages-answered", count=count, total=total)
-        return message("reporting.pages-answered", count=count, total=total)
+            return n_(
+                "{:,} of {n:,} page with a reference text",
+                "{:,} of {n:,} pages with a reference text",
+                total,
+                count,
+            )
+        return n_("{:,} of {n:,} page", "{:,} of {n:,} pages", total, count)
     if others:
-        return message("reporting.text-pages", count=total)
-    return message("reporting.pages-counted", count=total)
+        return n_("{n:,} page with a reference text", "{n:,} pages with a reference text", total)
+    return n_("{n:,} page", "{n:,} pages", total)
 
 
-def add_time(errors: Message, times: TimeTable | None, model: str) -> Message:
+def add_time(errors: Text, times: TimeTable | None, model: str) -> Text:
     """A line of errors with the time of the engine, or the reason why it is not known."""
     row = next((each for each in times.rows if each.model == model), None) if times else None
     if times is None or row is None:
         return errors
-    time = times.describe(row) or message("reporting.time-not-measured", why=row.why)
-    return message("reporting.errors-and-time", errors=errors, time=time)
+    time = times.describe(row) or _("time not measured ({})", row.why)
+    return _("{}, {}", errors, time)

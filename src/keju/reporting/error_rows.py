@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from keju.analysis.reading_errors import ReadingErrors
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, message
 from keju.text import LAYERS
+from keju.texts import Text, _
 
 _BAR = 176
 _SAME = 1e-9
@@ -35,10 +35,10 @@ class ErrorRow(NamedTuple):
     layout: str
     wrong_recognition: str
     wrong_layout: str
-    sentence: Message
+    sentence: Text
     layers: list[str]
     parts: list[Part]
-    words: Message
+    words: Text
     with_result: tuple[str, str, str]
 
     @property
@@ -62,25 +62,38 @@ def error_row(found: ReadingErrors) -> ErrorRow:
         sentence=error_sentence(found),
         layers=[percent(found.layers[layer]) for layer in LAYERS],
         parts=_bar(found),
-        words=message(
-            "reporting.layout-variants-script-recognition",
-            layout=percent(found.layout),
-            fold=percent(found.fold),
-            recognition=percent(found.recognition),
+        words=_(
+            "layout {}, variants and script {}, recognition {}",
+            percent(found.layout),
+            percent(found.fold),
+            percent(found.recognition),
         ),
         with_result=(percent(whole), percent(alone), percent(whole - alone)),
     )
 
 
-def error_sentence(found: ReadingErrors) -> Message:
+def error_sentence(found: ReadingErrors) -> Text:
     """A sentence on the shares of layout and recognition in the error."""
     whole, alone = found.with_result
     cer, recognition, layout = map(percent, (found.script, found.recognition, found.layout))
     if abs(whole - found.script) <= _SAME:
-        return message("reporting.error-split", cer=cer, recognition=recognition, layout=layout)
-    return message(
-        "reporting.error-split-with-missing", cer=cer, recognition=recognition, layout=layout,
-        own_cer=percent(whole), own_recognition=percent(alone), own_layout=percent(whole - alone),
+        return _(
+            "Of a strict CER of {} % (pooled over all characters), {} points are recognition "
+            "error and {} points are layout error",
+            cer,
+            recognition,
+            layout,
+        )
+    return _(
+        "Of a strict CER of {} % (pooled over all characters), {} points are recognition error "
+        "and {} points are layout error. Pages without a result count as wrong; of the pages "
+        "with one, CER {} %, recognition error {} %, layout error {} %",
+        cer,
+        recognition,
+        layout,
+        percent(whole),
+        percent(alone),
+        percent(whole - alone)
     )  # fmt: skip
 
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from functools import cache
 from typing import NamedTuple
-
-from msgspec import field
 
 from keju.analysis.labels import metric_of_task, task_name
 from keju.analysis.leaderboard import Results
 from keju.definitions import task
-from keju.files import shipped_toml
-from keju.items import Protocol, Record
+from keju.items import Protocol
 from keju.layout import ReadingPattern
-from keju.messages import Message, message
+from keju.reporting.terms import LAYERS, PATTERNS, TERMS, PatternSense, Term
 from keju.scoring import PROTOCOLS
-from keju.translations import Words
+from keju.words import Words
 
 _TAG = re.compile(r"<[^>]*>")
 
@@ -35,40 +31,6 @@ class Sense(NamedTuple):
     definition: str
     pooling: str
     tasks: tuple[str, ...]
-
-
-class Term(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A term and its meaning, as the ids of their texts."""
-
-    name_id: str = field(name="name")
-    meaning_id: str = field(name="meaning")
-
-    @property
-    def name(self) -> Message:
-        """The term."""
-        return message(self.name_id)
-
-    @property
-    def meaning(self) -> Message:
-        """Its meaning."""
-        return message(self.meaning_id)
-
-
-class PatternSense(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The meaning of a reading pattern, and what can be done about it, as the ids of texts."""
-
-    what_id: str = field(name="what")
-    do_id: str = field(name="do")
-
-    @property
-    def what(self) -> Message:
-        """The meaning of the pattern."""
-        return message(self.what_id)
-
-    @property
-    def do(self) -> Message:
-        """The advice on the pattern."""
-        return message(self.do_id)
 
 
 class Glossary(NamedTuple):
@@ -108,14 +70,12 @@ class Glossary(NamedTuple):
         """
         text = _TAG.sub(" ", page)
         english = words.language == "en"
-        names = words.texts([term.name_id for term in self.terms.values()])
         shown = [
             term
             for key, term in self.terms.items()
-            if key in also or _has(text, names[term.name_id], english=english)
+            if key in also or _has(text, words(term.name), english=english)
         ]
-        meanings = words.texts([term.meaning_id for term in shown])
-        return {names[term.name_id]: meanings[term.meaning_id] for term in shown}
+        return {words(term.name): words(term.meaning) for term in shown}
 
     def head(self, head: str) -> str:
         """The definition of a column head: a protocol, or ``protocol: metric``."""
@@ -150,35 +110,12 @@ def glossary(results: Results) -> Glossary:
                     named.append(label)
                 places[protocol, label, metric] = declared.rule
     return Glossary(
-        _entries().terms,
-        _entries().layers,
-        _entries().patterns,
+        TERMS,
+        LAYERS,
+        PATTERNS,
         {
             metric: tuple(Sense(*sense, tuple(labels)) for sense, labels in found.items())
             for metric, found in sorted(senses.items(), key=lambda pair: pair[0].casefold())
         },
         places,
     )
-
-
-def terms() -> Mapping[str, Term]:
-    """The terms that every report defines, with their meanings."""
-    return _entries().terms
-
-
-class _Entries(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The ids of the glossary's texts; see assets/glossary.toml."""
-
-    terms: dict[str, Term]
-    layers: dict[str, Term]
-    patterns: dict[ReadingPattern, PatternSense]
-
-
-@cache
-def _entries() -> _Entries:
-    return shipped_toml("keju.reporting", "assets/glossary.toml", _Entries)
-
-
-def pattern_senses() -> Mapping[ReadingPattern, PatternSense]:
-    """The meaning of each reading pattern, and what can be done about it."""
-    return _entries().patterns

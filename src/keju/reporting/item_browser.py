@@ -28,13 +28,13 @@ from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
 from keju.files import encode_stored
 from keju.items import ImageRef, Item, Protocol, Response, Score
-from keju.messages import message
-from keju.reporting.glossary import pattern_senses
 from keju.reporting.stages import show_stage
+from keju.reporting.terms import PATTERNS
 from keju.runs import RecordList
 from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
-from keju.translations import Words
+from keju.texts import _
+from keju.words import Words
 
 _LONGEST = 20_000
 _LONGEST_REASONING = 4_000
@@ -109,7 +109,7 @@ class Browser:
         self.parts: list[BrowserPart] = []
         self.encoded_chunks: RecordList[bytes] = RecordList(bytes, most=_CHUNKS_IN_MEMORY)
         self._items: list[list[Any]] = []
-        stage = message("reporting.stage-items")
+        stage = _("Preparing items and images")
         every = iter(run_set.asked)
         done = 0
         while few := list(islice(every, PER_CHUNK)):
@@ -168,7 +168,7 @@ class Browser:
             "per_chunk": PER_CHUNK,
             "patterns": {
                 name: [self._words(name), self._words(sense.what)]
-                for name, sense in pattern_senses().items()
+                for name, sense in PATTERNS.items()
             },
             "doubtful": self.patterns.doubtful,
         }

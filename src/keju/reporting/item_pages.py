@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from keju.files import encode_stored, write_atomic
 from keju.reporting.item_browser import Browser, BrowserPart
-from keju.translations import Words
+from keju.words import Words
 
 if TYPE_CHECKING:
     from keju.reporting.view import View
@@ -36,14 +36,13 @@ _PART = re.compile(r"part-([0-9]+)")
 _TEMPLATES = ("report.html.j2", "items.html.j2", "item_page.html.j2")
 _SCRIPTS = ("views.js", "report.js")
 _PAGED_SCRIPT = "item_pages.js"
-_TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
 
 
 class PageAssets(NamedTuple):
-    """The style and script of a page, and the ids of the texts that the script shows."""
+    """The style and script of a page, and the code of the script."""
 
     fields: dict[str, object]
-    texts: list[str]
+    script: str
 
 
 class _Link(NamedTuple):
@@ -63,7 +62,7 @@ def page_assets(*, paged: bool) -> PageAssets:
         "style_hash": _hash(style),
         "script_hash": _hash(script),
     }
-    return PageAssets(fields, list(dict.fromkeys(_TEXT_OF_SCRIPT.findall(script))))
+    return PageAssets(fields, script)
 
 
 @cache
@@ -115,7 +114,7 @@ def write_item_pages(out: Path, view: View, browser: Browser, words: Words) -> N
     _write_parts(browser, browser.parts[0], out)
     assets = page_assets(paged=True)
     template = report_templates().get_template("item_page.html.j2")
-    texts = words.sources(assets.texts)
+    texts = words.in_script(assets.script)
     views = inert({"models": view.names, "breakdowns": [], "options": [], "words": texts})
     for number, part in enumerate(browser.parts[1:], start=1):
         folder = out / f"part-{number + 1}"
@@ -125,7 +124,8 @@ def write_item_pages(out: Path, view: View, browser: Browser, words: Words) -> N
             **page_fields(browser, number),
             report=view,
             _=words,
-            text=words.text,
+            n_=words.number,
+            p_=words.in_context,
             views=views,
             data=inert(page_data(browser, number, single=False)),
         )

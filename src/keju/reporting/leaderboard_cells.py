@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.run_set import PEOPLE
 from keju.formatting import NOTHING, percent
-from keju.messages import Message, message
 from keju.reporting.cells import Cell, bounds_text
 from keju.reporting.time_table import span_range
 from keju.scoring import NO_RESPONSES
-from keju.texts import join_clauses, join_lines, join_parts, listed, recognised
+from keju.texts import Text, _, join_clauses, join_lines, join_parts, listed, n_, recognised
 
 
 def overall_cell(mean: Mean | None) -> Cell:
@@ -29,7 +28,7 @@ def domain_cell(mean: Mean | None) -> Cell:
     if mean is None:
         return Cell()
     titles = [
-        message("reporting.name-and-reason", name=name, reason=recognised(why))
+        _("{}: {}", name, recognised(why))
         for name, why in mean.missing.items()
         if why != NO_RESPONSES
     ]
@@ -44,7 +43,7 @@ def _note(mean: Mean) -> str:
     notes = [bounds_text(*map(percent, mean.bounds))] if mean.bounds else []
     if mean.missing:
         there = mean.tasks - len(mean.missing)
-        notes.append(message("reporting.of-tasks", count=there, total=mean.tasks))
+        notes.append(_("{} of {} tasks", there, mean.tasks))
     return join_lines(notes)
 
 
@@ -56,9 +55,9 @@ def rank_cell(rank: Rank) -> Cell:
     return Cell(str(rank.place), note=note, best=rank.possible == (1, 1))
 
 
-def extent_text(row: LeaderboardRow) -> Message:
+def extent_text(row: LeaderboardRow) -> Text:
     """How many of the items of its run a model answered."""
-    return message("reporting.answered-of-items", answered=row.answered, items=row.items)
+    return n_("{:,} of {n:,} item", "{:,} of {n:,} items", row.items, row.answered)
 
 
 def unanswered_text(count: int, role: str) -> str:
@@ -66,14 +65,14 @@ def unanswered_text(count: int, role: str) -> str:
     if not count:
         return ""
     if role == PEOPLE:
-        return message("reporting.items-not-answered", count=count)
-    return message("reporting.items-not-asked-or-answered", count=count)
+        return _("{:,} not answered", count)
+    return _("{:,} not asked or not answered", count)
 
 
 def time_text(row: LeaderboardRow) -> str:
     """The time of a thousand items; of people the time of an answer."""
     if row.answer_seconds is not None:
-        return message("reporting.s-an-answer-median", seconds=f"{row.answer_seconds:.3g}")
+        return _("{} s per answer, median", f"{row.answer_seconds:.3g}")
     return span_range(row.least_seconds, row.seconds)
 
 
@@ -83,10 +82,10 @@ def tokens_text(row: LeaderboardRow) -> str:
         return NOTHING
     parts = []
     if row.input_tokens:
-        parts.append(message("reporting.tokens-in", thousands=f"{row.input_tokens / 1000:,.0f}"))
+        parts.append(_("{}k in", f"{row.input_tokens / 1000:,.0f}"))
     if row.output_tokens:
         out = f"{row.output_tokens / 1000:,.0f}"
-        parts.append(message("reporting.tokens-out-of", thousands=out))
+        parts.append(_("{}k out", out))
     return join_parts(parts)
 
 
@@ -95,15 +94,15 @@ def money_text(row: LeaderboardRow) -> str:
     return NOTHING if row.money is None else f"{row.money:,.2f}"
 
 
-def chance_lines(board: Leaderboard) -> Iterator[Message]:
+def chance_lines(board: Leaderboard) -> Iterator[Text]:
     """The tasks with the same value of guessing together."""
     by_value: dict[str, list[str]] = {}
     for name, value in board.chance.items():
         by_value.setdefault(percent(value), []).append(name)
     for shown, names in by_value.items():
-        yield message("reporting.chance-on-tasks", value=shown, tasks=listed(names))
+        yield _("{} % on {}", shown, listed(names))
 
 
-def _count_tasks(without: int, why: str) -> Message:
+def _count_tasks(without: int, why: str) -> Text:
     """The number of tasks without a value, and why."""
-    return message("reporting.tasks-and-reason", count=without, reason=recognised(why))
+    return n_("{n:,} task: {}", "{n:,} tasks: {}", without, recognised(why))

@@ -18,7 +18,6 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.reporting.cells import correlation_cell
 from keju.reporting.conclusions import Verdict, points_note, verdicts
 from keju.reporting.item_browser import Browser
@@ -38,8 +37,8 @@ from keju.reporting.row_cells import CELLS
 from keju.reporting.stages import show_stage
 from keju.reporting.view import View, build_view, only_own_pages, papers_tables
 from keju.running.prices import Prices
-from keju.texts import in_english
-from keju.translations import Words, check_language
+from keju.texts import _, in_english
+from keju.words import Words, check_language
 
 if TYPE_CHECKING:
     from keju.figures import ReportFigure
@@ -108,13 +107,13 @@ def write_report(
     check_report_place(out)
     check_language(language)
     single = out.suffix.lower() in _HTML
-    show_stage(message("reporting.stage-reading"))
+    show_stage(_("Reading responses and scores"))
     run_set = load_runs(runs)
     images = thumbnails_of(run_set.datasets, budget=picture_bytes)
     words = Words(language, own_pages=only_own_pages(run_set))
     check_same_as(same_as, run_set)
     browser = Browser(run_set, words, images, per_part=0 if single else ITEMS_PER_PAGE)
-    show_stage(message("reporting.stage-tables"))
+    show_stage(_("Computing tables"))
     view = build_view(
         run_set,
         title=title or " and ".join(dict.fromkeys(run.manifest.dataset for run in run_set.runs)),
@@ -125,11 +124,11 @@ def write_report(
         images_left_out=sum(each.left_out for each in images.values()),
     )
     page = out if single else out / PAGE
-    show_stage(message("reporting.stage-figures"))
+    show_stage(_("Drawing figures"))
     figures, lacking = _figures(
         run_set, view, words, images, published=published, prices=costs.prices
     )
-    show_stage(message("reporting.stage-writing"))
+    show_stage(_("Writing the report"))
     misread = browser.mistakes.commonest()
     found = verdicts(view, run_set, misread, browser.patterns)
     pieces = render(
@@ -151,11 +150,16 @@ def check_report_place(out: Path) -> None:
     """
     check_local(out)
     if out.suffix and out.suffix.lower() not in _HTML and not out.is_dir():
-        raise UsageError(message("reporting.not-a-report", out=out, other=out.with_suffix(".html")))
+        raise UsageError(
+            "{}: a report is an HTML file or a folder. Choose -o {}. To get a PDF, print the "
+            "report from a browser; --csv DIR writes tables",
+            out,
+            out.with_suffix(".html"),
+        )
     if out.suffix.lower() not in _HTML:
         _check_folder(out)
     elif out.is_dir():
-        raise UsageError(message("reporting.not-a-file", out=out))
+        raise UsageError("{} is a folder, not an HTML file. Choose another -o", out)
 
 
 def _figures(
@@ -209,7 +213,8 @@ def render(
         verdicts=concluded,
         points=points_note(),
         _=words,
-        text=words.text,
+        n_=words.number,
+        p_=words.in_context,
         cells=CELLS,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
@@ -221,7 +226,7 @@ def render(
                 "models": view.names,
                 "breakdowns": [_translate_breakdown(table, words) for table in view.breakdowns],
                 "options": view.options,
-                "words": words.sources(assets.texts),
+                "words": words.in_script(assets.script),
             }
         ),
         data=inert(page_data(browser, 0, single=single)),
@@ -238,14 +243,16 @@ def _translate_breakdown(table: Json, words: Words) -> Json:
     """A breakdown with keju's own names of its rows, sizes and lengths, in the page's language."""
     kind = table["kind"]
     if kind not in OWN_KINDS:
-        return table | {"kind_label": words.table.get(kind, kind)}
+        return table | {"kind_label": words(kind)}
     rows = [[words(row[0]), *row[1:]] for row in table["rows"]]
-    return table | {"kind_label": words.text(OWN_KINDS[kind]), "rows": rows}
+    return table | {"kind_label": words(OWN_KINDS[kind]), "rows": rows}
 
 
 def _check_folder(out: Path) -> None:
     """Check that a directory is a report's, so that no other files are overwritten."""
     if out.exists() and not out.is_dir():
-        raise UsageError(message("reporting.not-a-folder", out=out))
+        raise UsageError(
+            "{} is not a folder. The name of a report in one file must end in .html", out
+        )
     if out.is_dir() and any(out.iterdir()) and not (out / PAGE).is_file():
-        raise UsageError(message("reporting.folder-has-other-files", out=out))
+        raise UsageError("{} contains files that are not part of a report. Choose another -o", out)

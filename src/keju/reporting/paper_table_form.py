@@ -6,22 +6,18 @@ import re
 from typing import Literal, NamedTuple
 
 from keju.definitions import Task, tasks
-from keju.messages import Message, message
 from keju.reporting.cells import Cell
+from keju.texts import Text, _
 
 Source = Literal["this run", "paper", "recomputed", "difference"]
 """The origin of a row's values: the run, the paper, means of the paper's printed task values over
 the tasks of a run, or a run's values minus those of the same model in the paper."""
 
 
-_LABELS: dict[Source, str] = {
-    "this run": "reporting.this-run",
-    "paper": "reporting.paper",
-    "difference": "reporting.difference",
-}
-_LABELS_OF_MEANS: dict[Source, str] = {
-    "this run": "reporting.this-run-of-tasks",
-    "recomputed": "reporting.recomputed-from-paper-task",
+_LABELS: dict[Source, Text] = {
+    "this run": _("this run"),
+    "paper": _("paper"),
+    "difference": _("difference"),
 }
 
 
@@ -90,22 +86,27 @@ class PaperTableRow(NamedTuple):
         """The model, and what sets the row apart from its other one."""
         if not self.of_printed:
             return self.model
-        return message("reporting.tasks-that-the-paper-prints", model=self.model)
+        return _("{}, tasks that the paper prints", self.model)
 
     @property
-    def label(self) -> Message:
+    def label(self) -> Text:
         """The origin of the row, as text."""
         if self.judge and self.graded:
             there, total = self.graded
-            return message(
-                "reporting.this-run-partly-graded-by", judge=self.judge, count=there, total=total
+            return _(
+                "this run, graded by {}; {:,} of {:,} answers have a grade",
+                self.judge,
+                there,
+                total,
             )
         if self.judge:
-            return message("reporting.this-run-graded-by", judge=self.judge)
+            return _("this run, graded by {}", self.judge)
         if not self.tasks:
-            return message(_LABELS[self.source])
+            return _LABELS[self.source]
         count, total = self.tasks
-        return message(_LABELS_OF_MEANS[self.source], count=count, total=total)
+        if self.source == "recomputed":
+            return _("recomputed from the paper's task tables, {} of {} tasks", count, total)
+        return _("this run, {} of {} tasks", count, total)
 
     @property
     def plain(self) -> bool:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from keju.definitions import Mean, Task, tasks
 from keju.definitions import benchmark as benchmark_named
 from keju.errors import DataError
-from keju.messages import message
 from keju.published import Column, PrintedTable, paper
 from keju.reporting.paper_table_runs import RunValues
 from keju.scoring import MetricResult, TaskResult
@@ -140,7 +139,7 @@ def _mean_of_column(benchmark: str, column: Column) -> Mean | None:
     """The benchmark's mean that a column prints; None where it is over all tasks or a domain."""
     name, means = paper(benchmark).tables.means.get(column.task), benchmark_named(benchmark).means
     if name and name not in means:
-        raise DataError(message("reporting.no-mean", name=name), file=f"the paper of {benchmark}")
+        raise DataError("the definition has no mean {!r}", name, file=f"the paper of {benchmark}")
     return means[name] if name else None
 
 

@@ -22,12 +22,11 @@ from keju.definitions import Task, tasks
 from keju.definitions import benchmark as benchmark_named
 from keju.items import Item, Score
 from keju.judging import TaskGrade
-from keju.messages import Message, message
 from keju.published import Column, PrintedTable
 from keju.reporting.paper_table_form import GradedCount
 from keju.scoring import TaskResult
 from keju.scoring.aggregate import task_value
-from keju.texts import listed
+from keju.texts import Text, _, listed, n_
 
 Given = Mapping[tuple[str, str], Mapping[str, TaskGrade]]
 """Judges' grades by model and task."""
@@ -80,22 +79,49 @@ class RunValues:
                     by_model.setdefault(score.model, set()).add(score.item)
         self._lacking = _count_lacking(answered.values())
 
-    def notes(self, table: PrintedTable) -> tuple[Message, ...]:
+    def notes(self, table: PrintedTable) -> tuple[Text, ...]:
         """The parts of the run that are not in a table, and where they are shown instead."""
         of_table = {column.task for column in table.columns.values()}
         theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
         notes = [note for task, note in theirs if task in of_table]
         if self._people:
-            notes.append(message("reporting.people-together", people=listed(self._people)))
+            notes.append(
+                _(
+                    "{}: the mean over the answers of all these people, as one row. The paper "
+                    "prints one value of several people and does not say how it is computed (our "
+                    "reading). Each of them has a row in the leaderboard",
+                    listed(self._people),
+                )
+            )
         if self._reworded:
-            notes.append(message("reporting.other-prompts", reworded=listed(self._reworded)))
+            notes.append(
+                _(
+                    "Results with other prompts than the paper's are not in this table: {}. They "
+                    "are in the leaderboard and in the scores by task.",
+                    listed(self._reworded),
+                )
+            )
         notes += [
-            message("reporting.paper-row-lacks-items", model=model, count=count)
+            n_(
+                "{} is not ranked or marked: it lacks {n:,} item of its tasks that another model "
+                "of the report has.",
+                "{} is not ranked or marked: it lacks {n:,} items of its tasks that another "
+                "model of the report has.",
+                count,
+                model,
+            )
             for model, count in self._lacking.items()
             if model in self.by_model
         ]
         if any(self.judge(model, table) for model in self.by_model):
-            notes.append(message("reporting.judge-of-paper"))
+            notes.append(
+                _(
+                    "GPT4oScore: the paper's judge is GPT-4o, and its prompt is not in the "
+                    "paper's text. The rows of this run are graded with keju's rubrics by the "
+                    "judge that they name. For this reason no difference is shown, and marks "
+                    "compare only rows of the same judge."
+                )
+            )
         return tuple(notes)
 
     def judge(self, model: str, table: PrintedTable) -> str:

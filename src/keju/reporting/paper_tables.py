@@ -15,7 +15,6 @@ from keju.analysis.leaderboard import Results
 from keju.analysis.run_set import RunSet
 from keju.analysis.same_models import SameAs
 from keju.definitions import tasks
-from keju.messages import message
 from keju.published import (
     AVERAGE,
     Column,
@@ -35,7 +34,7 @@ from keju.reporting.paper_table_means import (
 )
 from keju.reporting.paper_table_rows import Part, table_of
 from keju.reporting.paper_table_runs import Given, RunValues, own_metric
-from keju.texts import listed
+from keju.texts import _, listed
 
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 
@@ -153,7 +152,7 @@ class _Form:
         heading = _heading(column, "")
         heading = heading._replace(
             name=column.name.replace(f"@{column.subset}", ""),
-            title=message("reporting.this-run-images", name=heading.title),
+            title=_("{} · this run's images", heading.title),
         )
         return self._part(column, heading, values, printed=False) if values else None
 
@@ -181,11 +180,7 @@ class _Form:
             if wanted != mean.over:
                 for row in self._rows():
                     put(RowKey("recomputed", row, scope), mean.recomputed(row, wanted), wanted)
-        note = (
-            message("reporting.without-as-printed", without=listed(mean.without))
-            if mean.without
-            else ""
-        )
+        note = _("without {}, as printed", listed(mean.without)) if mean.without else ""
         title = "OverAll" if mean.column.task == OCR else mean.column.task
         metric = f"{mean.column.metric} {_ARROWS[mean.column.how.better]}"
         heading = Heading(mean.column.name, title, metric, note)
@@ -203,9 +198,9 @@ class _Form:
             others = theirs.get(mean.over[who])
             if others and who.source != "paper":
                 values[who] = 1 + sum(each > number for each in others)
-        among = message("reporting.own-rows-place-among") if self._published else ""
-        by = message("reporting.rank-by", title=mean.heading.title)
-        heading = Heading(column.name, message("reporting.rank-heading"), by, among)
+        among = _("rows of this run: rank among the paper's models") if self._published else ""
+        by = _("by {}", mean.heading.title)
+        heading = Heading(column.name, _("Rank"), by, among)
         return self._part(column, heading, values, marked=False)
 
     def _part(
@@ -230,9 +225,7 @@ class _Form:
         its_tasks = {who: (over or {}).get(who, whole) for who in cells}
         for who, its in its_tasks.items():
             if its != whole:
-                cells[who] = cells[who]._replace(
-                    note=message("reporting.of-tasks", count=len(its), total=len(whole))
-                )
+                cells[who] = cells[who]._replace(note=_("{} of {} tasks", len(its), len(whole)))
         better = column.how.better if marked else ""
         ranked = frozenset(who for who in numbers if self._is_ranked(who))
         return Part(heading, better, digits, numbers, cells, its_tasks, ranked)
@@ -273,4 +266,6 @@ def _heading(column: Column, subset: str) -> Heading:
     if (own := own_metric(column)) == column.metric:
         return Heading(column.name, title, metric, known.name_zh)
     name = f"{column.name} (this run: {own})"
-    return Heading(name, title, metric, message("reporting.other-metric-in-run", metric=own))
+    return Heading(
+        name, title, metric, _("this run: {}, which the printed values fit; our reading", own)
+    )

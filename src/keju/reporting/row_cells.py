@@ -11,7 +11,6 @@ from keju.analysis.round_spread import RoundSpread
 from keju.analysis.task_tables import TaskRow
 from keju.analysis.wording_spread import WordingRow, WordingValue
 from keju.formatting import format_p, percent
-from keju.messages import Message, message
 from keju.reporting.cells import Cell, bounds_text, interval_text
 from keju.reporting.leaderboard_cells import (
     chance_lines,
@@ -26,7 +25,7 @@ from keju.reporting.leaderboard_cells import (
 )
 from keju.scoring import MetricResult, TaskComparison
 from keju.statistics import FEWEST_GROUPS, Interval, Spread
-from keju.texts import join_clauses, join_lines, recognised
+from keju.texts import Text, _, join_clauses, join_lines, n_, recognised
 
 _WIDTH, _HEIGHT = 120, 36
 
@@ -44,32 +43,30 @@ def task_cells(row: TaskRow) -> list[Cell]:
 def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     if main.value is None:
         reason = join_clauses(map(recognised, main.unscored))
-        return Cell(message("reporting.unscored"), note=reason, title=reason)
+        return Cell(_("unscored"), note=reason, title=reason)
     if main.without_failures is None:
-        none = message("reporting.none-of-complete", scored=main.scored)
+        none = _("none of {} complete", main.scored)
         return Cell(percent(main.value), note=none, title=main.signature)
     notes = [interval_text(interval)] if interval else []
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
         value = percent(main.without_failures)
-        notes.append(message("reporting.without-failures", value=value))
+        notes.append(_("{} without failures", value))
     if main.note:
         notes.append(recognised(main.note))
     title = main.signature
     if interval:
-        title = message(
-            "reporting.groups-and-signature", groups=interval.groups, signature=main.signature
-        )
+        title = _("{} groups; {}", interval.groups, main.signature)
     return Cell(percent(main.value), note=join_lines(notes), title=title)
 
 
-def counted_items(count: int, rounds: int) -> Message:
+def counted_items(count: int, rounds: int) -> Text:
     """The number of items of a value, and the number of rounds of each."""
     if rounds > 1 and count % rounds == 0:
-        return message("reporting.rounds", items=count // rounds, rounds=rounds)
+        return _("{} × {} rounds", count // rounds, rounds)
     if rounds > 1:
-        return message("reporting.answers-in-rounds", count=count, rounds=rounds)
-    return message("reporting.items-counted", count=count)
+        return _("{} answers in {} rounds", count, rounds)
+    return n_("{n:,} item", "{n:,} items", count)
 
 
 def grade_cells(row: GradeRow) -> list[Cell]:
@@ -84,13 +81,13 @@ def _grade(value: GradeValue) -> Cell:
     notes = []
     if grade.low is not None and grade.high is not None:
         notes.append(bounds_text(f"{grade.low:.2f}", f"{grade.high:.2f}"))
-    notes.append(message("reporting.of-graded", graded=grade.graded, answers=grade.answers))
+    notes.append(_("{} of {} graded", grade.graded, grade.answers))
     if grade.missing:
-        notes.append(message("reporting.without-grade", count=grade.missing))
+        notes.append(_("{:,} without a grade", grade.missing))
     if grade.no_answer and grade.graded_mean is not None:
-        notes.append(message("reporting.graded-only", mean=f"{grade.graded_mean:.2f}"))
+        notes.append(_("graded only {}", f"{grade.graded_mean:.2f}"))
     if value.scored:
-        notes.append(message("reporting.strict-value", value=percent(value.strict)))
+        notes.append(_("strict {}", percent(value.strict)))
     return Cell(f"{grade.mean:.2f}", note=join_lines(notes), title=grade.signature)
 
 
@@ -103,18 +100,22 @@ def step_cells(row: StepRow) -> list[Cell]:
 def _step(found: TaskComparison) -> Cell:
     value = f"{100 * found.difference:+.1f}"
     if found.groups < FEWEST_GROUPS:
-        few = message("reporting.groups-of-needed", groups=found.groups, needed=FEWEST_GROUPS)
-        return Cell(value, note=message("reporting.too-few-groups"), title=few)
+        few = _("{} of {} groups", found.groups, FEWEST_GROUPS)
+        return Cell(value, note=_("too few groups"), title=few)
     if found.p is None:
-        return Cell(value, note=message("reporting.not-testable"))
-    sure = message("reporting.sure") if found.better else message("reporting.not-sure")
+        return Cell(value, note=_("not testable"))
+    sure = _("significant") if found.better else _("not significant")
     notes = [sure]
     if found.low is not None and found.high is not None:
         notes.insert(0, bounds_text(f"{100 * found.low:+.1f}", f"{100 * found.high:+.1f}"))
     return Cell(
         value,
         note=join_lines(notes),
-        title=message("reporting.p-of-groups", p=format_p(found.p_holm), groups=found.groups),
+        title=_(
+            "p {} (adjusted), paired randomisation over {} groups",
+            format_p(found.p_holm),
+            found.groups,
+        ),
     )
 
 
@@ -125,7 +126,9 @@ def wording_cells(row: WordingRow, wordings: Sequence[str]) -> list[Cell]:
     ]
     p = Cell()
     if row.p is not None and row.adjusted is not None:
-        unadjusted = message("reporting.p-of-groups", p=format_p(row.p), groups=row.groups)
+        unadjusted = _(
+            "p {} (adjusted), paired randomisation over {} groups", format_p(row.p), row.groups
+        )
         p = Cell(format_p(row.adjusted), title=unadjusted)
     return [*values, Cell(percent(row.spread)), p]
 

@@ -9,10 +9,9 @@ from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
-from keju.messages import message
 from keju.running.machine import Machine
 from keju.running.prices import Prices
-from keju.texts import join_parts
+from keju.texts import _, join_parts, n_
 
 _HOUR, _DAY = 3600.0, 86400.0
 
@@ -60,8 +59,8 @@ class TimeTable(NamedTuple):
         if not self.priced:
             return ""
         if not self.currency:
-            return message("reporting.cost")
-        return message("reporting.cost-in", currency=self.currency)
+            return _("cost")
+        return _("cost, {}", self.currency)
 
     @property
     def converted(self) -> bool:
@@ -72,23 +71,25 @@ class TimeTable(NamedTuple):
         """Time and cost of a row, with what else the machine did; empty where neither is known."""
         parts = []
         if row.thousand != NOTHING:
-            parts.append(message("reporting.time-for-pages", time=row.thousand, pages="1,000"))
+            parts.append(_("{} for {} pages", row.thousand, "1,000"))
         if self.converted and row.days != NOTHING:
             pages = self.collection
-            parts.append(message("reporting.time-for-pages", time=row.days, pages=pages))
+            parts.append(_("{} for {} pages", row.days, pages))
         if row.cost != NOTHING:
             # The cost of a server includes the currency of the tokens' prices.
             cost = row.cost if row.speed is None else f"{row.cost} {self.currency}".strip()
-            parts.append(message("reporting.cost-is", cost=cost))
+            parts.append(_("cost {}", cost))
         time = join_parts(parts)
         if time and row.busy:
-            return message(f"reporting.time-while-{_bounds(row)}", time=time, busy=row.busy)
+            if row.speed and row.speed.least is not None:
+                return _(
+                    "{}; {}, so these are ranges from the processor time on all cores to the "
+                    "time that passed",
+                    time,
+                    row.busy,
+                )
+            return _("{}; {}, so these are upper bounds, from the time that passed", time, row.busy)
         return time
-
-
-def _bounds(row: TimeRow) -> str:
-    """Whether the times of a busy machine have both bounds, or only the upper one."""
-    return "busy" if row.speed and row.speed.least is not None else "busy-at-most"
 
 
 def time_table(
@@ -144,7 +145,7 @@ def _bounded(speed: Speed, value: str) -> str:
     """A value, marked as an upper bound where the machine was busy and no lower one is known."""
     if value == NOTHING or not speed.busy or speed.least is not None:
         return value
-    return message("reporting.at-most-of", value=value)
+    return _("at most {}", value)
 
 
 def _times(seconds: float | None, pages: int) -> float | None:
@@ -158,7 +159,7 @@ def _cost(speed: Speed, collection: Collection) -> str:
         return NOTHING
     shown, lowest = f"{high:,.2f}", None if low is None else f"{low:,.2f}"
     if lowest not in (None, shown):
-        shown = message("reporting.range", low=lowest, high=shown)
+        shown = _("{} to {}", lowest, shown)
     return _bounded(speed, shown)
 
 
@@ -178,7 +179,7 @@ def _build_server_row(
 ) -> TimeRow:
     currency = f" {prices.currency}" if prices else ""
     return TimeRow(
-        model=name, machine=message("reporting.a-server"), runtime=NOTHING,
+        model=name, machine=_("a server"), runtime=NOTHING,
         pages=f"{model_responses.items:,}",
         first=NOTHING, wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING,
         cost=f"{cost:,.2f}{currency}",
@@ -189,13 +190,13 @@ def machine_words(machine: Machine | None) -> str:
     """A machine as text: processor, cores, memory."""
     if machine is None:
         return NOTHING
-    cores = message("reporting.cores", count=machine.cores)
-    memory = message("reporting.memory-gb", memory=machine.memory) if machine.memory else ""
+    cores = n_("{n:,} core", "{n:,} cores", machine.cores)
+    memory = _("{:.0f} GB memory", machine.memory) if machine.memory else ""
     return join_parts(filter(None, (machine.processor, cores, memory, machine.system)))
 
 
 def _seconds(value: float | None) -> str:
-    return NOTHING if value is None else message("reporting.seconds", value=f"{value:.3g}")
+    return NOTHING if value is None else _("{} s", f"{value:.3g}")
 
 
 def span(seconds: float | None) -> str:
@@ -204,13 +205,13 @@ def span(seconds: float | None) -> str:
         return NOTHING
     if seconds < 90:
         shown = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
-        return message("reporting.seconds", value=shown)
+        return _("{} s", shown)
     if seconds < 1.5 * _HOUR:
-        return message("reporting.minutes", value=f"{seconds / 60:.0f}")
+        return _("{} min", f"{seconds / 60:.0f}")
     if seconds < 2 * _DAY:
-        return message("reporting.hours", value=f"{seconds / _HOUR:.1f}")
+        return _("{} h", f"{seconds / _HOUR:.1f}")
     days = seconds / _DAY
-    return message("reporting.days", value=f"{days:.1f}" if days < 10 else f"{days:,.0f}")
+    return _("{} days", f"{days:.1f}" if days < 10 else f"{days:,.0f}")
 
 
 def span_range(low: float | None, high: float | None) -> str:
@@ -218,7 +219,7 @@ def span_range(low: float | None, high: float | None) -> str:
     shown, lowest = span(high), None if low is None else span(low)
     if lowest in (None, shown):
         return shown
-    return message("reporting.time-range", low=lowest, high=shown)
+    return _("{} to {}", lowest, shown)
 
 
 def time_lines(table: TimeTable) -> Iterator[str]:
@@ -226,14 +227,8 @@ def time_lines(table: TimeTable) -> Iterator[str]:
     for row in table.rows:
         time = table.describe(row)
         if not time:
-            yield message("reporting.no-time-given", model=row.model, why=row.why)
+            yield _("{}: no time is given, because {}", row.model, row.why)
         elif row.machine == NOTHING:
-            yield message("reporting.time-of", model=row.model, time=time)
+            yield _("{}: {}", row.model, time)
         else:
-            yield message(
-                "reporting.time-of-pages",
-                model=row.model,
-                time=time,
-                pages=row.pages,
-                machine=row.machine,
-            )
+            yield _("{}: {} ({} pages timed on {})", row.model, time, row.pages, row.machine)

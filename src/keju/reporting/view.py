@@ -51,7 +51,6 @@ from keju.definitions import (
     tasks,
 )
 from keju.formatting import NOTHING
-from keju.messages import Message, message
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.cells import Cell
@@ -66,22 +65,22 @@ from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.time_table import TimeTable, time_table
 from keju.running.prices import Prices
 from keju.runs import RunFolder
-from keju.texts import join_lines, listed, recognised
+from keju.texts import Text, _, join_lines, listed, n_, recognised
 
 _KINDS = {
-    "openai": "reporting.endpoint",
-    "inspect": "reporting.endpoint",
-    "ppocr": "reporting.ocr-engine-keju-reading",
-    "tesseract": "reporting.ocr-engine",
-    "got": "reporting.ocr-engine",
-    "http-ocr": "reporting.ocr-service",
-    "ocr+llm": "reporting.engine-reads-model-answers",
-    "replay": "analysis.answers-made-elsewhere",
-    RESULTS: "reporting.ocr-engine-results-read",
-    "baseline": "reporting.baseline-floor-score",
-    "blind": "reporting.baseline-model-not-shown",
-    "shuffled": "reporting.baseline-model-shown-other",
-    "human": "reporting.person",
+    "openai": _("endpoint"),
+    "inspect": _("endpoint"),
+    "ppocr": _("OCR engine with keju's reading order"),
+    "tesseract": _("OCR engine"),
+    "got": _("OCR engine"),
+    "http-ocr": _("OCR service"),
+    "ocr+llm": _("pipeline: an OCR engine transcribes, a text model answers"),
+    "replay": _("answers made elsewhere"),
+    RESULTS: _("OCR engine; its results were read from files"),
+    "baseline": _("baseline: a simple rule"),
+    "blind": _("baseline: a model without the images"),
+    "shuffled": _("baseline: a model with other images"),
+    "human": _("person"),
 }
 """The kinds of models, with the ids of their texts."""
 
@@ -107,7 +106,7 @@ class View(NamedTuple):
     title: str
     keju: str
     runs: list[dict[str, str]]
-    synthetic: list[Message]
+    synthetic: list[Text]
     without_reference: str
     swapped: list[SwapLine]
     unchecked: str | None
@@ -118,12 +117,12 @@ class View(NamedTuple):
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
-    asked_otherwise: list[tuple[str, Message]]
+    asked_otherwise: list[tuple[str, Text]]
     own_prompts: list[OwnPrompt]
     examples: list[ShownExample]
     boards: list[Leaderboard]
-    units: list[Message]
-    missing: list[Message]
+    units: list[Text]
+    missing: list[Text]
     unfinished: list[Unfinished]
     paper_tables: list[PaperTable]
     other_data: Sequence[str]
@@ -204,11 +203,7 @@ def build_view(
         examples=shown_examples(run_set),
         boards=boards,
         units=[
-            message(
-                "reporting.units-of-benchmark",
-                name=recognised(benchmark_title(name)),
-                units=describe_units(units),
-            )
+            _("{} ({}).", describe_units(units), recognised(benchmark_title(name)))
             for name, units in units_by_benchmark(run_set).items()
         ],
         own_definitions=_own_definitions(boards),
@@ -245,7 +240,11 @@ def build_view(
         downstream=downstream(run_set),
         task_ids=_task_ids(run_set),
         times=time_table(run_set, collection, prices),
-        pictures_note=message("reporting.images-left-out", count=images_left_out)
+        pictures_note=_(
+            "{} images are not in this report: the dataset was moved, or the images would make "
+            "the report too large (--pictures sets the limit).",
+            images_left_out,
+        )
         if images_left_out
         else "",
     )
@@ -328,26 +327,28 @@ def _items_cell(model_responses: ModelResponses) -> Cell:
     whole = model_responses.items % rounds == 0
     notes = []
     if rounds > 1:
-        notes.append(
-            message("reporting.times-rounds", rounds=rounds)
-            if whole
-            else message("reporting.answers-in-rounds-note", rounds=rounds)
-        )
+        notes.append(_("× {} rounds", rounds) if whole else _("answers in {} rounds", rounds))
     if model_responses.responses != model_responses.items:
-        notes.append(message("reporting.in-calls", responses=model_responses.responses))
+        notes.append(_("in {:,} calls", model_responses.responses))
     items = model_responses.items // rounds if whole else model_responses.items
     return Cell(f"{items:,}", note=join_lines(notes))
 
 
-def _synthetic(run_set: RunSet) -> list[Message]:
+def _synthetic(run_set: RunSet) -> list[Text]:
     """Notes on synthetic data, and on other data beside it."""
     drawn = dict.fromkeys(r.manifest.dataset for r in run_set.runs if r.manifest.synthetic)
     others = dict.fromkeys(r.manifest.dataset for r in run_set.runs if not r.manifest.synthetic)
     if not drawn:
         return []
-    lines = [message("reporting.drawn-by-keju", drawn=listed(drawn))]
+    lines = [
+        _(
+            "{}: keju generated these pages. Use their scores to check that the pipeline works, "
+            "not to compare models.",
+            listed(drawn),
+        )
+    ]
     if others:
-        lines.append(message("reporting.not-synthetic", others=listed(others)))
+        lines.append(_("Not synthetic: {}.", listed(others)))
     return lines
 
 
@@ -355,37 +356,42 @@ def _without_reference(run_set: RunSet) -> str:
     """The number of items without a reference; empty where all have one."""
     reasons = [missing_reference(asked.item) for asked in run_set.asked]
     if count := reasons.count(NO_REFERENCE):
-        return message("reporting.without-reference", count=count, total=len(reasons))
+        return _(
+            "{:,} of {:,} items have no reference. Their responses are not scored and are not "
+            "part of any mean.",
+            count,
+            len(reasons),
+        )
     return ""
 
 
-def _kind(model_responses: ModelResponses) -> Message:
+def _kind(model_responses: ModelResponses) -> Text:
     """The kind of a model, as text."""
     kind = RESULTS if model_responses.kind == RESULTS else model_responses.model.partition(":")[0]
     if kind == "ocr+llm" and model_responses.role == "baseline":
         kind = "baseline"
-    return message(_KINDS.get(kind, "reporting.model-kind"))
+    return _KINDS.get(kind, _("model"))
 
 
 def _missing_lines(
     run_set: RunSet, results: Results, boards: Sequence[Leaderboard]
-) -> Iterator[Message]:
+) -> Iterator[Text]:
     """The parts missing in the overall numbers, one line per model, protocol, benchmark and reason.
 
     The tasks that are not in the data are only counted, in one line per benchmark.
     """
     there = {task_name(item.task, item.query) for item in run_set.iter_items()}
-    lines: dict[Message, None] = {}
+    lines: dict[Text, None] = {}
     for (model, protocol), result in results.items():
         for found in result.benchmarks:
             whole = [name for domain in found.domains.values() for name in domain.parts]
             absent = set(whole) - there
             if absent:
-                line = message(
-                    "reporting.tasks-not-data",
-                    name=found.benchmark,
-                    count=len(absent),
-                    total=len(whole),
+                line = _(
+                    "{}: {} of {} tasks are not in the data",
+                    found.benchmark,
+                    len(absent),
+                    len(whole),
                 )
                 lines[line] = None
             by_reason: dict[str, list[str]] = {}
@@ -394,24 +400,25 @@ def _missing_lines(
                     if name not in absent:
                         by_reason.setdefault(why, []).append(name)
             for why, names in by_reason.items():
-                line = message(
-                    "reporting.missing-because",
-                    model=model,
-                    protocol=protocol,
-                    benchmark=found.benchmark,
-                    reason=recognised(why),
-                    names=listed(names),
+                line = _(
+                    "{}, {} {}: {}: {}",
+                    model,
+                    protocol,
+                    found.benchmark,
+                    recognised(why),
+                    listed(names),
                 )
                 lines[line] = None
     for board in boards:
         for row in board.rows:
             if row.unanswered:
-                line = message(
-                    "reporting.model-answered",
-                    model=row.model,
-                    benchmark=board.benchmark,
-                    answered=row.answered,
-                    items=row.items,
+                line = n_(
+                    "{}, {}: {:,} of {n:,} item have a response",
+                    "{}, {}: {:,} of {n:,} items have a response",
+                    row.items,
+                    row.model,
+                    board.benchmark,
+                    row.answered,
                 )
                 lines[line] = None
     yield from lines

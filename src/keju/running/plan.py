@@ -36,11 +36,12 @@ from keju.running.selecting import RequestVariant, Selection, skip_reason
 from keju.running.store import RequestId, ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
+from keju.texts import _
 
 UNREAD = "texts that are yet to be read, of unknown length"
 UNANSWERED = "answers to items without a reference, of unknown length"
 SMALLER = "images that will be made smaller, counted by their bytes as stored"
-NO_RULE = "images, which no known rule counts for this model"
+NO_RULE = _("images, which no known rule counts for this model")
 
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 _A_BOX = "[0000, 0000, 0000, 0000],"

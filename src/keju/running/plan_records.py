@@ -6,11 +6,12 @@ from msgspec import field
 
 from keju.items import Record
 from keju.running.tokens import TEXT_RULE
+from keju.texts import _
 
 READING = "(reading)"
 """The task of the first of two phases: images are transcribed before models answer."""
 
-OUTPUT_RULE = "an answer as long as the true one; thinking is not counted"
+OUTPUT_RULE = _("an answer as long as the true one; thinking is not counted")
 
 
 class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):

@@ -32,6 +32,7 @@ from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, skip_reason
 from keju.runs.record_list import RecordList
 from keju.text import answer_part, in_script
+from keju.texts import _
 
 NO_READING = "no-reading"
 """The failure kind of an item whose images could not be transcribed."""
@@ -122,7 +123,7 @@ def unsupported_reason(model: Model, request: Request) -> str:
     An OCR engine takes no prompt, so that it supports the published wording only.
     """
     if request.wording != RELEASED and takes_no_prompt(model.name):
-        return "an OCR engine takes no prompt: add --wording released to ask it too"
+        return _("an OCR engine takes no prompt: add --wording released to ask it too")
     return model.unsupported_reason(request)
 
 

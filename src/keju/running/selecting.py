@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 MOST_ROUNDS = 1000
 """The maximum number of rounds; a larger one is probably a typing mistake (the papers use 5)."""
 
-NO_TRANSCRIPTION = "it has no transcription, and no T1 item has its image's: nothing to send"
+NO_TRANSCRIPTION = _("it has no transcription, and no T1 item has its image's: nothing to send")
 """Why an item is skipped in `gold-ocr` and `gold-text`."""
 
 
@@ -200,7 +200,7 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
 def skip_reason(item: Item, variant: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
     if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
-        return "tasks of pairs are asked without examples"
+        return _("tasks of pairs are asked without examples")
     return wording_skip_reason(item, variant.wording) or _in_setting(item, variant.setting)
 
 
@@ -208,7 +208,7 @@ def _in_setting(item: Item, setting: Setting) -> str:
     if setting == "image":
         return ""
     if task(item.task).of_pairs:
-        return "it compares two images, and a transcription describes neither"
+        return _("it compares two images, and a transcription describes neither")
     return _with_text(item, setting)
 
 
@@ -216,14 +216,14 @@ def _with_text(item: Item, setting: Setting) -> str:
     """The same for settings that send a text, for an item that compares no pairs."""
     if query_of(item).form == "transcription":
         if setting in TRUE_READING:
-            return f"with {setting} the prompt would contain the answer"
-        return f"with {setting} the first reading is itself the answer: use --setting image"
+            return _("with {} the prompt would contain the answer", setting)
+        return _("with {} the first reading is itself the answer: use --setting image", setting)
     if setting in OWN_READING and not item.images:
-        return "there is no image to read first"
+        return _("there is no image to read first")
     if setting in TRUE_READING and not (item.transcription or "").strip():
         return NO_TRANSCRIPTION
     if setting not in TEXT_ONLY and not item.images:
-        return "there is no image to send: use --setting gold-text"
+        return _("there is no image to send: use --setting gold-text")
     return ""
 
 

@@ -18,8 +18,9 @@ from keju.files import shipped_toml
 from keju.items import Request
 from keju.models import Fit
 from keju.text import count_han
+from keju.texts import _
 
-TEXT_RULE = "one token for each Chinese character and one for every four other characters"
+TEXT_RULE = _("one token for each Chinese character and one for every four other characters")
 """An approximation for current tokenisers: common characters take one or less, rare ones up to
 three."""
 

@@ -22,6 +22,7 @@ from keju.scoring.results import MetricResult, Result, TaskResult
 from keju.scoring.score_columns import MetricColumns, StatsColumn
 from keju.scoring.signatures import origin_of
 from keju.text import LAYERS
+from keju.texts import _
 
 _ByQuery = dict[tuple[str, str], dict[str, MetricColumns]]
 """The scores of one model, by task and query, then by metric."""
@@ -189,11 +190,11 @@ def _one_sided(stats: StatsColumn) -> str:
 
 def one_sided_note(*, yes: bool) -> str:
     """The note on a yes-or-no task of which every item has the same true answer."""
-    always = "yes" if yes else "no"
-    return (
-        f"{ONE_SIDED}the true answer is always {always}, "
-        f"so answering {always} always gets the full score"
-    )
+    if yes:
+        return _(
+            "one-sided: the true answer is always yes, so answering yes always gets the full score"
+        )
+    return _("one-sided: the true answer is always no, so answering no always gets the full score")
 
 
 ONE_SIDED = "one-sided: "

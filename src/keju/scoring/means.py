@@ -8,11 +8,12 @@ from keju.definitions import Query, Task, benchmark
 from keju.items import Protocol
 from keju.scoring.lookup import metric_of
 from keju.scoring.results import BenchmarkResult, MeanResult, TaskResult
+from keju.texts import _
 
 _Values = Mapping[str, float | str]
 """Main values by task and query; a text is the reason why there is none."""
 
-NO_RESPONSES = "no responses"
+NO_RESPONSES = _("no responses")
 """The reason why a task without requests is missing from a mean."""
 
 
@@ -97,7 +98,7 @@ def _main_value(
         return next(iter(main.unscored), "unscored")
     metric = metric_of(protocol, declared.benchmark, query.form, main.metric)
     if metric is not None and not metric.higher_is_better:
-        return f"{main.metric} is an error rate, which is not part of a mean of scores"
+        return _("{} is an error rate, which is not part of a mean of scores", main.metric)
     return main.value
 
 

@@ -10,6 +10,7 @@ from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import aggregate
 from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.rules import list_steps, lower_is_better
+from keju.texts import _, recognised
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
@@ -199,9 +200,9 @@ def _why(form: AnswerForm, both: _Both, strict: Score) -> Iterator[str]:
 def _of_choice(both: _Both, strict: Score) -> Iterator[str]:
     official = next(iter(both.official.values()))
     if official.value:
-        yield "official finds the answer inside the response"
+        yield _("official finds the answer inside the response")
     else:
-        yield "official does not find the answer as it is written"
+        yield _("official does not find the answer as it is written")
     yield _describe_extraction(strict)
 
 
@@ -210,49 +211,62 @@ def _of_extraction(_both: _Both, strict: Score) -> Iterator[str]:
 
 
 def _describe_extraction(strict: Score) -> str:
-    answer = f"“{strict.extracted[:40]}”" if strict.extracted else "no answer"
-    return f"strict takes {answer} ({strict.extracted_from})"
+    rule = recognised(strict.extracted_from)
+    if not strict.extracted:
+        return _("strict takes no answer ({})", rule)
+    return _("strict takes “{}” ({})", strict.extracted[:40], rule)
 
 
 def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
     if strict.extracted_from != "whole answer":
-        yield f"strict reads {strict.extracted_from}"
+        yield _("strict reads {}", recognised(strict.extracted_from))
     plain = both.official.get("CR") or both.official.get("CER")
     error = both.strict.get("CER")
     if plain is None or error is None or not error.stats:
         return
     stats, layered = plain.stats, error.stats
     if extra := stats.get("insertions"):
-        yield f"{extra:,.0f} characters too many, which cost official CR nothing"
+        yield _("{:,.0f} characters too many, which cost official CR nothing", extra)
     if "edits" in stats and any(
         stats[name] != layered[f"{name}_exact"] for name in ("edits", "length")
     ):
-        yield (
-            f"official counts white space and punctuation: {stats['edits']:,.0f} edits of "
-            f"{stats['length']:,.0f} characters, without them {layered['edits_exact']:,.0f} of "
-            f"{layered['length_exact']:,.0f}"
+        yield _(
+            "official counts white space and punctuation: {:,.0f} edits of {:,.0f} characters, "
+            "without them {:,.0f} of {:,.0f}",
+            stats["edits"],
+            stats["length"],
+            layered["edits_exact"],
+            layered["length_exact"],
         )
     same = layered["edits_exact"] - layered["edits_script"]
     if same > 0:
-        yield f"{same:,.0f} of {layered['edits_exact']:,.0f} edits are variants or other script"
-    yield f"strict counts {layered['edits_script']:,.0f} edits of {layered['length_script']:,.0f}"
+        yield _(
+            "{:,.0f} of {:,.0f} edits are variants or other script", same, layered["edits_exact"]
+        )
+    yield _(
+        "strict counts {:,.0f} edits of {:,.0f}",
+        layered["edits_script"],
+        layered["length_script"],
+    )
 
 
 def _of_names(both: _Both, strict: Score) -> Iterator[str]:
     hits, predicted, expected = (
         strict.stats.get(name, 0.0) for name in ("hits", "predicted", "expected")
     )
-    yield f"strict matches {hits:,.0f} of {predicted:,.0f} given to {expected:,.0f} true ones"
+    yield _(
+        "strict matches {:,.0f} of {:,.0f} given to {:,.0f} true ones", hits, predicted, expected
+    )
     recall = both.official.get("Recall")
     if recall is not None and recall.value is not None and recall.value > 1:
-        yield f"official counts repeats: recall {100 * recall.value:,.0f}"
+        yield _("official counts repeats: recall {:,.0f}", 100 * recall.value)
 
 
 def _of_text(both: _Both, strict: Score) -> Iterator[str]:
     if strict.extracted_from not in {"whole answer", ""}:
-        yield f"strict reads the text {strict.extracted_from}"
+        yield _("strict reads the text {}", recognised(strict.extracted_from))
     left = next((each.metric for each in both.official.values() if each.value is not None), "")
-    yield f"{left} and {strict.metric} measure different things"
+    yield _("{} and {} measure different things", left, strict.metric)
 
 
 _WHY: dict[AnswerForm, Callable[[_Both, Score], Iterator[str]]] = {

@@ -25,7 +25,6 @@ from keju.errors import DataError
 from keju.files import read_toml
 from keju.formatting import NOTHING
 from keju.items import Record
-from keju.messages import message
 
 FILE = "models.toml"
 
@@ -72,5 +71,9 @@ def read_model_facts(files: Sequence[Path]) -> Facts:
     for path in files:
         for name, facts in read_toml(path, dict[str, ModelFacts]).items():
             if found.setdefault(name, facts) != facts:
-                raise DataError(message("site.model-stated-twice"), file=path, item=name)
+                raise DataError(
+                    "another models.toml states different facts about this model",
+                    file=path,
+                    item=name,
+                )
     return found

@@ -16,7 +16,8 @@ from keju.site.boards import Board, BoardRow, Mean
 from keju.site.model_facts import SIZES
 from keju.site.printed_rows import PrintedRow, printed_values
 from keju.site.records import BoardTask, Bounds, Entry, Source, TaskValue
-from keju.translations import Words
+from keju.texts import _, p_
+from keju.words import Words
 
 MetricKey = tuple[Protocol, str]
 Json = dict[str, Any]
@@ -77,18 +78,18 @@ def views(board: Board, words: Words) -> list[ViewGroup]:
         named = [
             View(_view_id("domain", each), "domain", each, words(each)) for each in board.domains
         ]
-        groups.append(ViewGroup(words.text("site.domain"), named))
+        groups.append(ViewGroup(words(_("domain")), named))
     if len(board.of.tasks) > 1:
         shown = [task_on_page(each, words) for each in board.of.tasks]
         named = [View(_view_id("task", each.name), "task", each.name, each.label) for each in shown]
-        groups.append(ViewGroup(words.text("site.task"), named))
+        groups.append(ViewGroup(words(_("task")), named))
     for kind, names in strata.items():
         named = [View(_view_id(kind, each), kind, each, each) for each in names]
-        groups.append(ViewGroup(words.text(_KINDS[kind]), named))
+        groups.append(ViewGroup(words(_KINDS[kind]), named))
     return groups
 
 
-_KINDS = {"dynasty": "site.dynasty", "script": "site.script", "category": "site.category"}
+_KINDS = {"dynasty": _("dynasty"), "script": p_("style", "script"), "category": _("category")}
 
 
 def _view_id(kind: str, name: str) -> str:
@@ -158,15 +159,15 @@ def filters(rows: Sequence[BoardRow], printed: Sequence[PrintedRow], words: Word
     found = [
         Filter(
             "role",
-            words.text("site.kind-of-model"),
+            words(_("kind")),
             [
-                *((role, words.text(ROLES[role])) for role in roles),
-                *([("printed", words.text("site.printed"))] if printed else []),
+                *((role, words(ROLES[role])) for role in roles),
+                *([("printed", words(_("printed in the paper")))] if printed else []),
             ],
         ),
-        Filter("vendor", words.text("site.vendor"), [(each, each) for each in vendors]),
-        Filter("size", words.text("site.size"), [(each, _size(each, words)) for each in sizes]),
-        Filter("year", words.text("site.year"), [(each, each) for each in years]),
+        Filter("vendor", words(_("vendor")), [(each, each) for each in vendors]),
+        Filter("size", words(_("size")), [(each, _size(each, words)) for each in sizes]),
+        Filter("year", words(_("year of the run")), [(each, each) for each in years]),
     ]
     return [each for each in found if len(each.values) > 1]
 
@@ -175,10 +176,10 @@ def _size(number: str, words: Words) -> str:
     """The label of a class of sizes."""
     place = int(number)
     if place == 0:
-        return words.text("site.size-below", high=f"{SIZES[0]:g}")
+        return words(_("below {}B", f"{SIZES[0]:g}"))
     if place == len(SIZES):
-        return words.text("site.size-from", low=f"{SIZES[-1]:g}")
-    return words.text("site.size-between", low=f"{SIZES[place - 1]:g}", high=f"{SIZES[place]:g}")
+        return words(_("{}B or more", f"{SIZES[-1]:g}"))
+    return words(_("{}B to {}B", f"{SIZES[place - 1]:g}", f"{SIZES[place]:g}"))
 
 
 class TaskRow(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -37,14 +36,13 @@ from keju.site.records import Source
 from keju.site.script_data import script, write_changed
 from keju.site.statements import Statements
 from keju.texts import LANGUAGES
-from keju.translations import REPORT, Words
+from keju.words import Words
 
 _TEMPLATES = (
     "layout.html.j2", "parts.html.j2", "start.html.j2", "board.html.j2", "task.html.j2",
     "model.html.j2", "items.html.j2", "about.html.j2", "root.html.j2",
 )  # fmt: skip
 _FILES = ("common.js", "board.js", "items.js", "start.js", "root.js")
-_TEXT_OF_SCRIPT = re.compile(r'say\("([a-z0-9.-]+)"')
 _SHOWN = tuple(reversed(PROTOCOLS))
 """The protocols in the order of columns: the recommended one first."""
 
@@ -99,7 +97,7 @@ def write_pages(site: Site, out: Path) -> set[Path]:
     for board in site.boards:
         written |= set(_write_board_data(board, out))
     for language in LANGUAGES:
-        pages = _Pages(site, Words(language, (*REPORT, "site")))
+        pages = _Pages(site, Words(language))
         for path, text in pages.render():
             written.add(write_changed(out / language / path, text.encode()))
     root = _environment().get_template("root.html.j2").render(title=site.title)
@@ -110,7 +108,7 @@ def write_pages(site: Site, out: Path) -> set[Path]:
 def _write_board_data(board: Board, out: Path) -> Iterator[Path]:
     """Write the data of a board that is the same in both languages."""
     folder = BOARDS / board.of.id
-    groups = views(board, Words("en", (*REPORT, "site")))
+    groups = views(board, Words("en"))
     data = view_data(_reordered(board), groups, _printed(board))
     entries = [
         [
@@ -192,7 +190,8 @@ class _Pages:
         text = self._environment.get_template(template).render(
             site=self._site,
             _=self._words,
-            text=self._words.text,
+            n_=self._words.number,
+            p_=self._words.in_context,
             path=path,
             root="../" * (path.count("/") + 1),
             **fields,
@@ -242,10 +241,8 @@ class _Pages:
     def _script_words(self, *scripts: str) -> Markup:
         """The texts that scripts use, and the names of statuses and verdicts."""
         code = "".join(_asset(name).decode() for name in scripts)
-        ids = dict.fromkeys(_TEXT_OF_SCRIPT.findall(code))
         labels = {f"label {name}": self._words(name) for name in (*_STATUSES, *VERDICTS)}
-        found = self._words.sources(ids) | labels
-        return inert(found)
+        return inert(self._words.in_script(code) | labels)
 
 
 _STATUSES = ("answered", "empty", "truncated", "filtered", "failed")

@@ -13,7 +13,6 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
-from keju.messages import message
 from keju.reporting.stages import show_stage
 from keju.site.boards import Board, BoardNumbers, board_numbers, board_of, items_first
 from keju.site.bundle_files import BUNDLES, stored_summary, write_bundle_files
@@ -25,7 +24,7 @@ from keju.site.model_facts import FILE, Facts, read_model_facts
 from keju.site.pages import Site, write_pages
 from keju.site.records import FORMAT, BoardOfBundle, BundleSummary, Source
 from keju.site.statements import read_statements
-from keju.texts import LANGUAGES
+from keju.texts import LANGUAGES, _
 
 _MARKER, _NUMBERS = "keju-site.json", "numbers.json"
 ENDING = ".keju.zip"
@@ -97,9 +96,13 @@ def find_bundles(paths: Sequence[Path]) -> list[Path]:
         elif is_bundle(path):
             found.append(path)
         else:
-            raise UsageError(message("site.not-a-bundle", path=path))
+            raise UsageError("{} is neither a bundle nor a folder of bundles", path)
     if not found:
-        raise UsageError(message("site.no-bundles", ending=ENDING))
+        raise UsageError(
+            "no bundles found: no file is named, and no folder contains files that end in {}. "
+            "Create a bundle with: keju bundle RUN -o NAME.keju.zip",
+            ENDING,
+        )
     return found
 
 
@@ -107,9 +110,11 @@ def _check_folder(out: Path) -> None:
     """Check that a folder is new, empty or a site: other files must not be overwritten."""
     check_local(out)
     if out.exists() and not out.is_dir():
-        raise UsageError(message("site.not-a-folder", out=out))
+        raise UsageError("{} is not a folder. Choose another -o", out)
     if out.is_dir() and any(out.iterdir()) and not (out / _MARKER).is_file():
-        raise UsageError(message("site.folder-has-other-files", out=out))
+        raise UsageError(
+            "{} contains files that do not belong to a site of keju. Choose another -o", out
+        )
 
 
 def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSummary], int]:
@@ -118,7 +123,7 @@ def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSumma
     seen: set[str] = set()
     read = 0
     for number, path in enumerate(paths):
-        show_stage(message("site.stage-bundles"), number, len(paths))
+        show_stage(_("reading bundles"), number, len(paths))
         with open_bundle(path) as bundle:
             if bundle.sha256 in seen:
                 continue
@@ -149,7 +154,7 @@ def _boards(summaries: Mapping[Path, BundleSummary], facts: Facts, out: Path) ->
                 known[board.id] = board
     boards = []
     for number, (name, paths) in enumerate(of_board.items()):
-        show_stage(message("site.stage-boards"), number, len(of_board))
+        show_stage(_("computing leaderboards"), number, len(of_board))
         in_board = sorted((summaries[path] for path in paths), key=lambda each: each.source.sha256)
         first = min(paths, key=lambda path: items_first(summaries[path].source))
         _write_items(known[name], first, summaries[first], out)

@@ -109,10 +109,11 @@ class Translatable:
 
 
 class Text(str, Translatable):
-    """A sentence in the language that was current when it was made.
+    """A sentence in English.
 
     It is a text like any other, and keeps its template and values, so that it can be shown in
-    another language with `render`, and asserted by tests without its wording.
+    another language with `render`, and asserted by tests without its wording. Files, logs and the
+    Python API have English; the terminal and the pages show a text in their language.
 
     Attributes:
         template: the English sentence, with its fields in braces; the singular one.
@@ -145,9 +146,8 @@ class Text(str, Translatable):
         """The sentence with its values."""
         values = tuple(values)
         count = number if plural else None
-        sentence = _sentence(template, plural, number, context, language())
-        english = _sentence(template, plural, number, context, "en")
-        text = super().__new__(cls, _fill_or_english(english, sentence, values, count, language()))
+        sentence = _sentence(template, plural, number, context, "en")
+        text = super().__new__(cls, _fill(sentence, values, count, "en"))
         text.template, text.values, text.context = template, values, context
         text.hint = hint if isinstance(hint, Translatable) or not hint else Text(hint)
         text.plural, text.number = plural, number
@@ -224,6 +224,11 @@ def in_language(chosen: str, text: str, /, *values: object) -> str:
     return Text(text, values).render(chosen)
 
 
+def in_terminal(text: str) -> str:
+    """A text in the language of the terminal; a plain text as it is."""
+    return text.render(language()) if isinstance(text, Translatable) else text
+
+
 def in_english(text: str) -> str:
     """A text in English, for files that have one language."""
     return text.render("en") if isinstance(text, Translatable) else text
@@ -296,7 +301,7 @@ class JoinedText(str, Translatable):
     parts: tuple[str, ...]
 
     def __new__(cls, separator: Text, parts: Iterable[str]) -> Self:
-        """The texts with the separator of the current language."""
+        """The texts with the English separator."""
         parts = tuple(parts)
         text = super().__new__(cls, separator.join(parts))
         text.separator = separator
@@ -313,22 +318,9 @@ class JoinedText(str, Translatable):
         return type(self), (self.separator, self.parts)
 
 
-class StoredText(str, Translatable):
-    """An English text without a template from a file or another package.
-
-    The pages of `keju.translations` translate it by the texts that they recognise.
-    """
-
-    __slots__ = ()
-
-    def render(self, chosen: str) -> str:  # noqa: ARG002 - the same in each language
-        """The text as it is stored."""
-        return str(self)
-
-
 def recognised(text: str) -> str:
-    """A text with a template as it is, and one without as `StoredText`."""
-    return text if isinstance(text, Translatable) else StoredText(text)
+    """An English text of a file or another package, which may be a sentence of a catalogue."""
+    return text if isinstance(text, Translatable) else Text(text)
 
 
 def hint_of(text: str) -> str:

@@ -7,5 +7,5 @@ from keju.published import PaperFunctions
 PAPER = PaperFunctions(
     implied=implied_tables,
     rebuild=rebuild,
-    rebuilt_title="MCS-Bench's means, from the printed tasks (Illustration as printed)",
+    rebuilt_title=_("MCS-Bench's means, from the printed tasks (Illustration as printed)"),
 )

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from keju.building.choices.guessing import guess_blindly
 from keju.building.choices.making import normalise_option
 from keju.definitions import options_of
-from keju.errors import number_of
 from keju.items import Item, get_group
 from keju.statistics import groups_needed, holm, number_names, ratio_interval
+from keju.texts import _, n_, recognised
 
 LEVEL = 0.01
 """Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
@@ -152,8 +152,17 @@ def count_option_use(items: Iterable[Item]) -> list[OptionUse]:
 def describe_leaks(checks: Iterable[LeakCheck]) -> list[str]:
     """Describe each leak in a line."""
     return [
-        f"{check.task}: leak by {check.check}: {check.seen:.3g} against {check.expected:.3g} by "
-        f"chance in {number_of(check.questions, 'question')} (p {check.adjusted:.2g}); {check.note}"
+        n_(
+            "{}: leak by {}: {:.3g} against {:.3g} by chance in {n:,} question (p {:.2g}); {}",
+            "{}: leak by {}: {:.3g} against {:.3g} by chance in {n:,} questions (p {:.2g}); {}",
+            check.questions,
+            check.task,
+            recognised(check.check),
+            check.seen,
+            check.expected,
+            check.adjusted,
+            recognised(check.note),
+        )
         for check in checks
         if check.verdict == "leak"
     ]
@@ -237,7 +246,7 @@ def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
         normalise_option(option) for question in questions for option in question.options
     )
     if max(shown.values()) < _SHOWN:
-        return _CheckResult(0, note="no option is shown three times")
+        return _CheckResult(0, note=_("no option is shown three times"))
     if not _are_enough(questions):
         return _CheckResult(len(questions))
     texts, right, expected, drawn = _draw(
@@ -247,7 +256,7 @@ def _check_frequency(questions: Sequence[Question]) -> _CheckResult:
         if shown[text] >= _SHOWN
     )
     worst = int(np.argmax(drawn[0] ** 2 / expected))
-    note = f"{texts[worst]}: the answer {right[worst]:.0f} of {shown[texts[worst]]} times"
+    note = _("{}: the answer {:.0f} of {} times", texts[worst], right[worst], shown[texts[worst]])
     return _test_squares(drawn, expected, len(questions), note)
 
 
@@ -318,8 +327,8 @@ def _are_enough(questions: Sequence[Question]) -> bool:
 
 
 CHECKS: dict[str, Callable[[Sequence[Question]], _CheckResult]] = {
-    "longest": partial(_check_extreme, end=max, note="the longest option is the answer"),
-    "shortest": partial(_check_extreme, end=min, note="the shortest option is the answer"),
+    "longest": partial(_check_extreme, end=max, note=_("the longest option is the answer")),
+    "shortest": partial(_check_extreme, end=min, note=_("the shortest option is the answer")),
     "position": _check_position,
     "frequency": _check_frequency,
     "blind": _check_blind,

@@ -121,16 +121,7 @@ def _lines(audit: Audit, benchmark: str, *, is_paper: bool) -> tuple[str, ...]:
     if is_paper and (known := paper(benchmark).summary):
         lines = known.lines_zh if language() == "zh" else known.lines
         return tuple(line.replace("**", "") for line in lines)
-    return tuple(_summary_line(line) for line in summarise_audit(audit, benchmark))
-
-
-def _summary_line(line: str) -> str:
-    """A line of the summary in the current language, with the checks that it lists."""
-    if _chosen() == "en":
-        return line
-    start, found, checks = line.partition(_LISTED)
-    listed = words("zh").semicolon.join(translate(each) for each in checks[:-1].split("; "))
-    return translate(f"{start}{found}{listed}." if found else line).replace("; ", "；")
+    return tuple(map(translate, summarise_audit(audit, benchmark)))
 
 
 def _block(section: Section) -> Iterator[RenderableType]:

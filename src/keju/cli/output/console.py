@@ -15,10 +15,10 @@ from rich.text import Text
 
 from keju.errors import printable
 from keju.formatting import NOTHING
-from keju.texts import language, p_
+from keju.texts import in_terminal, language, p_
 
 if TYPE_CHECKING:
-    from keju.translations import Words
+    from keju.words import Words
 
 
 class PlainTable(Table):
@@ -104,14 +104,14 @@ def translate(text: str) -> str:
 @cache
 def _words() -> Words:
     # Imported only for Chinese: the table brings the metrics and the benchmarks.
-    from keju.translations import Words
+    from keju.words import Words
 
     return Words("zh")
 
 
 def format_literal(text: str) -> Text:
-    """A text shown literally, with terminal control characters made visible."""
-    return Text("\n".join(map(printable, text.split("\n"))))
+    """A text shown literally in the terminal's language, with control characters made visible."""
+    return Text("\n".join(map(printable, in_terminal(text).split("\n"))))
 
 
 def format_interval(

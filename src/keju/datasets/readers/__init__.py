@@ -218,12 +218,13 @@ def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], Options, list[str]]:
     """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
     if name == AUTO and "map" in given:
-        return FORMATS["mapped"], given, [f"read as mapped by {given['map']}"]
+        return FORMATS["mapped"], given, [_("read as mapped by {}", given["map"])]
     if name == AUTO and src.exists():
         reader, detection = find_best(Listing(src), FORMATS.list_usable())
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())
-        return reader, options, [f"read as {reader.name}{said}: {detection.what}"]
+        note = _("read as {}: {}", f"{reader.name}{said}", detection.what)
+        return reader, options, [note]
     if name == AUTO:
         raise UsageError("{}: no such file or folder", src)
     return FORMATS.find(name), given, []

@@ -25,7 +25,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import TranscriptionTask, transcription_task
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.images import EXTENSIONS
 from keju.items import Item, Line, Point
 from keju.settings import Settings
@@ -139,10 +139,19 @@ def read_hisdoc(src: Path, writer: DatasetWriter, settings: HisDocSettings) -> I
             "no page with text lines to import", file=src, hint="See: keju data formats hisdoc"
         )
     if empty:
-        pages_without = number_of(len(empty), "page")
-        yield f"{pages_without} without any text line, skipped: {join_names(empty)}"
+        yield n_(
+            "{n:,} page without any text line, skipped: {}",
+            "{n:,} pages without any text line, skipped: {}",
+            len(empty),
+            join_names(empty),
+        )
     if splits and (without := sorted({page.name for page in pages} - set(splits))):
-        yield f"{number_of(len(without), 'page')} in no split: {join_names(without)}"
+        yield n_(
+            "{n:,} page in no split: {}",
+            "{n:,} pages in no split: {}",
+            len(without),
+            join_names(without),
+        )
 
 
 def detect_hisdoc(listing: Listing) -> Detection | None:
@@ -151,21 +160,25 @@ def detect_hisdoc(listing: Listing) -> Detection | None:
     if texts:
         images = {path.stem for path in listing.images if path.parent.name in _IMAGES}
         roots = Counter(path.parent.parent.name or listing.root.name for path in texts)
-        what = (
-            f"M5HisDoc or MTHv2: {number_of(len(texts), 'page')} with text lines in "
-            f"{join_names(sorted(roots))}"
+        what = n_(
+            "M5HisDoc or MTHv2: {n:,} page with text lines in {}",
+            "M5HisDoc or MTHv2: {n:,} pages with text lines in {}",
+            len(texts),
+            join_names(sorted(roots)),
         )
-        return Detection(1, what, missing="" if images else "the images, in images/ or img/")
+        return Detection(1, what, missing="" if images else _("the images, in images/ or img/"))
     if any(path.parent.name == _CHARACTERS for path in listing.ending("txt")):
-        return Detection(0.9, "M5HisDoc with characters alone", missing=f"the folder {_TEXTS}")
+        what = _("M5HisDoc with characters alone")
+        return Detection(0.9, what, missing=_("the folder {}", _TEXTS))
     books = [path for path in listing.ending("pdf", "djvu") if path.parent.name == "books"]
     annotations = [path for path in listing.ending("json") if path.parent.name == "annos"]
     if annotations and (books or listing.named("book2im.py", "read_anno.py")):
-        what = (
-            f"HisDoc1B: {number_of(len(books), 'book')}, "
-            f"{number_of(len(annotations), 'annotation file')}"
+        what = _(
+            "HisDoc1B: {}, {}",
+            n_("{n:,} book", "{n:,} books", len(books)),
+            n_("{n:,} annotation file", "{n:,} annotation files", len(annotations)),
         )
-        return Detection(0.9, what, missing=f"{HISDOC1B}. {_HISDOC1B_HINT}")
+        return Detection(0.9, what, missing=_("{}. {}", HISDOC1B, _HISDOC1B_HINT))
     return None
 
 
@@ -261,7 +274,7 @@ def _note_halves(src: Path, pages: list[_Page], *, skip: bool) -> Iterator[str]:
         )
         if not skip:
             raise DataError(problem, file=src)
-        yield f"skipped {problem}"
+        yield _("skipped {}", problem)
 
 
 def _id(src: Path, page: _Page) -> str:

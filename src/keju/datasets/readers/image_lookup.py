@@ -20,6 +20,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import is_litter
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
+from keju.texts import _
 
 MOST_FILES = 500_000
 """Maximum number of images in an index; the largest known source has 230,000."""
@@ -237,10 +238,10 @@ def _stems(name: str) -> tuple[str, ...]:
 
 def _way(parts: Sequence[str], path: Path, size: int) -> str:
     if _folded(path.name) != _folded(parts[-1]):
-        return "under another suffix"
+        return _("under another suffix")
     if size == 1:
-        return "by their file name"
-    return "by the end of their path"
+        return _("by their file name")
+    return _("by the end of their path")
 
 
 def _folded(text: str) -> str:

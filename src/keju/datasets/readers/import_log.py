@@ -101,19 +101,31 @@ class ImportLog:
     def notes(self) -> Iterator[str]:
         """One line for each kind of fact that was recorded."""
         for encoding, files in self._encodings.items():
-            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            yield f"read as {encoding}: {next(iter(files))}{more}"
+            place: object = next(iter(files))
+            if len(files) > 1:
+                place = _("{} and {} more", place, len(files) - 1)
+            yield _("read as {}: {}", encoding, place)
         for way, names in self._matched.items():
             name, found = next(iter(names.items()))
-            several = "s" if len(names) > 1 else ""
-            yield f"{len(names)} image{several} found {way}: {name} as {found}"
+            yield n_(
+                "{n} image found {}: {} as {}",
+                "{n} images found {}: {} as {}",
+                len(names),
+                way,
+                name,
+                found,
+            )
         if self._doubtful:
             found, name = next(iter(self._doubtful.items()))
-            several = "s were" if len(self._doubtful) > 1 else " was"
-            yield (
-                f"{len(self._doubtful)} image{several} found for different paths: {found} for "
-                f"{self._first[found]} and {name}. Check whether an image of the same name is "
-                "missing"
+            yield n_(
+                "{n} image was found for different paths: {} for {} and {}. Check whether an "
+                "image of the same name is missing",
+                "{n} images were found for different paths: {} for {} and {}. Check whether an "
+                "image of the same name is missing",
+                len(self._doubtful),
+                found,
+                self._first[found],
+                name,
             )
         if self._lost:
             shown: str = join_clauses(self._lost_at)
@@ -132,11 +144,11 @@ class ImportLog:
                 for role, fields in used.items()
                 for each in [" and ".join(fields)]
             )
-            yield f"fields used: {', '.join(pairs)}"
+            yield _("fields used: {}", ", ".join(pairs))
         if kept:
-            yield f"fields kept as metadata: {', '.join(kept)}"
+            yield _("fields kept as metadata: {}", ", ".join(kept))
         if ignored:
-            yield f"fields ignored: {', '.join(ignored)}"
+            yield _("fields ignored: {}", ", ".join(ignored))
 
 
 def _are_alike(first: str, second: str) -> bool:

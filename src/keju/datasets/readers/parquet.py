@@ -22,10 +22,11 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.datasets.table import iter_items
-from keju.errors import DataError, number_of
+from keju.errors import DataError
 from keju.files import read_json
 from keju.items import ImageRef
 from keju.settings import Settings
+from keju.texts import _, n_
 
 LAYOUT = """\
 SRC/                      a folder
@@ -76,9 +77,10 @@ def read_parquet(src: Path, writer: DatasetWriter, settings: Settings) -> Iterat
             refs.append(new)
         writer.add(replace(item, images=tuple(refs)))
     if changed:
-        yield (
-            f"{number_of(len(changed), 'image differs', 'images differ')} from what the items "
-            "said; hashes are computed again"
+        yield n_(
+            "{n:,} image differs from what the items said; hashes are computed again",
+            "{n:,} images differ from what the items said; hashes are computed again",
+            len(changed),
         )
 
 
@@ -89,7 +91,7 @@ def detect_parquet(listing: Listing) -> Detection | None:
     if not rows or not {"id", "benchmark", "task"} <= set(rows[0]):
         return None
     finished = PurePosixPath(_MANIFEST) in listing.files
-    return Detection(1.0, "items of keju" + (" and a dataset.json" * finished))
+    return Detection(1.0, _("items of keju and a dataset.json") if finished else _("items of keju"))
 
 
 READER = Reader(

@@ -28,7 +28,7 @@ from keju.definitions import Task, options_in, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
 from keju.settings import Settings
-from keju.texts import _
+from keju.texts import _, n_
 
 LAYOUT = """\
 SRC                       a .tsv file, or a folder with .tsv files in it
@@ -93,17 +93,19 @@ def detect_vlmevalkit(listing: Listing) -> Detection | None:
     fitting = [columns for columns in fitting if columns & {"image", "image_path"}]
     if not fitting:
         return None
-    what = f"{len(files)} table{'s'[: len(files) > 1]} with VLMEvalKit's columns"
+    what = n_(
+        "{n} table with VLMEvalKit's columns", "{n} tables with VLMEvalKit's columns", len(files)
+    )
     if len(fitting) < len(heads):
         others = len(heads) - len(fitting)
-        return Detection(0.6, what, missing=f"the columns of VLMEvalKit in {others} .tsv files")
+        return Detection(0.6, what, missing=_("the columns of VLMEvalKit in {} .tsv files", others))
     if all("keju" in columns for columns in fitting):
-        return Detection(1.0, f"{what}, written by keju")
+        return Detection(1.0, _("{}, written by keju", what))
     stems = {file.stem for file in files}
     name = stems.pop() if len(stems) == 1 else ""
     if any(each.id == name for each in tasks()):
-        return Detection(0.95, f"{what}, task {name}", {"task": name})
-    return Detection(0.95, what, missing="the task of the questions: --option task=T7")
+        return Detection(0.95, _("{}, task {}", what, name), {"task": name})
+    return Detection(0.95, what, missing=_("the task of the questions: --option task=T7"))
 
 
 _NEEDED = frozenset({"index", "question", "answer"})

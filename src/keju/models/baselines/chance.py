@@ -11,6 +11,7 @@ from keju.files import sha256_bytes
 from keju.items import Request
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
+from keju.texts import _
 
 _YES_NO = ("Yes", "No")
 _CLOSED = frozenset({"letter", "yes-no", "probability"})
@@ -31,10 +32,10 @@ class Chance(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """Only requests with a closed set of answers are supported."""
         if request.form == "letter" and not request.choices:
-            return "no letters on offer to guess from"
+            return _("no letters on offer to guess from")
         if request.form in _CLOSED:
             return ""
-        return f"chance answers letters, yes-no and probabilities, not {request.form}"
+        return _("chance answers letters, yes-no and probabilities, not {}", request.form)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """One of the choices."""

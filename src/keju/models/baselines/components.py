@@ -17,6 +17,7 @@ from keju.models.baselines.base import Baseline
 from keju.models.lru import LruCache
 from keju.models.request_pixels import grey_image
 from keju.outlines import Grey, border_level
+from keju.texts import _
 
 _BOARD = 0.25
 """Share of the image: a foreground object of at least this size is a bone or plastron."""
@@ -50,8 +51,8 @@ class Components(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """Supports only counts and boxes of one image."""
         if request.form not in {"number", "boxes"}:
-            return f"components counts and gives boxes, no answer of the form {request.form}"
-        return "" if len(request.images) == 1 else "components looks at one image"
+            return _("components counts and gives boxes, no answer of the form {}", request.form)
+        return "" if len(request.images) == 1 else _("components looks at one image")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The boxes from top to bottom, in the requested convention, or their number.

@@ -12,6 +12,7 @@ from keju.files import sha256_bytes
 from keju.items import Item, Request
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
+from keju.texts import _
 
 _FORMS = frozenset({"letter", "yes-no", "number", "short", "probability"})
 
@@ -55,8 +56,10 @@ class Majority(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """A task without a reference split has no known majority."""
         if request.form not in _FORMS:
-            return f"answers of the form {request.form} have no majority"
-        return "" if self._answer(request) else "the dataset has no reference split for this task"
+            return _("answers of the form {} have no majority", request.form)
+        return (
+            "" if self._answer(request) else _("the dataset has no reference split for this task")
+        )
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The most frequent answer."""

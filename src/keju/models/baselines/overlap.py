@@ -11,6 +11,7 @@ from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
 from keju.models.baselines.question import NO_TEXT, asks_a_question, has_text, own_words, wording
 from keju.text import counted
+from keju.texts import _
 
 _FORMS = frozenset({"letter", "text", "short"})
 
@@ -39,14 +40,16 @@ class Overlap(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """Does not support requests without a text, without options, or without a question."""
         if request.form not in _FORMS:
-            return f"overlap chooses options and lines, no answer of the form {request.form}"
+            return _("overlap chooses options and lines, no answer of the form {}", request.form)
         if not has_text(request):
             return NO_TEXT
         if request.form != "letter":
             asks = asks_a_question(request)
-            return "" if asks else "overlap answers questions, and this task asks none of its own"
+            return (
+                "" if asks else _("overlap answers questions, and this task asks none of its own")
+            )
         found = len(options_in(wording(request)))
-        return "" if found and found == len(request.choices) else "no options in the prompt"
+        return "" if found and found == len(request.choices) else _("no options in the prompt")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """A letter or a line, or nothing."""

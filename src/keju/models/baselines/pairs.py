@@ -19,6 +19,7 @@ from keju.models.capabilities import Capabilities
 from keju.models.lru import LruCache
 from keju.models.request_pixels import grey_image
 from keju.outlines import Grey
+from keju.texts import _, both
 
 _T = TypeVar("_T")
 
@@ -88,10 +89,10 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
     def unsupported_reason(self, request: Request) -> str:
         """Supports only pairs of its own tasks."""
         if not request.candidate or len(request.images) != 2:
-            return f"{self.name} compares two pictures"
+            return _("{} compares two pictures", self.name)
         if not self._compares(request.task):
             known = sorted(each.id for each in tasks() if each.candidates == self._candidates)
-            return f"{self.name} compares pictures of {' and '.join(known)}"
+            return _("{} compares pictures of {}", self.name, both(known))
         return ""
 
     def _compares(self, task_id: str) -> bool:

@@ -7,8 +7,9 @@ import re
 from keju.definitions import Query, task
 from keju.items import TRUE_READING, Request
 from keju.text import counted
+from keju.texts import _
 
-NO_TEXT = "it needs a text: use --setting gold-text, or ocr+llm:ENGINE+baseline:NAME"
+NO_TEXT = _("it needs a text: use --setting gold-text, or ocr+llm:ENGINE+baseline:NAME")
 
 _BLANK = re.compile(r"\{[a-z_]+\}")
 _QUESTION = "{question}"

@@ -42,7 +42,7 @@ class Shuffled(WrappedModel):
     def unsupported_reason(self, request: Request) -> str:
         """As for the wrapped model; also tasks with only one group are not supported."""
         if request.item not in self._others:
-            return "the task has no image of another group to show"
+            return _("the task has no image of another group to show")
         return super().unsupported_reason(request)
 
     @property

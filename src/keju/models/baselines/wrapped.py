@@ -10,6 +10,7 @@ from keju.models.base import Answer, Model, ModelOptions
 from keju.models.capabilities import Capabilities, capabilities_of
 from keju.models.declarations import Role
 from keju.models.registry import open_model, role_of
+from keju.texts import _
 
 
 class WrappedModel:
@@ -61,7 +62,7 @@ class WrappedModel:
     def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""
         if not request.images or request.setting != "image":
-            return f"{self._kind} changes the images: use --setting image"
+            return _("{} changes the images: use --setting image", self._kind)
         return self.model.unsupported_reason(request)
 
     async def close(self) -> None:

@@ -15,7 +15,10 @@
     return node;
   };
   const words = JSON.parse(document.getElementById("views").textContent).words;
-  const say = (id, fields = {}) => words[id].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+  const say = (text, ...values) => {
+    let next = 0;
+    return (words[text] || text).replace(/\{(\d*)\}/g, (_, place) => values[place || next++]);
+  };
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const kindOf = (place) => data.kinds[data.items[place][1]];
 
@@ -77,11 +80,9 @@
 
   function showCount() {
     const wanted = pick("word").value.trim();
-    const shown = say("reporting.items-of-all",
-      { count: state.shown.length, total: data.items.length });
+    const shown = say("{} of {} items", state.shown.length, data.items.length);
     pick("count").textContent = wanted && state.read < data.items.length
-      ? say("reporting.answers-read-so-far",
-        { shown, count: state.read, total: data.items.length }) : shown;
+      ? say("{} · answers loaded so far: {} of {}", shown, state.read, data.items.length) : shown;
   }
 
   function valueOf(place, model) {
@@ -145,7 +146,7 @@
     });
     if (state.shown.length > state.limit) {
       const more = make("button", "",
-        say("reporting.show-more", { count: Math.min(200, state.shown.length - state.limit) }));
+        say("show {} more", Math.min(200, state.shown.length - state.limit)));
       more.type = "button";
       more.addEventListener("click", () => { state.limit += 200; drawList(); });
       const row = make("li");
@@ -186,15 +187,15 @@
       if (part === 0) box.append(make("span", "brk"));
       else if (part > 0) for (const c of truth.slice(at, at += part)) cell("eq", c, c);
       else if (part < 0)
-        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", say("reporting.missing", { character: c }));
+        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", say("missing: {}", c));
       else {
         const [kind, ...answer] = Array.from(part);
         for (const c of answer) {
-          if (kind === "i") cell("ins", "▁", c, say("reporting.added", { character: c }));
+          if (kind === "i") cell("ins", "▁", c, say("added: {}", c));
           else {
             const above = truth[at++];
-            if (kind === "v") cell("var", above, c, say("reporting.variant-for", { read: c, true: above }));
-            else cell("sub", above, c, say("reporting.read-for", { read: c, true: above }));
+            if (kind === "v") cell("var", above, c, say("variant: {} for {}", c, above));
+            else cell("sub", above, c, say("read {} for {}", c, above));
           }
         }
       }
@@ -276,21 +277,20 @@
     const count = (kind) => order.lines.filter((line) => line[5] === kind).length;
     const box = make("details", "orders");
     box.append(make("summary", "", item.order
-      ? say("reporting.order-of-lines",
-        { lines: order.lines.length, moved: count(1), across: count(2) })
-      : say("reporting.order-of-lines-as-read", { lines: order.lines.length })));
+      ? say("reading order: {} lines, {} out of order, {} across columns", order.lines.length, count(1), count(2))
+      : say("reading order: {} lines as they were read", order.lines.length)));
     box.addEventListener("toggle", () => {
       if (!box.open || box.children.length > 1) return;
       const both = make("div", "both");
       if (!item.order) {
-        both.append(drawOrder(item, order.lines, say("reporting.as-it-was-read"), order.size));
-        box.append(both, make("p", "soft", say("reporting.order-legend")));
+        both.append(drawOrder(item, order.lines, say("order as read"), order.size));
+        box.append(both, make("p", "soft", say("Numbers are the order.")));
         return;
       }
       const right = item.order.lines.map((line, index) => [...line, index, 0]);
-      both.append(drawOrder(item, order.lines, say("reporting.as-it-was-read")),
-        drawOrder(item, right, say("reporting.the-true-order")));
-      box.append(both, make("p", "soft", say("reporting.order-legend-of-errors")));
+      both.append(drawOrder(item, order.lines, say("order as read")),
+        drawOrder(item, right, say("reference order")));
+      box.append(both, make("p", "soft", say("Numbers show the order. Dashed and hatched: a line that is out of order. Square number and vertical hatching: a line across several reference lines. Arrow: the next line is not the next line of the reference.")));
     });
     return box;
   }
@@ -298,12 +298,12 @@
   function drawRanking(ranked) {
     const row = make("div", "ranking");
     if (ranked.tie) row.append(make("p", "soft",
-      say("reporting.ties-for-first", { count: ranked.tie })));
+      say("{} candidates or more tie for first", ranked.tie)));
     for (const one of ranked.shown) {
       const figure = make("figure", one.true ? "true" : "");
-      one.images.forEach((number) => figure.append(picture(number, say("reporting.candidate", { place: one.place }))));
-      const named = `${one.rank} ${say("reporting.candidate", { place: one.place })}`;
-      figure.append(make("figcaption", "", one.true ? say("reporting.belongs", { candidate: named }) : named));
+      one.images.forEach((number) => figure.append(picture(number, say("candidate {}", one.place))));
+      const named = `${one.rank} ${say("candidate {}", one.place)}`;
+      figure.append(make("figcaption", "", one.true ? say("{} ✓ relevant", named) : named));
       row.append(figure);
     }
     return row;
@@ -317,18 +317,18 @@
       if (title) span.title = title;
       head.append(span);
     };
-    if (answer.round) tag("tag", say("reporting.round", { number: answer.round }));
+    if (answer.round) tag("tag", say("round {}", answer.round));
     if (answer.status) tag("tag bad", answer.status);
     if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", answer.verdict);
     if (answer.taken && answer.taken[0]) {
       const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
-      tag("tag", say("reporting.taken", { answer: answer.taken[0] + from }));
+      tag("tag", say("extracted: {}", answer.taken[0] + from));
     }
     if (answer.pattern) {
       const [pattern, what] = data.patterns[answer.pattern];
       if ((data.doubtful[data.models[answer.m]] || []).includes(answer.pattern))
-        tag("tag", say("reporting.doubtful-reading-pattern", { pattern }), what);
-      else tag("tag bad", say("reporting.reading-pattern", { pattern }), what);
+        tag("tag", say("doubtful reading pattern: {}", pattern), what);
+      else tag("tag bad", say("reading pattern: {}", pattern), what);
     }
     part.append(head);
     const rows = new Map();
@@ -338,7 +338,7 @@
         rows.get(protocol).append(make("li", "", protocol));
       }
       const value = answer.values[index];
-      const text = value === null ? say("reporting.unscored") : percent(value);
+      const text = value === null ? say("unscored") : percent(value);
       const row = make("li", main ? "main" : "");
       const name = make("abbr", "", metric);
       name.title = definition;
@@ -347,17 +347,16 @@
     });
     part.append(...[...rows.values()].reverse());
     if (answer.reasons) part.append(make("p", "soft",
-      say("reporting.unscored-because",
-        { reasons: answer.reasons.join(say("reporting.clause-separator")) })));
+      say("unscored: {}", answer.reasons.join(say("; ")))));
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
     if (answer.order && (item.order || answer.order.size) && item.images.length) part.append(orderOf(item, answer.order));
-    if (answer.undrawn) part.append(make("p", "soft", say("reporting.order-not-drawn")));
+    if (answer.undrawn) part.append(make("p", "soft", say("The reading order cannot be drawn on the page, because the result is text without line boxes or the item has several images.")));
     if (answer.diff) {
-      part.append(make("p", "soft", say("reporting.truth-above-answer-below")),
+      part.append(make("p", "soft", say("reference above, answer below")),
         difference(item, answer.diff));
       const raw = make("details");
-      raw.append(make("summary", "", say("reporting.answer-as-it-came")),
+      raw.append(make("summary", "", say("unchanged response")),
         make("div", "plain", answer.text));
       part.append(raw);
     } else if (answer.text && !answer.ranked) {
@@ -369,22 +368,22 @@
       details.append(make("summary", "", title), make("div", "plain", text));
       part.append(details);
     };
-    more(say("reporting.content-as-returned"), answer.content);
-    more(say("reporting.reasoning-of-own-field"), answer.thought);
+    more(say("the content as it was returned, which official scores"), answer.content);
+    more(say("reasoning from a separate field"), answer.thought);
     return part;
   }
 
   async function drawItem() {
     const place = state.shown[state.at];
     if (place === undefined) {
-      panel.replaceChildren(make("p", "soft", say("reporting.no-item-fits")));
+      panel.replaceChildren(make("p", "soft", say("no matching item")));
       return;
     }
     let item;
     try {
       item = await details(place);
     } catch (error) {
-      panel.replaceChildren(make("p", "soft", say("reporting.not-readable", { error: error.message })));
+      panel.replaceChildren(make("p", "soft", say("not readable: {}", error.message)));
       return;
     }
     if (state.shown[state.at] === place) panel.replaceChildren(...drawn(place, item));
@@ -396,23 +395,22 @@
     if (item.images.length) {
       const pictures = make("div", item.gallery ? "gallery" : "");
       item.images.forEach((number, index) => {
-        if (item.gallery && index === 0) pictures.append(make("h4", "", say("reporting.asked-about")));
-        if (item.gallery && index === 1) pictures.append(make("h4", "", say("reporting.what-belongs-to-it")));
-        pictures.append(picture(number, say("reporting.picture-of", { number: index + 1, item: id })));
+        if (item.gallery && index === 0) pictures.append(make("h4", "", say("query image")));
+        if (item.gallery && index === 1) pictures.append(make("h4", "", say("relevant images")));
+        pictures.append(picture(number, say("image {} of {}", index + 1, id)));
       });
       view.append(pictures);
     }
     const side = make("div");
     if (item.unsent)
-      side.append(make("p", "soft", say("reporting.engines-sent-image-only")));
+      side.append(make("p", "soft", say("OCR engines are sent the image alone. The task's prompt for models:")));
     for (const [variants, text] of item.prompts || [["", item.question]]) {
-      if (variants) side.append(make("p", "soft", say("reporting.prompt-as-sent", { variants })));
+      if (variants) side.append(make("p", "soft", say("prompt as it was sent: {}", variants)));
       side.append(make("p", "question", text));
     }
     if (item.gallery) {
       side.append(make("p", "soft",
-        say("reporting.gallery-of-candidates",
-          { candidates: item.gallery, relevant: item.truth })));
+        say("one query image against {} candidates; {} are relevant", item.gallery, item.truth)));
     } else if (item.options.length) {
       const options = make("ul", "options");
       item.options.forEach((text, index) => {
@@ -423,7 +421,7 @@
       side.append(options);
     } else {
       const truth = make("details");
-      truth.append(make("summary", "", say("reporting.the-true-answer")),
+      truth.append(make("summary", "", say("reference")),
         item.no_truth ? make("p", "soft", item.no_truth) : make("div", "plain", item.truth));
       side.append(truth);
     }

@@ -9,8 +9,10 @@
     if (text !== undefined && text !== null) node.textContent = text;
     return node;
   };
-  const say = (id, fields = {}) =>
-    data.words[id].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+  const say = (text, ...values) => {
+    let next = 0;
+    return (data.words[text] || text).replace(/\{(\d*)\}/g, (_, place) => values[place || next++]);
+  };
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + percent(value));
 
@@ -49,28 +51,28 @@
   function drawStrata() {
     const kind = pick("stratum-kind").value;
     const tasks = data.breakdowns.filter((table) => table.kind === kind).map((table) => table.task);
-    fill(pick("stratum-task"), tasks, (task) => task || say("reporting.all-tasks"));
+    fill(pick("stratum-task"), tasks, (task) => task || say("all tasks"));
     const task = pick("stratum-task").value;
     const found = data.breakdowns.find((table) => table.kind === kind && table.task === task);
     const write = task ? percent : signed;
     pick("stratum-note").textContent = found.rows.length < found.of
-      ? say("reporting.rows-of-all", { count: found.rows.length, total: found.of }) +
-        say("reporting.hardest-easiest")
-      : say("reporting.count-of-rows", { count: found.of });
-    draw(pick("stratum-table"), [[kinds.get(kind), false], [say("reporting.items"), true], [say("reporting.mean"), true], ...models],
+      ? say("{} of {} rows", found.rows.length, found.of) +
+        say(": hardest and easiest")
+      : say("{} rows", found.of);
+    draw(pick("stratum-table"), [[kinds.get(kind), false], [say("items"), true], [say("mean"), true], ...models],
       found.rows.map(([name, items, mean, low, high, values]) => [name, items,
-        [write(mean), low === null ? "" : say("reporting.interval-bounds", { low: write(low), high: write(high) })],
+        [write(mean), low === null ? "" : say("{} to {}", write(low), write(high))],
         ...values.map(write)]));
   }
 
   function drawOptions() {
     const found = data.options.find((table) => table.task === pick("option-task").value);
     pick("option-note").textContent = found.rows.length < found.of
-      ? say("reporting.options-of-all", { count: found.rows.length, total: found.of })
-      : say("reporting.count-of-options", { count: found.of });
+      ? say("{} of {} options", found.rows.length, found.of)
+      : say("{} options", found.of);
     draw(pick("option-table"),
-      [[say("reporting.option"), false], [say("reporting.true"), true], ...models,
-        [say("reporting.taken-instead"), false], [say("reporting.wrongly-taken"), true]],
+      [[say("option"), false], [say("as reference"), true], ...models,
+        [say("chosen instead"), false], [say("wrongly chosen"), true]],
       found.rows.map(([name, items, rates, instead, wrongly]) =>
         [name, items, ...rates.map(percent), instead, wrongly]));
   }

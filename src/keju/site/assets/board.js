@@ -15,8 +15,7 @@
     node.textContent = percent(value);
     node.classList.toggle("none", value === null);
     if (bounds) {
-      const note = say("reporting.interval-bounds",
-        { low: percent(bounds[0]), high: percent(bounds[1]) });
+      const note = say("{} to {}", percent(bounds[0]), percent(bounds[1]));
       node.append(make("small", "", note));
     }
   }
@@ -76,9 +75,9 @@
     }
     for (const body of table.tBodies)
       body.hidden = !rows.some((row) => row.parentNode === body && !row.hidden);
-    const note = view.value ? ` · ${say("site.ranks-of-all-items")}` : "";
+    const note = view.value ? ` · ${say("Ranks are tested only over all items, not over a selection.")}` : "";
     document.getElementById("shown").textContent =
-      say("site.rows-shown", { count: shown, total: rows.length }) + note;
+      say("{} of {} rows", shown, rows.length) + note;
   }
 
   async function change() {
@@ -86,7 +85,7 @@
       data = await load(`data/boards/${table.dataset.board}/board`).catch(() => null);
       if (!data) {
         view.value = "";
-        document.getElementById("shown").textContent = say("site.not-loaded");
+        document.getElementById("shown").textContent = say("A file of this site could not be loaded. Load the page again, or check that the site is complete.");
         return;
       }
     }

@@ -13,7 +13,10 @@ const keju = (() => {
     if (text !== undefined && text !== null) node.textContent = text;
     return node;
   };
-  const say = (id, fields = {}) => words[id].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
+  const say = (text, ...values) => {
+    let next = 0;
+    return (words[text] || text).replace(/\{(\d*)\}/g, (_, place) => values[place || next++]);
+  };
   const percent = (value) => (value === null || value === undefined ? "–" : (100 * value).toFixed(1));
 
   function receive(key, data) {

@@ -26,8 +26,7 @@
   }
 
   function drawList() {
-    pick("count").textContent = say("site.items-shown",
-      { count: state.shown.length, total: places.length });
+    pick("count").textContent = say("{} of {} items", state.shown.length, places.length);
     const rows = state.shown.slice(0, state.limit).map((place) => {
       const link = make("a", "", "");
       link.href = address(place);
@@ -38,7 +37,7 @@
       return row;
     });
     if (state.shown.length > state.limit) {
-      const more = make("button", "", say("site.show-more"));
+      const more = make("button", "", say("Show more"));
       more.type = "button";
       more.addEventListener("click", () => {
         state.limit += LIMIT;
@@ -64,7 +63,7 @@
     const file = `${index[place.task][1]}-${shard}`;
     const head = make("div");
     head.append(make("h2", "", place.id), make("p", "soft", taskName(place.name)));
-    panel.replaceChildren(head, make("p", "soft", say("site.loading")));
+    panel.replaceChildren(head, make("p", "soft", say("Loading …")));
     const item = (await load(`${folder}/items/${file}`).catch(() => []))[at];
     const found = await Promise.all(bundles.map((bundle) =>
       load(`data/bundles/${bundle}/answers/${board}/${file}`).then((rows) => rows[at] || [])
@@ -76,7 +75,7 @@
       ...answers.map((answer) => draw(place, answer)));
   }
 
-  const missing = (found) => found.includes(null) ? [make("p", "notice", say("site.not-loaded"))] : [];
+  const missing = (found) => found.includes(null) ? [make("p", "notice", say("A file of this site could not be loaded. Load the page again, or check that the site is complete."))] : [];
 
   function describe(item) {
     if (!item) return [];
@@ -90,7 +89,7 @@
         list.append(...options.map((each) => make("li", "", each)));
         nodes.push(list);
       }
-      nodes.push(make("h3", "", say("site.reference")), make("div", "plain", reference || "–"));
+      nodes.push(make("h3", "", say("Reference")), make("div", "plain", reference || "–"));
       if (metadata.length)
         nodes.push(make("p", "soft", metadata.map((pair) => pair.join(": ")).join(" · ")));
     } else {
@@ -98,17 +97,17 @@
       if (known.length) nodes.push(make("p", "soft", known.join(" · ")));
     }
     const hashes = make("details");
-    hashes.append(make("summary", "", say("site.hashes")),
-      make("p", "mono", `${say("site.item-hash")} ${hash}`));
-    if (group) hashes.append(make("p", "mono", `${say("site.group")} ${group}`));
-    for (const each of images) hashes.append(make("p", "mono", `${say("site.image")} ${each}`));
+    hashes.append(make("summary", "", say("Hashes")),
+      make("p", "mono", `${say("Item with its reference, SHA-256")} ${hash}`));
+    if (group) hashes.append(make("p", "mono", `${say("Group")} ${group}`));
+    for (const each of images) hashes.append(make("p", "mono", `${say("Image")} ${each}`));
     return [...nodes, hashes];
   }
 
   function table(place, answers) {
     const metrics = index[place.task][2];
     const grid = make("table");
-    grid.append(make("caption", "", say("site.scores-of-item")));
+    grid.append(make("caption", "", say("Scores of this item")));
     const top = make("tr");
     const column = (cls, text, note) => {
       const cell = make("th", cls, text);
@@ -116,7 +115,7 @@
       if (note) cell.append(make("small", "", note));
       top.append(cell);
     };
-    column("", say("reporting.model"));
+    column("", say("model"));
     metrics.forEach(([protocol, metric]) => column("num", metric, protocol));
     const body = make("tbody");
     for (const [entry, round, , values] of answers) {
@@ -140,7 +139,7 @@
     const scroll = make("div", "scroll");
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
-    scroll.setAttribute("aria-label", say("site.scores-of-item"));
+    scroll.setAttribute("aria-label", say("Scores of this item"));
     scroll.append(grid);
     return [scroll];
   }
@@ -159,10 +158,10 @@
     if (text && entries[order.get(entry)]?.[4]) {
       box.append(make("div", "plain", text));
       if (length > text.length)
-        box.append(make("p", "soft", say("site.answer-cut", { count: text.length, total: length })));
-      if (extracted) box.append(make("p", "soft", say("site.extracted", { answer: extracted })));
+        box.append(make("p", "soft", say("The first {} of {} characters; the bundle contains the whole answer.", text.length, length)));
+      if (extracted) box.append(make("p", "soft", say("Extracted answer: {}", extracted)));
     } else if (text && length)
-      box.append(make("p", "mono", say("site.answer-hash", { count: length, hash: text })));
+      box.append(make("p", "mono", say("{} characters, SHA-256 {}", length, text)));
     if (reason) box.append(make("p", "soft", reason));
     return box;
   }
@@ -180,7 +179,7 @@
     const place = id === null ? state.shown[0]
       : places.find((each) => each.name === task && each.id === id);
     if (place) open(place);
-    else pick("item").replaceChildren(make("p", "", say("site.no-such-item")));
+    else pick("item").replaceChildren(make("p", "", say("This board has no such item.")));
   }
 
   let turn = 0;

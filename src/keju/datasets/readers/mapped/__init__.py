@@ -22,7 +22,7 @@ from keju.datasets.readers.mapped.records import (
 )
 from keju.datasets.readers.tables import SUFFIXES, Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import sha256_file
 from keju.settings import Settings
 from keju.texts import _, n_
@@ -77,7 +77,9 @@ def read_mapped(src: Path, writer: DatasetWriter, settings: MappedSettings) -> I
         every = list(rows)
         rows = named = _named(every, files, mapping)
         if left := len(every) - len(named):
-            yield f"skipped {left} of {len(every)} records, since [source] names does not match"
+            yield _(
+                "skipped {} of {} records, since [source] names does not match", left, len(every)
+            )
     columns = columns_of(rows)
     _check_columns(file, mapping, columns)
     parts = _Parts(mapping, files, columns)
@@ -154,11 +156,17 @@ def _add_all(
                 ),
             )
             raise DataError(problem, file=src)
-        yield f"skipped {number_of(count, 'record')} with missing files: {names}"
+        yield n_(
+            "skipped {n:,} record with missing files: {}",
+            "skipped {n:,} records with missing files: {}",
+            count,
+            names,
+        )
     if without_answer:
-        yield (
-            f"{number_of(without_answer, 'item')} without an answer: they can be run, but not "
-            "scored"
+        yield n_(
+            "{n:,} item without an answer: they can be run, but not scored",
+            "{n:,} items without an answer: they can be run, but not scored",
+            without_answer,
         )
 
 

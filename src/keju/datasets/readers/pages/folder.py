@@ -37,11 +37,11 @@ from keju.datasets.readers.pages.unpaired import Unpaired
 from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 from keju.settings import Settings
-from keju.texts import _, n_, using
+from keju.texts import _, both, n_
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -156,7 +156,12 @@ def _read(
                 writer.add(item)
     problems.check()
     if blank:
-        yield f"imported as blank: {number_of(len(blank), 'page', 'pages')}: {join_names(blank)}"
+        yield n_(
+            "imported as blank: {n:,} page: {}",
+            "imported as blank: {n:,} pages: {}",
+            len(blank),
+            join_names(blank),
+        )
 
 
 def _left(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
@@ -312,26 +317,24 @@ def detect_pages(listing: Listing) -> Detection | None:
 
 
 def _name_missing_texts(count: int, total: int) -> str:
-    """The texts that are missing; English in JSON, whatever the language of the terminal."""
-    with using("en"):
-        return _(
-            "the .txt file of {} of {} images (or skip them: --option skip-missing=yes)",
-            count,
-            total,
-        )
+    return _(
+        "the .txt file of {} of {} images (or skip them: --option skip-missing=yes)", count, total
+    )
 
 
 def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:
     """The content of a directory, e.g. ``2 PDF files with texts``."""
-    kinds = {"PDF file": ("pdf",), "TIFF file": ("tif", "tiff")}
-    stems = {
-        kind: {path.with_suffix("") for path in listing.ending(*suffixes)}
-        for kind, suffixes in kinds.items()
-    }
-    counts = {kind: sum(stem in found for stem in paired) for kind, found in stems.items()}
-    counts["page image"] = sum(not any(stem in each for each in stems.values()) for stem in paired)
-    parts = [f"{n:,} {kind}{'s'[: n > 1]}" for kind, n in counts.items() if n]
-    return f"{' and '.join(parts)} with texts (.txt) of the same name"
+    pdf_stems = {path.with_suffix("") for path in listing.ending("pdf")}
+    tiff_stems = {path.with_suffix("") for path in listing.ending("tif", "tiff")}
+    pdfs = sum(stem in pdf_stems for stem in paired)
+    tiffs = sum(stem in tiff_stems for stem in paired)
+    images = sum(stem not in pdf_stems | tiff_stems for stem in paired)
+    parts = [
+        n_("{n:,} PDF file", "{n:,} PDF files", pdfs) if pdfs else "",
+        n_("{n:,} TIFF file", "{n:,} TIFF files", tiffs) if tiffs else "",
+        n_("{n:,} page image", "{n:,} page images", images) if images else "",
+    ]
+    return _("{} with texts (.txt) of the same name", both(filter(None, parts)))
 
 
 def _detect_file(listing: Listing) -> Detection | None:
@@ -339,8 +342,10 @@ def _detect_file(listing: Listing) -> Detection | None:
     if listing.src.suffix.casefold() not in {".pdf", ".tif", ".tiff"}:
         return None
     if listing.src.with_suffix(".txt").is_file():
-        return Detection(0.8, f"the pages of {listing.src.name} with a .txt file of the same name")
-    return Detection(0.5, f"the pages of {listing.src.name}, without texts", {"texts": "no"})
+        what = _("the pages of {} with a .txt file of the same name", listing.src.name)
+        return Detection(0.8, what)
+    what = _("the pages of {}, without texts", listing.src.name)
+    return Detection(0.5, what, {"texts": "no"})
 
 
 def _without_texts(listing: Listing) -> Detection | None:
@@ -349,14 +354,14 @@ def _without_texts(listing: Listing) -> Detection | None:
     if not pdfs and _page_sized(listing):
         folders = {path.parent for path in listing.images}
         texts = [path for path in listing.ending("txt") if path.parent in folders]
-        count = number_of(len(listing.images), "image")
+        count = n_("{n:,} image", "{n:,} images", len(listing.images))
         if [path for path in texts if path.stem.casefold() not in _ABOUT]:
             # Texts of other names: the import names them, with the command that renames them.
-            return Detection(0.5, f"{count} as large as pages, beside texts of other names")
-        return Detection(0.5, f"{count} as large as pages, without texts", {"texts": "no"})
+            return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
+        return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
     if not pdfs or listing.ending("txt") or listing.images:
         return None
-    what = f"{len(pdfs)} PDF file{'s'[: len(pdfs) > 1]} without texts"
+    what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
     return Detection(0.5, what, {"texts": "no"})
 
 

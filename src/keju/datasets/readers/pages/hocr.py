@@ -22,9 +22,11 @@ from keju.datasets.readers.pages.page_items import (
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around
+from keju.datasets.readers.pages.xml_roots import count_images
 from keju.datasets.readers.xml_parsing import MAX_BYTES, box_around, join_words, number, points
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
+from keju.texts import _, n_
 
 _LINES = frozenset(
     {"ocr_line", "ocrx_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"}
@@ -286,9 +288,11 @@ def _detect(listing: Listing) -> Detection | None:
     found = [*listing.ending("hocr"), *(path for path in pages if is_hocr(listing.head(path)))]
     if not found:
         return None
-    images = len(listing.images)
-    what = f"{len(found)} hOCR file{'s'[: len(found) > 1]}, "
-    what += f"{images or 'no'} image{'s'[: images != 1]}"
+    what = _(
+        "{}, {}",
+        n_("{n} {} file", "{n} {} files", len(found), "hOCR"),
+        count_images(len(listing.images)),
+    )
     return Detection(len(found) / (len(found) + len(listing.ending("xml", "txt"))), what)
 
 

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from keju.datasets.readers.base import Detection
 from keju.datasets.readers.listing import Listing
+from keju.texts import _, n_
 
 COMPANIONS = frozenset({"mets", "trpDocMetadata"})
 """Root elements of files that exporters write beside the pages."""
@@ -37,23 +38,34 @@ def detect_pages(root: str, name: str) -> Callable[[Listing], Detection | None]:
         others = {key: count for key, count in roots.items() if key not in known}
         found = len(listing.ending("xml"))
         folders = len({path.parent for path in listing.ending("xml")})
-        what = f"{found} {name} file{'s'[: found > 1]} in {folders} folder{'s'[: folders > 1]}"
-        what += f", {len(listing.images) or 'no'} image{'s'[: len(listing.images) != 1]}"
+        what = _(
+            "{} in {}, {}",
+            n_("{n} {} file", "{n} {} files", found, name),
+            n_("{n} folder", "{n} folders", folders),
+            count_images(len(listing.images)),
+        )
         missing = _units(listing) if root == "alto" else ""
         if others:
             kinds = ", ".join(f"<{key}>" for key in others)
-            missing = f"a folder of {name} alone: some of the XML files have the root {kinds}"
+            missing = _("a folder of {} alone: some of the XML files have the root {}", name, kinds)
         share = roots[root] / (roots[root] + sum(others.values()))
         return Detection(share, what, missing=missing)
 
     return detect
 
 
+def count_images(number: int) -> str:
+    """How many images there are beside the files, for a detection."""
+    return n_("{n} image", "{n} images", number) if number else _("no images")
+
+
 def _units(listing: Listing) -> str:
     for path in _sample(listing)[:5]:
         unit = _MEASURE.search(_text(listing, path))
         if unit and unit[1] in _NO_PIXELS:
-            return f"the resolution of the scans, since lengths are in {unit[1]}: --option dpi=300"
+            return _(
+                "the resolution of the scans, since lengths are in {}: --option dpi=300", unit[1]
+            )
     return ""
 
 
