@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from string import Formatter
 
 import pytest
+from keju.messages import message
 
 import keju.texts
 from keju.errors import DataError, UsageError, english_problem
-from keju.messages import message
 from keju.texts import (
     JoinedText,
     Text,

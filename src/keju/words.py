@@ -11,6 +11,7 @@ import re
 from typing import Literal, get_args
 
 from keju.definitions import definitions, folder_of, name_in_chinese, task
+from keju.encoders.folder import unavailable_reasons
 from keju.errors import UsageError
 from keju.scoring import metrics
 from keju.texts import JoinedText, Text, Translatable, add_translations, n_, p_
@@ -107,6 +108,8 @@ class Words:
             if len(parts) > 1:
                 shown = [*map(self._translate, parts)]
                 return text if shown == parts else chinese.join(shown)
+        if reason := unavailable_reasons().get(text):
+            return self(reason)
         return name_in_chinese(text) or _rules_of_plugins().get(text, text)
 
 

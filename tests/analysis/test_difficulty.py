@@ -6,13 +6,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from keju.messages import message
 from lxml import html
 
 from keju.analysis.difficulty import ExcludedModels, difficulty
 from keju.analysis.run_set import load_runs
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
-from keju.messages import message
 from keju.reporting.page import write_report
 from keju.running import run
 from keju.runs import RunFolder

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from keju.messages import message
 from msgspec.structs import replace
 
 from keju.analysis.human_rows import with_people
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
-from keju.messages import message
 from keju.reporting.leaderboard_cells import time_text
 from keju.running import ResponseStore
 from keju.runs import RunFolder

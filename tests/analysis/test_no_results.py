@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from keju.messages import message
 from lxml import html
 
 from keju.analysis.no_results import no_results
@@ -13,7 +14,6 @@ from keju.analysis.run_set import load_runs
 from keju.cli.output.run_summary import failure_lines, run_table
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
-from keju.messages import message
 from keju.reporting.conclusions import conclusion_lines
 from keju.reporting.page import Report, write_report
 from keju.running import run

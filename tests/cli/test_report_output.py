@@ -5,12 +5,12 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
+from keju.messages import Message
 from rich.console import Console
 from typer.testing import CliRunner
 
 from keju.cli.app import app, program
 from keju.cli.page_progress import stage_bar
-from keju.messages import Message
 from keju.reporting.page import write_report
 from keju.reporting.stages import show_stage, showing_stages
 from keju.runs import RunFolder

@@ -6,6 +6,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 import pytest
+from keju.messages import message
 
 from keju.cli.app import note, say
 from keju.datasets.readers.base import check_name, join_names
@@ -14,7 +15,6 @@ from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
 from keju.errors import DataError
-from keju.messages import message
 from keju.texts import recognised, using
 
 ENGLISH = re.compile(r"\b(the|is|are|of|not|no|with|for|and|or|since|more|which|it|them|here)\b")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
 from keju.messages import templates
+
 from keju.texts import LANGUAGES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,9 +6,10 @@ import ast
 import re
 from pathlib import Path
 
+from keju.messages import templates
+
 import keju
 from keju.judging.asking import OUTPUT_RULE as JUDGEMENT_RULE
-from keju.messages import templates
 from keju.models import model_kinds
 from keju.running.plan_records import OUTPUT_RULE, TEXT_RULE
 from keju.scoring.aggregate import one_sided_note

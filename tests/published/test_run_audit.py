@@ -225,8 +225,10 @@ def test_pairs_that_could_not_be_read_are_no_constant_answer():
     one_sided = one_sided_note(yes=True)
     metrics = tuple(
         MetricResult(metric=name, value=0.5, without_failures=0.5, item_mean=0.5, items=3,
-                     scored=3, note=each)
-        for name, each in {"a": note, "b": one_sided, "c": f"{one_sided}; {note}", "d": ""}.items()
+                     scored=3, one_sided=one, unranked_pairs=pairs)
+        for name, one, pairs in (
+            ("a", "", note), ("b", one_sided, ""), ("c", one_sided, note), ("d", "", "")
+        )
     )  # fmt: skip
     task = TaskResult(task="T7", query="", metrics=metrics, items=3, statuses={}, verdicts={})
     result = Result(model="m", setting="image", protocol="strict", tasks=(task,), benchmarks=())

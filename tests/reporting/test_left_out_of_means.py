@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from keju.messages import message
 from lxml import html
 
 from keju.analysis.blank_pages import invented_lines
 from keju.analysis.breakdowns import breakdowns
 from keju.analysis.no_results import in_no_mean
 from keju.analysis.run_set import load_runs
-from keju.messages import message
 from keju.reporting.page import write_report
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK

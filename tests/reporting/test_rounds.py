@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from keju.messages import message
 
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
 from keju.analysis.task_tables import task_tables
 from keju.items import Item, Response
-from keju.messages import message
 from keju.reporting.row_cells import counted_items, task_cells
 from keju.reporting.view import build_view
 from keju.runs import RunFolder, RunManifest

@@ -14,6 +14,7 @@ from keju.definitions import benchmark_title, tasks
 from keju.items import Protocol
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval
+from keju.texts import join_clauses, recognised
 
 
 class TaskValue(NamedTuple):
@@ -153,7 +154,7 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
     for (model, protocol), result in results.items():
         for each in result.tasks:
             for metric in each.metrics:
-                unscored = "; ".join(metric.unscored)
+                unscored = join_clauses(map(recognised, metric.unscored))
                 declared = metric_of_task(each.task, each.query, protocol, metric.metric)
                 yield MetricRow(
                     model=model,

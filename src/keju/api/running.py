@@ -11,11 +11,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard
 
-from rich.console import Console
-
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of, text_of, texts_of
 from keju.api.runs import Run
+from keju.console import Console
 from keju.datasets import Dataset, mini
 from keju.models import Model
 from keju.models.cluster_engine import on_ray

@@ -27,7 +27,7 @@ from keju.clusters import count_cores, start_ray
 from keju.errors import DataError, PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from keju.console import Console
 
 EngineName = Literal["native", "ray"]
 

@@ -49,7 +49,7 @@ from keju.errors import DataError, UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.local_paths import check_local
 from keju.registry import Plugin
-from keju.texts import _, n_
+from keju.texts import _, n_, recognised
 
 FORMAT = "keju-build-1"
 _BUILD = "build.json"
@@ -323,7 +323,7 @@ def _report_stage(folder: str, name: str, within: str, done: StepResult, say: Sa
             )
         )
     for line in done.record.notes:
-        say(f"    {line}")
+        say(_("    {}", recognised(line)))
     return StageRecord(
         name=name,
         folder=place,

@@ -13,7 +13,6 @@ from typing import Annotated, Any, NoReturn
 
 import msgspec
 import typer
-from rich.console import Console
 from typer.exceptions import TyperException
 
 from keju import __version__
@@ -22,6 +21,7 @@ from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
 from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help
 from keju.cli.line_breaks import break_between_characters
+from keju.console import Console
 from keju.errors import KejuError, UsageError, printable, shortened
 from keju.files import encode_stored
 from keju.local_paths import check_local, shell_quoted

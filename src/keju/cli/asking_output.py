@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 
 from keju.cli.app import out, say
-from keju.texts import _, n_
+from keju.texts import _, join_parts, n_
 
 if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
@@ -111,4 +111,4 @@ def _failure_lines(summary: RunSummary, folder: Path) -> Iterator[str]:
     counts = [_("{:,} failed", summary.failures)] * bool(summary.failures)
     counts += [_("{:,} without a response yet", summary.left)] * bool(summary.left)
     if summary.advice:
-        yield _("{}. {}", ", ".join(counts), summary.advice)
+        yield _("{}. {}", join_parts(counts), summary.advice)

@@ -60,8 +60,8 @@ def check(
         for protocol in ("official", "strict"):
             if metrics := getattr(each.query, protocol):
                 say(f"  {protocol}: {', '.join(metrics)}")
-        say("  " + _describe_answer(each))
-        say("  " + _("prompt:"))
+        say(_("  {}", _describe_answer(each)))
+        say(_("  prompt:"))
         for line in each.text.splitlines():
             say(f"    {line}")
     name = f"{definition.name} {definition.version}"

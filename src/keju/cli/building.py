@@ -29,7 +29,7 @@ from keju.cli.permission import SendRestricted, permission
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names
 from keju.registry import PluginError
 from keju.settings import convert_settings, get_description, is_table, unwrap_type
-from keju.texts import _, language, n_, translator
+from keju.texts import _, in_terminal, language, n_, recognised, translator
 
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
@@ -191,11 +191,12 @@ def sources(
 
 def _say_keys(keys: Iterable[Key]) -> None:
     for key in keys:
-        say(f"  {key.name} ({key.description}): {translator(language())(key.summary)}")
+        kind, summary = in_terminal(key.description), translator(language())(key.summary)
+        say(f"  {key.name} ({kind}): {summary}")
 
 
 def _describe_format(reader: Reader[Any]) -> str:
-    return _("a format of data import: {}", translator(language())(reader.what))
+    return in_terminal(_("a format of data import: {}", recognised(reader.what)))
 
 
 def say_built(made: DatasetManifest, folder: Path, *, existed: bool = False) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
 from rich.table import Table
 
 from keju.analysis.labels import higher_is_better, metric_label
 from keju.cli.output.console import name_columns, plain_table, translate
+from keju.console import Console
 from keju.datasets import mini
 from keju.definitions import paper_tasks, tasks
 from keju.formatting import NOTHING, percent

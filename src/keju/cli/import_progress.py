@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from keju.console import Console
 from keju.datasets.import_progress import ImportProgress, showing_progress
 from keju.datasets.readers.listing import Listing
-from keju.texts import _, n_
+from keju.texts import _, in_terminal, n_
 
 LINE_EVERY = 10.0
 """Seconds between two lines where standard error is not a terminal."""
@@ -34,7 +34,7 @@ def import_display(src: Path, console: Console, every: float = LINE_EVERY) -> It
 @contextmanager
 def _bar(src: Path, console: Console) -> Iterator[None]:
     columns = (
-        TextColumn(_("importing")), BarColumn(),
+        TextColumn(in_terminal(_("importing"))), BarColumn(),
         TextColumn("{task.fields[line]}", markup=False), TimeElapsedColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bars:
@@ -42,7 +42,7 @@ def _bar(src: Path, console: Console) -> Iterator[None]:
         bars.update(task, total=_files(src))
 
         def show(progress: ImportProgress) -> None:
-            bars.update(task, completed=progress.files, line=in_words(progress))
+            bars.update(task, completed=progress.files, line=in_terminal(in_words(progress)))
 
         with showing_progress(show):
             yield
@@ -58,8 +58,7 @@ def _lines(console: Console, every: float) -> Iterator[None]:
         if now - said >= every:
             said = now
             counts = in_words(progress)
-            said_now = _("importing: {}", counts)
-            console.print(said_now, markup=False, soft_wrap=True)
+            console.print(_("importing: {}", counts), markup=False, soft_wrap=True)
 
     with showing_progress(show):
         yield

@@ -19,7 +19,7 @@ from keju.cli.options import (
 )
 from keju.errors import UsageError
 from keju.items import UNKNOWN
-from keju.texts import _, language, n_, p_, translator
+from keju.texts import _, in_terminal, language, n_, p_, translator
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")]
 MapFile = Annotated[
@@ -228,23 +228,22 @@ def formats(
         ]  # fmt: skip
         heads = (_("import"), _("export"))
         for title, known in zip(heads, (read, written), strict=True):
-            out.print(f"[b]{title}[/b]")
+            out.print(f"[b]{in_terminal(title)}[/b]")
             for name, what in known:
                 say(f"  {name:{width}}  {what}")
         say(_("Next: keju data formats FORMAT shows the files and options of one format;"))
         say(_("      keju data detect SRC reports the format of a file or folder"))
     if reader := FORMATS.get(form):
         plugin = FORMATS.get_plugin(form)
-        title, what = _("import"), translate(reader.what)
-        out.print(f"[b]{title} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
+        what, head = translate(reader.what), in_terminal(_("import"))
+        out.print(f"[b]{head} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
         for line in translate(reader.layout.strip()).splitlines():
             say(f"    {line}")
         for name, text in reader.every_option.items():
             say(f"    --option {name}=…  {translate(text)}")
     if writer := WRITTEN.get(form):
-        title = _("export")
-        what = translate(writer.what)
-        out.print(f"[b]{title} {writer.name}[/b]  {what}")
+        what, head = translate(writer.what), in_terminal(_("export"))
+        out.print(f"[b]{head} {writer.name}[/b]  {what}")
         for line in translate(writer.layout.strip()).splitlines():
             say(f"    {line}")
 
@@ -259,7 +258,7 @@ def validate_(dataset: DatasetPath) -> None:
     counts: Counter[str] = Counter()
     for finding in validate(dataset):
         counts[finding.severity] += 1
-        say(str(finding))
+        say(finding.line)
     errors, warnings, notices = (counts[each] for each in ("error", "warning", "notice"))
     if notices:
         line = _(

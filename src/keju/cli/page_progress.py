@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,8 +16,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from keju.console import Console
 from keju.reporting.stages import showing_stages
-from keju.texts import _
+from keju.texts import _, in_terminal
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def page_bar(console: Console) -> Iterator[Callable[[int, int], None] | None]:
         return
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(_("writing pages"), total=None)
+        task = bar.add_task(in_terminal(_("writing pages")), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
@@ -47,7 +47,7 @@ def stage_bar(console: Console) -> Iterator[None]:
             if stage not in tasks:
                 for task in tasks.values():
                     bar.update(task, visible=False)
-                tasks[stage] = bar.add_task(stage, total=total or None)
+                tasks[stage] = bar.add_task(in_terminal(stage), total=total or None)
             bar.update(tasks[stage], completed=done)
 
         with showing_stages(show):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from keju.errors import printable
 from keju.texts import Text, _
 
 Severity = Literal["error", "warning", "notice"]
 
 
 class Finding(NamedTuple):
-    """One finding. As text it is one line."""
+    """One finding."""
 
     severity: Severity
     item: str
@@ -24,15 +23,15 @@ class Finding(NamedTuple):
         """The finding with the hint of a message."""
         return cls(severity, item, problem, as_sentence(problem.hint))
 
-    def __str__(self) -> str:
+    @property
+    def line(self) -> str:
+        """The finding in one line."""
         __, item, problem, hint = self
         if self.severity == "error":
-            line = _("error: {}: {}. {}", item, problem, hint)
-        elif self.severity == "warning":
-            line = _("warning: {}: {}. {}", item, problem, hint)
-        else:
-            line = _("notice: {}: {}. {}", item, problem, hint)
-        return printable(" ".join(line.split()))
+            return _("error: {}: {}. {}", item, problem, hint)
+        if self.severity == "warning":
+            return _("warning: {}: {}. {}", item, problem, hint)
+        return _("notice: {}: {}. {}", item, problem, hint)
 
 
 def as_sentence(hint: str) -> str:
@@ -52,7 +51,9 @@ class NameCount:
         self.first = self.first if self.count else name
         self.count += 1
 
-    def __str__(self) -> str:
+    @property
+    def text(self) -> str:
+        """The first name, and how many more there are."""
         if self.count < 2:
             return self.first
         return _("{} and {} more", self.first, self.count - 1)

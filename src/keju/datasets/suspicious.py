@@ -240,7 +240,7 @@ class SuspiciousTexts:
         """Yield the problems of the items that were added."""
         yield from self._damaged
         for fault, names in self._faults.values():
-            yield Finding.of("warning", str(names), fault)
+            yield Finding.of("warning", names.text, fault)
         same: dict[bytes, list[_Owner]] = {}
         for owner in self._ordered_owners():
             same.setdefault(owner.counted, []).append(owner)

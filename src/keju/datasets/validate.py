@@ -48,7 +48,7 @@ class _Picture(NamedTuple):
 
     @property
     def place(self) -> str:
-        return f"{self.items}: {self.ref.path}"
+        return _("{}: {}", self.items.text, self.ref.path)
 
 
 def _import_again() -> str:
@@ -121,7 +121,7 @@ class _Summary:
                 follows,
                 hint="Import again with the images beside it, if you have them",
             )
-            yield Finding.of("notice", str(names), problem)
+            yield Finding.of("notice", names.text, problem)
         for (name, what), names in self._waiting.items():
             if what == "boxes":
                 problem = _(
@@ -141,13 +141,13 @@ class _Summary:
                         "review)"
                     ),
                 )
-            yield Finding.of("notice", str(names), problem)
+            yield Finding.of("notice", names.text, problem)
         for reason, names in self._unscored.items():
-            yield Finding.of("notice", str(names), self._describe_unscored(reason, names.count))
+            yield Finding.of("notice", names.text, self._describe_unscored(reason, names.count))
         for names in self._newlines.values():
             yield Finding.of(
                 "warning",
-                str(names),
+                names.text,
                 _(
                     "the reference has a literal \\n, so each n counts as a character",
                     hint="Write line breaks instead. Some formats do so: --option newlines=literal",

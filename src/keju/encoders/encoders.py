@@ -14,6 +14,8 @@ from keju.encoders.folder import (
     INSTALL,
     bundled_minilm,
     how_to_get,
+    needs_package,
+    needs_weights,
     packages_missing,
 )
 from keju.encoders.matching import DeviceMatcher, Matcher, Pair
@@ -70,10 +72,8 @@ class Encoders:
         if name not in ENCODERS:
             raise UsageError(unknown_name(name, ENCODERS, "encoder"))
         if package := packages_missing():
-            return _("needs the package {}: {}", package, INSTALL)
-        if name not in self.paths:
-            return _("needs the weights of {}: {}", name, how_to_get(name))
-        return ""
+            return needs_package(package)
+        return "" if name in self.paths else needs_weights(name)
 
     def encoder(self, name: str) -> TextEncoder:
         """The opened encoder; names with the same directory share it.

@@ -15,7 +15,7 @@ import msgspec
 from keju.encoders.names import ENCODERS
 from keju.errors import DataError
 from keju.files import read_json, sha256_file
-from keju.texts import _
+from keju.texts import Text, _
 
 INSTALL = 'pip install "keju[semantic]"'
 
@@ -34,14 +34,35 @@ _TOKENIZER_FILES = (
 )
 
 
+_PACKAGES = ("torch", "transformers", "safetensors")
+"""The packages of the encoders."""
+
+
 class _ShardIndex(msgspec.Struct):
     weight_map: dict[str, str]
+
+
+def needs_package(package: str) -> Text:
+    """Why no encoder can be used without a package."""
+    return _("needs the package {}: {}", package, INSTALL)
+
+
+def needs_weights(name: str) -> Text:
+    """Why an encoder cannot be used without its weights, and how to get them."""
+    return _("needs the weights of {}: {}", name, how_to_get(name))
+
+
+@cache
+def unavailable_reasons() -> dict[str, Text]:
+    """All these reasons by their English, as scores store them."""
+    reasons = [*map(needs_package, _PACKAGES), *map(needs_weights, ENCODERS)]
+    return {str(reason): reason for reason in reasons}
 
 
 @cache
 def packages_missing() -> str:
     """The package that the encoders lack here, or an empty string; nothing is imported."""
-    for package in ("torch", "transformers", "safetensors"):
+    for package in _PACKAGES:
         if find_spec(package) is None:
             return package
     return ""

@@ -37,7 +37,7 @@ from keju.items import MIXED_GALLERY, Score
 from keju.published import ClassFigure, paper, papers, published_tables
 from keju.scoring import ItemName
 from keju.scoring.aggregate import task_value
-from keju.texts import _, join_lines
+from keju.texts import _, join_lines, p_
 from keju.words import Words
 
 _MOST_OPTIONS = 20

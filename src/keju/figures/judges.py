@@ -14,7 +14,7 @@ from keju.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
 from keju.files import slug
 from keju.judging import Alignment
 from keju.published import PrintedFigure, paper, papers, published_tables
-from keju.texts import _
+from keju.texts import _, recognised
 from keju.words import Words
 
 _SIDE = 190

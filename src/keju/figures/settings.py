@@ -25,7 +25,7 @@ from keju.files import slug
 from keju.formatting import percent
 from keju.items import Setting
 from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
-from keju.texts import _, listed
+from keju.texts import _, listed, recognised
 from keju.words import Words
 
 THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")

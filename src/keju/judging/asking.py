@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from math import isfinite
 
-from rich.console import Console
-
+from keju.console import Console
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import KejuError, UsageError

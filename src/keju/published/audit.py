@@ -24,6 +24,7 @@ from keju.published.checks import (
 from keju.published.claims import ClaimDecision, decide, declared_claims
 from keju.published.papers import paper_file, papers
 from keju.published.printed_tables import PrintedTables, load_printed_tables
+from keju.texts import _, recognised
 
 OF_A_RUN = "run"
 """The kind of a finding about a run and not about printed tables."""
@@ -157,7 +158,7 @@ def finding_of(benchmark: str, check: Check, outcome: Outcome, size: Size) -> Fi
         check=check.id,
         kind=str(check.__struct_config__.tag),
         severity=check.severity,
-        says=" ".join(filter(None, (check.says, outcome.note))),
+        says=_("{} {}", recognised(check.says), outcome.note) if outcome.note else check.says,
         says_zh="".join((check.says_zh, outcome.note_zh)) if check.says_zh else "",
         consequence=check.consequence,
         consequence_zh=check.consequence_zh,

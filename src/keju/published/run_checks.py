@@ -15,7 +15,7 @@ from keju.published.checks.base import Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
 from keju.published.tables import EPSILON
 from keju.scoring import BenchmarkResult, Result
-from keju.scoring.aggregate import ONE_SIDED, is_ratio_of_sums, pairs_note
+from keju.scoring.aggregate import is_ratio_of_sums
 from keju.text import answer_part
 from keju.texts import _, p_
 
@@ -339,14 +339,15 @@ def constant_answer_values(seen: RunData) -> Places:
     """Values that one constant answer achieves."""
     for result in seen.results:
         for found in result.tasks:
-            notes = [(each, each.note.partition("; ")[0]) for each in found.metrics]
-            notes = [(each, note) for each, note in notes if note.startswith(ONE_SIDED)]
             yield (
                 f"{result.model}, {_variant_label(result)}, {result.protocol}, {found.name}",
                 len(found.metrics),
                 [
-                    Mismatch(where=each.metric, printed=_percent(each.value), recomputed=note)
-                    for each, note in notes
+                    Mismatch(
+                        where=each.metric, printed=_percent(each.value), recomputed=each.one_sided
+                    )
+                    for each in found.metrics
+                    if each.one_sided
                 ],
             )
 
@@ -355,14 +356,17 @@ def unread_pairs(seen: RunData) -> Places:
     """Values of tasks of pairs in which pairs have no answer, or none that can be extracted."""
     for result in seen.results:
         for found in result.tasks:
-            notes = [(each, pairs_note(each.note)) for each in found.metrics]
             yield (
                 f"{result.model}, {_variant_label(result)}, {result.protocol}, {found.name}",
                 len(found.metrics),
                 [
-                    Mismatch(where=each.metric, printed=_percent(each.value), recomputed=note)
-                    for each, note in notes
-                    if note
+                    Mismatch(
+                        where=each.metric,
+                        printed=_percent(each.value),
+                        recomputed=each.unranked_pairs,
+                    )
+                    for each in found.metrics
+                    if each.unranked_pairs
                 ],
             )
 

@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from rich.console import Console
-
+from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Model

@@ -9,8 +9,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Lock
 
-from rich.console import Console
-
+from keju.console import Console
 from keju.running.request_runner import RequestRunner
 from keju.texts import n_
 

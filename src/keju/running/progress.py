@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from keju.console import Console
 from keju.errors import printable, shortened
 from keju.models import MISSING, REPLAYED
 from keju.running.request_runner import ModelQueue
-from keju.texts import _
+from keju.texts import _, in_terminal
 
 _TICK = 0.25
 _LINE_EVERY = 10.0
@@ -49,7 +49,8 @@ class Pace:
     @property
     def name(self) -> str:
         """The name of the model, and what it does if that is not answering."""
-        return " ".join(filter(None, (printable(self.queue.model.name), self.queue.doing)))
+        name, doing = printable(self.queue.model.name), in_terminal(self.queue.doing)
+        return f"{name} {doing}" if doing else name
 
     @property
     def done(self) -> int:
@@ -77,13 +78,11 @@ class Pace:
         return self.queue.left / self.rate if self.rate > 0 else None
 
     def line(self) -> str:
-        """Rate, failures and remaining time as text."""
+        """Rate, failures and remaining time, in the language of the terminal."""
         if self.queue.waiting:
-            return _("waiting for the engine before it")
+            return in_terminal(_("waiting for the engine before it"))
         if self.queue.left and not self.queue.done and not self.queue.throttle.seconds_closed:
-            if self.queue.halted:
-                return _("given up")
-            return _("starting")
+            return in_terminal(_("given up") if self.queue.halted else _("starting"))
         # Reading files says nothing about the speed of what made them.
         timed = self.queue.model.identity.get("kind") not in REPLAYED
         parts: list[str] = [_speed(self.rate)] if self.rate and timed else []
@@ -104,7 +103,7 @@ class Pace:
             parts.append(_("paused until {} by the server ({})", until, why))
         elif self.queue.left:
             parts.append(_("{} left", duration(self.seconds_left)))
-        return " · ".join(parts)
+        return " · ".join(map(in_terminal, parts))
 
 
 def _speed(rate: float) -> str:

@@ -16,8 +16,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from rich.console import Console
-
+from keju.console import Console
 from keju.items import Request, Response
 from keju.models import Model, capabilities_of
 from keju.running.budget import Budget, BudgetTracker, CostEstimator, check_priced, spent_so_far

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
-from rich.console import Console
 
+from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import pair_form, reduced_form
 from keju.errors import UsageError

@@ -102,7 +102,6 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
     first, stats, answered = columns.first_scored, columns.stats, columns.answered
     declared = _declared(first, find) if first else None
     value = pooled_value(declared, stats) if first else None
-    notes = (_one_sided(stats), _unranked_pairs(stats))
     return MetricResult(
         metric=metric,
         value=value,
@@ -113,7 +112,8 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
         unscored=dict(columns.unscored),
         layers=_layers(stats) if first else {},
         signature=first.signature if first else "",
-        note="; ".join(filter(None, notes)),
+        one_sided=_one_sided(stats),
+        unranked_pairs=_unranked_pairs(stats),
     )
 
 
@@ -197,20 +197,6 @@ def one_sided_note(*, yes: bool) -> str:
     return _("one-sided: the true answer is always no, so answering no always gets the full score")
 
 
-ONE_SIDED = "one-sided: "
-"""The beginning of such a note."""
-
-_RANK_LAST = "; these pairs rank last"
-
-
-def pairs_note(note: str) -> str:
-    """The part of a value's note about pairs without an answer; empty if it has none."""
-    start, found, _ = note.partition(_RANK_LAST)
-    if not found:
-        return ""
-    return (start.partition("; ")[2] if start.startswith(ONE_SIDED) else start) + found
-
-
 def _unranked_pairs(stats: StatsColumn) -> str:
     """A note on the pairs that have no answer or no extracted answer; empty if there are none."""
     failed, unparsable = (
@@ -221,12 +207,20 @@ def _unranked_pairs(stats: StatsColumn) -> str:
         return ""
     (pairs,) = stats.totals("pairs")
     if not failed:
-        found = f"the answers of {unparsable:,.0f} of {pairs:,.0f} pairs could not be extracted"
-    else:
-        found = f"{failed:,.0f} of {pairs:,.0f} pairs have no answer"
-        if unparsable:
-            found += f", and the answers of {unparsable:,.0f} could not be extracted"
-    return found + _RANK_LAST
+        return _(
+            "the answers of {:,.0f} of {:,.0f} pairs could not be extracted; these pairs rank last",
+            unparsable,
+            pairs,
+        )
+    if not unparsable:
+        return _("{:,.0f} of {:,.0f} pairs have no answer; these pairs rank last", failed, pairs)
+    return _(
+        "{:,.0f} of {:,.0f} pairs have no answer, and the answers of {:,.0f} could not be "
+        "extracted; these pairs rank last",
+        failed,
+        pairs,
+        unparsable,
+    )
 
 
 def _layers(stats: StatsColumn) -> dict[str, float]:

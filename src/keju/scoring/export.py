@@ -9,6 +9,7 @@ from itertools import chain
 import msgspec
 
 from keju.definitions import official_number
+from keju.files import encode_stored
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import aggregate
 from keju.scoring.decisions import REVIEWED, ReviewedResult, reviewed_results
@@ -78,7 +79,7 @@ def result_names(results: Sequence[Result]) -> dict[tuple[str, PromptVariant], s
 def encode_json(named: Mapping[str, Json]) -> dict[str, bytes]:
     """Each name's JSON as indented text."""
     return {
-        name: msgspec.json.format(msgspec.json.encode(value), indent=2)
+        name: msgspec.json.format(msgspec.json.encode(value, enc_hook=encode_stored), indent=2)
         for name, value in named.items()
     }
 

@@ -10,7 +10,7 @@ from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import aggregate
 from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.rules import list_steps, lower_is_better
-from keju.texts import _, recognised
+from keju.texts import _, join_clauses, recognised
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
@@ -181,7 +181,7 @@ def _items(
             official=left,
             strict=right,
             difference=right - left,
-            why="; ".join(_why(form, both, pair[1])),
+            why=join_clauses(_why(form, both, pair[1])),
         )
 
 

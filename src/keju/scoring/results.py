@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import field
 
 from keju.items import PromptScript, PromptVariant, Protocol, Record, Setting
+from keju.texts import join_clauses
 
 
 class MetricResult(Record, frozen=True, kw_only=True):
@@ -15,8 +16,8 @@ class MetricResult(Record, frozen=True, kw_only=True):
     are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
     All three are None if no item has a value. `unscored` counts the items without a value by
     reason. `layers`, for CER in `strict`, is the corpus CER after each layer of normalisation: the
-    decrease from one to the next is the part of the error that the layer removes. `note` is a
-    remark for readers of the value.
+    decrease from one to the next is the part of the error that the layer removes. `one_sided`
+    remarks that all true answers are equal, `unranked_pairs` that pairs have no extracted answer.
     """
 
     metric: str
@@ -28,7 +29,13 @@ class MetricResult(Record, frozen=True, kw_only=True):
     unscored: dict[str, int] = field(default_factory=dict)
     layers: dict[str, float] = field(default_factory=dict)
     signature: str = ""
-    note: str = ""
+    one_sided: str = ""
+    unranked_pairs: str = ""
+
+    @property
+    def note(self) -> str:
+        """The remarks for readers of the value, or ""."""
+        return join_clauses(filter(None, (self.one_sided, self.unranked_pairs)))
 
 
 class TaskResult(Record, frozen=True, kw_only=True):

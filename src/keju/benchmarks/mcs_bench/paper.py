@@ -3,6 +3,7 @@
 from keju.benchmarks.mcs_bench.implied import implied_tables
 from keju.benchmarks.mcs_bench.rebuilding import rebuild
 from keju.published import PaperFunctions
+from keju.texts import _
 
 PAPER = PaperFunctions(
     implied=implied_tables,

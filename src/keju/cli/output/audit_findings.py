@@ -35,7 +35,7 @@ from keju.reporting.audit_words import (
     title_text,
     words,
 )
-from keju.texts import _, join_clauses, language, n_
+from keju.texts import _, in_terminal, join_clauses, language, n_
 
 _SHOWN = 2
 _LISTED = " In all places: "
@@ -57,7 +57,7 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
         yield from (line for section in found for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     if claims:
-        yield format_literal(("\n" if everything else "") + _counts(claims))
+        yield format_literal(("\n" if everything else "") + in_terminal(_counts(claims)))
     if claims and everything:
         yield from _claims(claims)
     is_run = any(section.main.kind == OF_A_RUN for section in found)
@@ -87,16 +87,15 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
                 )
             ]
         )
-        yield format_literal(("" if _chosen() == "zh" else " ").join(lines))
+        yield format_literal(("" if _chosen() == "zh" else " ").join(map(in_terminal, lines)))
 
 
 def _unread(columns: list[UnreadCells]) -> Iterator[RenderableType]:
     """The cells that are not numbers; of a column of words only the first."""
     if not columns:
         return
-    yield Text(
-        "\n" + _("These cells are not read as numbers, and no check uses them:"), style="bold"
-    )
+    head = in_terminal(_("These cells are not read as numbers, and no check uses them:"))
+    yield Text(f"\n{head}", style="bold")
     for each in columns:
         is_words = not each.numbers and not any(map(str.isdecimal, "".join(each.cells.values())))
         shown = _SHOWN if is_words else len(each.cells)
@@ -110,7 +109,7 @@ def _unread(columns: list[UnreadCells]) -> Iterator[RenderableType]:
             each.numbers + len(each.cells),
             join_clauses(cells)
         )  # fmt: skip
-        yield Padding(format_literal(f"- {line}"), (0, 0, 0, 3), expand=False)
+        yield Padding(format_literal(f"- {in_terminal(line)}"), (0, 0, 0, 3), expand=False)
 
 
 def _chosen() -> Literal["en", "zh"]:
@@ -135,7 +134,7 @@ def _block(section: Section) -> Iterator[RenderableType]:
         lines.append(_text_of(main, chosen))
     elif main.consequence:
         lines.append(translate(main.consequence))
-    lines += [f"- {line}" for line in _places(section)]
+    lines += [f"- {in_terminal(line)}" for line in _places(section)]
     yield from (Padding(format_literal(line), (0, 0, 0, 3), expand=False) for line in lines)
 
 
@@ -162,7 +161,7 @@ def _cells(finding: Finding) -> Iterator[str]:
         if finding.kind == OF_A_RUN:
             yield _("{}: {} ({})", each.where, each.printed, each.recomputed)  # fmt: skip
         else:
-            yield f"{each.where} {each.printed} → {each.recomputed}"
+            yield _("{} {} → {}", each.where, each.printed, each.recomputed)
     if (more := len(finding.mismatches) - _SHOWN) > 0:
         yield _("{:,} more", more)
 
@@ -183,7 +182,7 @@ def _claims(claims: list[ClaimDecision]) -> Iterator[RenderableType]:
     for verdict, name in words(_chosen()).verdicts.items():
         found = [each.claim for each in claims if each.verdict == verdict]
         if found:
-            yield Text("\n" + _("Claims of the text: {}", name), style="bold")
+            yield Text("\n" + in_terminal(_("Claims of the text: {}", name)), style="bold")
         for claim in found:
             if _chosen() == "zh":
                 place, texts = claim_place(claim.place, "zh"), (claim.states_zh, claim.note_zh)

@@ -14,7 +14,7 @@ from keju.datasets.readers.obstacles import unpacking_command
 from keju.datasets.readers.words import import_command, new_folder, shell_word
 from keju.errors import shortened
 from keju.items import Item
-from keju.texts import _, both, in_english, n_
+from keju.texts import _, both, in_english, in_terminal, join_parts, n_, recognised
 
 _LONGEST = 120
 _METADATA = 8
@@ -100,8 +100,8 @@ def _best(found: Examination, best: Candidate) -> Iterator[str]:
     yield _("{} (fit {:.2f}): {}", best.reader.name, detection.fit, what)
     command = _command(found, best)
     if detection.missing:
-        yield "  " + _("needed: {}", translate(detection.missing))
-        yield "  " + _("then:   {}", command)
+        yield _("  needed: {}", recognised(detection.missing))
+        yield _("  then:   {}", command)
     else:
         yield f"  {command}"
     if found.preview:
@@ -120,7 +120,7 @@ def _items(preview: Preview) -> Iterator[str]:
         yield from _item(item)
     if preview.used:
         pairs = (_("{} from {}", role, both(each)) for role, each in preview.used.items())
-        yield _("fields used: {}", ", ".join(pairs))
+        yield _("fields used: {}", join_parts(pairs))
     if preview.kept:
         yield _("fields kept as metadata: {}", ", ".join(preview.kept))
     if preview.ignored:
@@ -147,8 +147,9 @@ def _item(item: Item) -> Iterator[str]:
     }
     for name, text in facts.items():
         if text:
-            spaces = " " * (10 - cell_len(name))
-            yield f"    {name}{spaces}{shortened(' '.join(text.split()), _LONGEST)}"
+            head, line = in_terminal(name), in_terminal(text)
+            spaces = " " * (10 - cell_len(head))
+            yield f"    {head}{spaces}{shortened(' '.join(line.split()), _LONGEST)}"
 
 
 def _describe_images(item: Item) -> str:
@@ -185,8 +186,8 @@ def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Ite
 def _nothing(found: Examination) -> Iterator[str]:
     yield _("No format fits.")
     for name, columns in found.files.tables.items():
-        yield f"  {name}: {', '.join(columns) or _('no records found')}"
-    yield "  " + _("first files: {}", ", ".join(found.files.names))
+        yield _("  {}: {}", name, ", ".join(columns) or _("no records found"))
+    yield _("  first files: {}", ", ".join(found.files.names))
     yield from _others(_("The nearest formats:"), found, found.candidates)
     if found.inner:
         yield _("Folders in it that a format fits:")

@@ -16,7 +16,7 @@ from keju.judging import Agreement, Alignment, Estimate, GradingResult, ProbeRes
 from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
 from keju.running import RunSummary
 from keju.running.failures import Hint
-from keju.texts import _, n_
+from keju.texts import _, join_parts, n_
 
 
 def grades_table(graded: GradingResult) -> Table:
@@ -44,7 +44,7 @@ def grades_table(graded: GradingResult) -> Table:
             _format_number(each.mean),
             format_interval((each.low, each.high), ".2f"),
             _format_number(each.graded_mean),
-            ", ".join(filter(None, missing)),
+            join_parts(filter(None, missing)),
         )
     return table
 

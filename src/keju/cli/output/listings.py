@@ -11,7 +11,7 @@ from rich.text import Text
 
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.formatting import NOTHING
-from keju.texts import _, both, language, n_
+from keju.texts import _, both, in_terminal, join_lines, language, n_
 
 if TYPE_CHECKING:
     from keju.datasets.stats import Stats
@@ -24,7 +24,7 @@ _RANGE = re.compile(r"([\d.,]*\d) to ([\d.,]*\d)(?=:)")
 
 
 def _name_range(found: re.Match[str]) -> str:
-    return _("{} to {}", found[1], found[2])
+    return in_terminal(_("{} to {}", found[1], found[2]))
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
@@ -87,10 +87,11 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
     table = plain_table(*name_columns("spelled", "what it is", "here"))
     for kind in kinds:
         needs = both(filter(None, (kind.missing, kind.unset)))
-        ready = Text(_("needs: {}", needs)) if needs else Text(_("ready"), "green")
+        here = kind.problem or (_("needs: {}", needs) if needs else "")
+        here_cell = Text(in_terminal(here)) if here else Text(in_terminal(_("ready")), "green")
         what = translate(kind.what)
         what = f"{what} [{kind.plugin}]" if kind.plugin else what
-        table.add_row(kind.spelling, Text(what), Text(kind.problem) if kind.problem else ready)
+        table.add_row(kind.spelling, Text(what), here_cell)
     return table
 
 
@@ -154,7 +155,9 @@ def _distributions_table(stats: Stats) -> Table:
         title=_("distributions"),
     )
     for line in distribution_lines(stats.distributions):
-        counts = _RANGE.sub(_name_range, line.counts).replace(" and more:", _(" and more:"))
+        counts = _RANGE.sub(_name_range, line.counts).replace(
+            " and more:", in_terminal(_(" and more:"))
+        )
         table.add_row(translate(line.measure), translate(line.unit), counts)
     return table
 
@@ -181,7 +184,7 @@ def _units(stats: Stats) -> str:
             )
         )
     lines += [describe_units(Units(**row)) for row in stats.units.to_dicts()]
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 def _measures(row: Mapping[str, Any]) -> list[str]:

@@ -23,7 +23,7 @@ from keju.running import ModelSummary, RunSummary, preset
 from keju.running.failures import hint_of
 from keju.runs import RunFolder
 from keju.runs.served_models import served_lines
-from keju.texts import _, n_
+from keju.texts import _, join_parts, n_
 
 if TYPE_CHECKING:
     from keju.analysis.unfinished import Unfinished
@@ -56,7 +56,7 @@ def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Ta
             model.model,
             _("{:,} of {:,}", there, model.planned),
             f"{model.asked:,}",
-            ", ".join(bad) or _("none"),
+            join_parts(bad) if bad else _("none"),
             skipped,
         )
     return table

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from keju.texts import _, join_clauses, n_
+from keju.texts import _, both, join_clauses, join_parts, n_
 
 _MOST = 5
 """The number of places of lost text that a note names."""
@@ -140,11 +140,12 @@ class ImportLog:
         used, kept, ignored = self.fields()
         if used:
             pairs = (
-                role if [role] == [each.casefold() for each in fields] else f"{role} from {each}"
+                role
+                if [role] == [each.casefold() for each in fields]
+                else _("{} from {}", role, both(fields))
                 for role, fields in used.items()
-                for each in [" and ".join(fields)]
             )
-            yield _("fields used: {}", ", ".join(pairs))
+            yield _("fields used: {}", join_parts(pairs))
         if kept:
             yield _("fields kept as metadata: {}", ", ".join(kept))
         if ignored:

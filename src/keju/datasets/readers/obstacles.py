@@ -49,8 +49,8 @@ def unpacking_command(archive: Path) -> str:
     name = archive.name
     if part := _PARTS.search(name):
         base = archive.with_name(name[: part.start()])
-        with_parts = _("(with all parts beside it)")
-        return f"7z x {_word(archive)} -o{_word(base)}   {with_parts}"
+        command = f"7z x {_word(archive)} -o{_word(base)}"
+        return _("{}   (with all parts beside it)", command)
     low = name.casefold()
     if ending := max((each for each in _TAR if low.endswith(each)), key=len, default=""):
         folder = _word(archive.with_name(name[: -len(ending)] or "data"))
@@ -58,7 +58,7 @@ def unpacking_command(archive: Path) -> str:
     folder = _word(archive.with_suffix(""))
     word = _word(archive)
     return {
-        ".zip": f"unzip {word} -d {folder}   {_('(names in Chinese: unzip -O GB18030)')}",
+        ".zip": _("{}   (names in Chinese: unzip -O GB18030)", f"unzip {word} -d {folder}"),
         ".7z": f"7z x {word} -o{folder}",
         ".rar": f"unrar x {word} {folder}/",
     }.get(archive.suffix.casefold(), "")
