@@ -28,9 +28,12 @@ from keju.texts import (
     Translatable,
     _,
     either,
+    hint_of,
     in_english,
-    language,
+    join_clauses,
+    join_lines,
     noun,
+    recognised,
     translator,
 )
 
@@ -117,7 +120,7 @@ def did_you_mean(names: Iterable[str]) -> str:
 
 
 class KejuError(Exception, Translatable):
-    """Base class of all deliberate errors of keju; the text is one line for the user.
+    """Base class of all deliberate errors of keju; the text is one line for the user, in English.
 
     Args:
         template: what happened, an English sentence with ``{}`` for the values; or a text that is
@@ -129,7 +132,7 @@ class KejuError(Exception, Translatable):
     def __init__(self, template: str, *values: object, hint: str | None = None) -> None:
         self.message = Text(template, values) if values else template
         self._hint = hint
-        super().__init__(self.render(language()))
+        super().__init__(self.render("en"))
 
     @property
     def template(self) -> str:
@@ -143,8 +146,9 @@ class KejuError(Exception, Translatable):
 
     @property
     def hint(self) -> str | None:
-        """The hint as a plain text in the current language, or None."""
-        return self.render_hint(language()) or None
+        """The hint, or None."""
+        hint = self._hint if self._hint is not None else hint_of(self.message)
+        return recognised(hint) if hint else None
 
     def render(self, chosen: str) -> str:
         """The line in a language, ``en`` or ``zh``; a text without translation is the same."""
@@ -153,9 +157,7 @@ class KejuError(Exception, Translatable):
 
     def render_hint(self, chosen: str) -> str:
         """The hint in a language, or ""."""
-        if self._hint is not None:
-            return translator(chosen)(self._hint)
-        return self.message.render_hint(chosen) if isinstance(self.message, Text) else ""
+        return translator(chosen)(self.hint) if self.hint else ""
 
     def _line(self, chosen: str) -> str:
         return _with_hint(translator(chosen)(self.message), self.render_hint(chosen), chosen)
@@ -190,8 +192,8 @@ class DataError(KejuError):
 
     @property
     def problem(self) -> str:
-        """The problem as a plain text in the current language."""
-        return str(translator(language())(self.message))
+        """The problem, without place and hint."""
+        return recognised(self.message)
 
     def _line(self, chosen: str) -> str:
         place = "".join(f"{part}: " for part in (self.file, self.item) if part)
@@ -209,9 +211,12 @@ class ProblemsError(DataError):
     """
 
     def __init__(self, lines: Iterable[str], *, file: Path | str, hint: str | None = None) -> None:
-        self.lines = tuple(str(KejuError(line)) for line in lines)
-        super().__init__("; ".join(self.lines), file=file, hint=hint)
-        self.args = ("\n".join(self.lines),)
+        self.lines = tuple(error_text(KejuError(line)) for line in lines)
+        super().__init__(join_clauses(self.lines), file=file, hint=hint)
+
+    def render(self, chosen: str) -> str:
+        """The lines in a language."""
+        return join_lines(self.lines).render(chosen)
 
 
 class PrerequisiteError(KejuError):
@@ -224,6 +229,14 @@ class PrerequisiteError(KejuError):
 
     def __init__(self, feature: str, install: str) -> None:
         super().__init__(_("{} is not available here. Install it with: {}", feature, install))
+
+
+def error_text(error: BaseException) -> str:
+    """What an error says, as a text that can be shown in each language."""
+    if isinstance(error, KejuError):
+        return _("{}", error)
+    reason = error.args[0] if error.args else ""
+    return reason if isinstance(reason, str) and isinstance(reason, Translatable) else str(error)
 
 
 def english_problem(error: Exception) -> str:

@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
-from keju.errors import KejuError, UsageError, unknown_name
+from keju.errors import KejuError, UsageError, error_text, unknown_name
 from keju.local_paths import check_local
-from keju.texts import _, either
+from keju.texts import _, either, join_clauses, join_lines
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,9 +44,12 @@ class FaultsError(UsageError):
     """All errors in a recipe or a table of settings, one per line."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(dict.fromkeys(str(KejuError(line)) for line in lines))
-        super().__init__("; ".join(self.lines))
-        self.args = ("\n".join(self.lines),)
+        self.lines = tuple(dict.fromkeys(error_text(KejuError(line)) for line in lines))
+        super().__init__(join_clauses(self.lines))
+
+    def render(self, chosen: str) -> str:
+        """The lines in a language."""
+        return join_lines(self.lines).render(chosen)
 
 
 @contextmanager
@@ -55,9 +58,9 @@ def collect_errors(faults: list[str], place: str = "") -> Iterator[None]:
     try:
         yield
     except FaultsError as error:
-        faults += [f"{place}: {line}" if place else line for line in error.lines]
+        faults += [_("{}: {}", place, line) if place else line for line in error.lines]
     except KejuError as error:
-        faults.append(f"{place}: {error}" if place else str(error))
+        faults.append(_("{}: {}", place, error) if place else error_text(error))
 
 
 def convert_settings(
@@ -85,7 +88,9 @@ def convert_settings(
     known = {each.name: each for each in msgspec.structs.fields(shape)}
     given = {key.replace("-", "_"): value for key, value in table.items()}
     faults = [
-        f"{place}: {unknown_name(key, sorted(known), 'key')}" for key in given if key not in known
+        _("{}: {}", place, unknown_name(key, sorted(known), "key"))
+        for key in given
+        if key not in known
     ]
     addresses: list[str] = []
 
@@ -103,7 +108,7 @@ def convert_settings(
             if field.required:
                 about = _describe_field(field)
                 missing = _("it needs {} = …{}", name, about)
-                faults.append(f"{place}: {missing}")
+                faults.append(_("{}: {}", place, missing))
             continue
         try:
             found[name] = msgspec.convert(
@@ -112,15 +117,15 @@ def convert_settings(
         except msgspec.ValidationError as error:
             problem = describe_error(str(error), field.type)
             wrong = _("{}: {}", f"{name}{problem.where}", problem.text)
-            faults.append(f"{place}: {wrong}")
-        faults += [f"{place}: {name}: {address}" for address in addresses]
+            faults.append(_("{}: {}", place, wrong))
+        faults += [_("{}: {}", f"{place}: {name}", address) for address in addresses]
         addresses.clear()
     if faults:
         raise FaultsError(faults)
     try:
         return shape(**found)
     except ValueError as error:  # raised by the settings themselves
-        raise FaultsError([f"{place}: {error}"]) from None
+        raise FaultsError([_("{}: {}", place, error_text(error))]) from None
 
 
 class Problem(NamedTuple):

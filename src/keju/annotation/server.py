@@ -30,7 +30,7 @@ from keju.annotation.queue import find_progress, normalize_name
 from keju.annotation.queue_pages import QueuePages
 from keju.annotation.sessions import get_session
 from keju.annotation.signing import OutOfDateError
-from keju.errors import KejuError, UsageError
+from keju.errors import KejuError, UsageError, error_text
 from keju.images import thumbnail, upright_file
 from keju.texts import Text, _
 
@@ -207,7 +207,7 @@ class Server:
             except Exception as error:  # noqa: BLE001 - else nothing would be written out any more
                 # Submissions are safe in acts.sqlite; the page shows the error, and the export is
                 # retried.
-                self.export_error = str(error) or type(error).__name__
+                self.export_error = error_text(error) or type(error).__name__
             else:
                 self._exported_count, self.export_error = count, ""
 

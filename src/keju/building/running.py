@@ -167,7 +167,7 @@ def run_step(work: StepCall, out: Path, *, engine: Engine) -> StepResult:
         try:
             work.step.run(context, work.settings)
         except UsageError as error:
-            raise UsageError(f"{work.step.name}: {error}") from None
+            raise UsageError("{}: {}", work.step.name, error) from None
         except DataError as error:
             if error.file:
                 raise

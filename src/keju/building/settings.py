@@ -13,6 +13,7 @@ import msgspec
 
 from keju.files import sha256_file
 from keju.settings import FaultsError
+from keju.texts import _
 
 
 def list_paths(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:
@@ -37,7 +38,7 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
         except OSError:
             there = False
         if not there:
-            faults.append(f"{place}: {key}: {str(path)[:200]}: no such file or folder")
+            faults.append(_("{}: no such file or folder", f"{place}: {key}: {str(path)[:200]}"))
     if faults:
         raise FaultsError(faults)
 

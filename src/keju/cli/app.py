@@ -78,7 +78,7 @@ def main() -> NoReturn:
     except KejuError as error:
         if is_debugging():
             traceback.print_exc()
-        _fail(str(error))
+        _fail(error.render(language()))
     except TyperException as error:
         _misused(error, command)
     except BrokenPipeError:
@@ -210,7 +210,7 @@ def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Ty
 
 
 def _fail(text: str) -> NoReturn:
-    for line in text.splitlines():
+    for line in in_terminal(text).splitlines():
         note(f"keju: {line}")
     sys.exit(WRONG_USE)
 

@@ -26,7 +26,7 @@ from keju.cli.options import (
     out_option,
 )
 from keju.cli.permission import SendRestricted, permission
-from keju.errors import DataError, UsageError, did_you_mean, nearest_names
+from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names
 from keju.registry import PluginError
 from keju.settings import convert_settings, get_description, is_table, unwrap_type
 from keju.texts import _, in_terminal, language, n_, recognised, translator
@@ -62,7 +62,7 @@ class BuildGroup(TyperGroup):
         try:
             step = STEPS[cmd_name]
         except PluginError as error:
-            alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
+            alone.command(name=cmd_name, help=escape(in_terminal(error_text(error))))(lambda: None)
         else:
             origin = _(" From the plug-in {}.", escape(str(plugin)))
             summary = translator(language())(step.summary)

@@ -14,8 +14,9 @@ from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
 from keju.cli.help_texts import translate_made_command
 from keju.cli.options import out_option
+from keju.errors import error_text
 from keju.registry import PluginError
-from keju.texts import _, language, n_, translator
+from keju.texts import _, in_terminal, language, n_, translator
 
 if TYPE_CHECKING:
     from keju.exports import RunExport
@@ -43,7 +44,7 @@ class _ExportGroup(TyperGroup):
         try:
             form = EXPORTS[cmd_name]
         except PluginError as error:
-            alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
+            alone.command(name=cmd_name, help=escape(in_terminal(error_text(error))))(lambda: None)
         else:
             origin = _(" From the plug-in {}.", escape(str(plugin)))
             what = translator(language())(form.what) + (origin if plugin else "")

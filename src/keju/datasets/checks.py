@@ -21,7 +21,7 @@ from keju.definitions import (
     task,
 )
 from keju.definitions.references import BLANK
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, error_text
 from keju.items import Item
 from keju.texts import Text, _, n_
 
@@ -92,7 +92,7 @@ def check_item(item: Item) -> Iterator[Finding]:
         kind = task(item.task)
     except UsageError as error:
         hint = as_sentence(_("Use the id of a task"))
-        yield Finding("error", item.id, str(error), hint)
+        yield Finding("error", item.id, error_text(error), hint)
         return
     if item.benchmark != kind.benchmark:
         problem = _(

@@ -12,7 +12,7 @@ from keju.datasets.distributions import distributions, is_unasked, text_length
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
 from keju.definitions import UnitCounter, missing_reference, prompt_of, task
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, error_text
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.texts import _
 
@@ -125,7 +125,9 @@ def _item_row(item: Item) -> dict[str, object]:
     try:
         kind = task(item.task)
     except UsageError as error:
-        raise DataError(str(error), item=item.id, hint=_("See: keju data validate")) from None
+        raise DataError(
+            error_text(error), item=item.id, hint=_("See: keju data validate")
+        ) from None
     return {
         "benchmark": kind.benchmark,
         "domain": kind.domain,

@@ -15,7 +15,7 @@ from msgspec import field
 
 from keju.definitions.papers import Paper, paper_problem
 from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query, Task
-from keju.errors import DataError, UsageError, shortened, unknown_name
+from keju.errors import DataError, UsageError, error_text, shortened, unknown_name
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record
 from keju.metrics.boxes import box_convention
@@ -390,7 +390,7 @@ class _Parser:
             try:
                 box_convention(convention)
             except UsageError as error:
-                self._fail(str(error), item=item)
+                self._fail(error_text(error), item=item)
         elif form == "boxes" or "{box_format}" in template:
             self._fail(
                 _(

@@ -14,7 +14,7 @@ from keju.definitions.prompts import BLANK
 from keju.definitions.registry import task
 from keju.definitions.tasks import Query, Task
 from keju.definitions.wordings import WordedPrompt, Wording, register_wordings
-from keju.errors import DataError, UsageError, did_you_mean, nearest_names, unknown_name
+from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names, unknown_name
 from keju.files import read_toml
 from keju.metrics.boxes import box_convention
 from keju.texts import _
@@ -79,7 +79,7 @@ def read_prompts(path: Path) -> dict[str, Wording]:
     try:
         file = msgspec.convert(raw, _File)
     except msgspec.ValidationError as error:
-        raise _invalid(source, str(error)) from None
+        raise _invalid(source, error_text(error)) from None
     if file.wordings and (file.tasks or file.benchmarks or file.system or file.name):
         raise source.error(
             _(
@@ -113,7 +113,7 @@ def _invalid(source: _Source, said: str) -> DataError:
             "not a prompt file: {}", said, file=source.path, hint="See docs/prompts.md"
         )
     known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
-    return source.error(f"{unknown_name(field[1], known, 'field')}. {_FORM}", field[1])
+    return source.error(_("{}. {}", unknown_name(field[1], known, "field"), _FORM), field[1])
 
 
 def _made(source: _Source, name: str, given: _Wording) -> Wording:
@@ -157,7 +157,7 @@ def _task(source: _Source, task_id: str, benchmark: str) -> Task:
     try:
         known = task(task_id)
     except UsageError as error:
-        raise source.error(str(error), "[", task_id) from None
+        raise source.error(error_text(error), "[", task_id) from None
     if benchmark and known.benchmark != benchmark:
         raise source.error(
             _("task {} is of {}, not of {}", task_id, known.benchmark, benchmark),
@@ -215,7 +215,7 @@ def _prompt(source: _Source, form: str, query: Query, given: _Prompt) -> WordedP
         try:
             box_convention(given.box_convention)
         except UsageError as error:
-            raise source.error(f"{form}: {error}", given.box_convention) from None
+            raise source.error(_("{}: {}", form, error_text(error)), given.box_convention) from None
     return WordedPrompt(
         ask="" if template in (query.template, "{prompt}") else template,
         box_convention=given.box_convention,

@@ -10,7 +10,7 @@ from keju.definitions.options import MAX_OPTIONS, options_in
 from keju.definitions.registry import task
 from keju.definitions.tasks import Query
 from keju.definitions.wordings import RELEASED, prompt_in_wording
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, error_text
 from keju.items import Item, PromptScript
 from keju.text import in_script
 from keju.texts import _
@@ -28,7 +28,7 @@ def query_of(item: Item) -> Query:
     try:
         queries = task(item.task).queries
     except UsageError as error:
-        raise DataError(str(error), item=item.id) from None
+        raise DataError(error_text(error), item=item.id) from None
     for query in queries:
         if query.name == item.query:
             return query

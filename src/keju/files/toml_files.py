@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from keju.errors import DataError
+from keju.errors import DataError, error_text
 from keju.files.json_files import bounded_bytes
 from keju.local_paths import check_local
 from keju.texts import _
@@ -57,7 +57,7 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = 
         return msgspec.convert(table, type=shape)
     except (msgspec.ValidationError, RecursionError) as error:
         problem = f"not {what}" if what else "not readable"
-        raise DataError(f"{problem}: {error}", file=path, hint=hint) from None
+        raise DataError("{}: {}", problem, error_text(error), file=path, hint=hint) from None
 
 
 def shipped_toml(package: str, name: str, shape: type[T]) -> T:
@@ -122,4 +122,4 @@ def parse_toml(
         slash = (
             _("Write / in paths, or put them into single quotes") if "\\" in str(error) else hint
         )
-        raise DataError(f"{problem}: {error}", file=file, hint=slash) from None
+        raise DataError("{}: {}", problem, error_text(error), file=file, hint=slash) from None

@@ -24,7 +24,7 @@ import msgspec
 from msgspec import field
 
 from keju.definitions import definitions, folder_of, task
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, error_text, shortened
 from keju.files import bounded_bytes, read_toml
 from keju.items import Record
 from keju.texts import _
@@ -276,7 +276,7 @@ def csv_records(path: Path | None, shape: type[S], more: Mapping[str, Any]) -> t
             found.append(msgspec.convert({**there, **more}, shape, strict=False))
         except msgspec.ValidationError as error:
             hint = _allowed(shape, str(error))
-            raise DataError(str(error), file=path, item=f"row {number}", hint=hint) from None
+            raise DataError(error_text(error), file=path, item=f"row {number}", hint=hint) from None
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Generic, NamedTuple, TypeVar
 
-from keju.errors import KejuError, UsageError, unknown_name
+from keju.errors import KejuError, UsageError, error_text, unknown_name
 from keju.registry.plugins import (
     Claim,
     Plugin,
@@ -156,7 +156,7 @@ class Registry(Mapping[str, T]):
             return PluginError(
                 "{}the {} {!r} is not installed. It is in {}", start, noun(kind), name, package
             )
-        return UsageError(f"{start}{unknown_name(name, known or self, kind)}")
+        return UsageError("{}{}", start, unknown_name(name, known or self, kind))
 
     def get_plugin(self, name: str) -> Plugin | None:
         """Return the plug-in that provides a name; None if it is keju's own or unknown."""
@@ -169,7 +169,7 @@ class Registry(Mapping[str, T]):
             try:
                 yield Entry(name, self[name], self.get_plugin(name))
             except PluginError as error:
-                yield Entry(name, None, self.get_plugin(name), str(error))
+                yield Entry(name, None, self.get_plugin(name), error_text(error))
 
     def list_usable(self) -> list[T]:
         """List all values that can be used; a broken plug-in must not stop other commands."""

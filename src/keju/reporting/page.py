@@ -14,7 +14,7 @@ from keju.analysis.risk_coverage import SIGNALS
 from keju.analysis.run_set import RunSet, load_runs
 from keju.analysis.same_models import SameAs, check_same_as
 from keju.datasets.thumbnails import Thumbnails, thumbnails_of
-from keju.errors import PrerequisiteError, UsageError
+from keju.errors import PrerequisiteError, UsageError, error_text
 from keju.files import write_atomic
 from keju.formatting import percent
 from keju.local_paths import check_local
@@ -175,7 +175,7 @@ def _figures(
     try:
         from keju.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
     except (PrerequisiteError, UsageError) as error:
-        return [], str(error)
+        return [], error_text(error)
     source = OfRun(run_set, view.boards, images, published=published, prices=prices)
     return list(report_figures(source, words)), ""
 

@@ -139,7 +139,7 @@ class BatchRunner:
                 if _NO_BATCHES.search(str(error))
                 else ""
             )
-            raise UsageError(f"{self._model.name}: {error}{hint}") from None
+            raise UsageError("{}: {}{}", self._model.name, error, hint) from None
         finally:
             await self._server.close()
 

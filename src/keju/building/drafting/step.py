@@ -147,7 +147,7 @@ def _get_kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
             ", ".join(kind.tasks),
         )
     if settings.task and settings.task not in kind.makes:
-        raise UsageError(f"{kind.name}: {unknown_name(settings.task, kind.makes, 'task')}")
+        raise UsageError("{}: {}", kind.name, unknown_name(settings.task, kind.makes, "task"))
     show = settings.show or kind.shown.get(declared(_list_tasks(kind, settings)[0]).benchmark)
     return change_material(kind, show) if show else kind
 

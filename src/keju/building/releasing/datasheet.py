@@ -42,7 +42,7 @@ def read_answers(path: Path) -> dict[str, str]:
     asked = {name for part in _load_sections() for name in part.ask}
     for name, value in given.items():
         if name not in asked:
-            raise UsageError(f"{path}: {unknown_name(name, sorted(asked), 'question')}")
+            raise UsageError("{}: {}", path, unknown_name(name, sorted(asked), "question"))
         if not isinstance(value, str) or not value.strip():
             raise UsageError("{}: {}: write the answer as text in quotes", path, name)
     return given

@@ -16,7 +16,7 @@ from keju.building.dedup.union_find import Indices, UnionFind
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import has_reference, task
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, error_text
 from keju.items import Item, get_group
 from keju.texts import _, listed, n_
 
@@ -263,7 +263,9 @@ def _is_of_pairs(item: Item) -> bool:
     try:
         return task(item.task).of_pairs
     except UsageError as error:
-        raise DataError(str(error), item=item.id, hint=_("Give it the id of a task")) from None
+        raise DataError(
+            error_text(error), item=item.id, hint=_("Give it the id of a task")
+        ) from None
 
 
 def _keep_all(

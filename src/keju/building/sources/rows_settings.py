@@ -14,6 +14,7 @@ from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, task
 from keju.errors import UsageError, unknown_name
 from keju.settings import FaultsError, collect_errors
+from keju.texts import _
 
 _BLANK = re.compile(r"\{(\w+)\}")
 
@@ -102,13 +103,15 @@ def check_settings(settings: RowsSettings) -> None:
         for kind in load_tasks(settings).values():
             faults += _list_unfilled(kind, settings)
     if settings.options and settings.answer_is == "text":
-        faults.append("options requires answer_is: letter, option, from-0 or from-1")
+        faults.append(_("options requires answer_is: letter, option, from-0 or from-1"))
     if settings.images and not settings.images.is_dir():
-        faults.append(f"images: {settings.images} is not a directory")
+        faults.append(_("images: {} is not a directory", settings.images))
     if ("page" in settings.columns) != bool(settings.pages):
-        faults.append('web pages require both pages = "FOLDER" and columns = { page = "COLUMN" }')
+        faults.append(
+            _('web pages require both pages = "FOLDER" and columns = { page = "COLUMN" }')
+        )
     elif settings.pages and not settings.pages.is_dir():
-        faults.append(f"pages: {settings.pages} is not a directory")
+        faults.append(_("pages: {} is not a directory", settings.pages))
     with collect_errors(faults):
         check_columns(settings, read_table(settings.path))
     if faults:
@@ -119,7 +122,7 @@ def _list_unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
     """List the placeholders of a task's prompt that no row can fill, with the key to set."""
     if settings.verbatim:
         if "question" not in settings.columns:
-            yield 'verbatim requires columns = { question = "COLUMN" }'
+            yield _('verbatim requires columns = { question = "COLUMN" }')
         return
     filled = {"box_format", *settings.fields}
     if "question" in settings.columns:
@@ -132,7 +135,7 @@ def _list_unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
                 "question": 'columns = { question = "COLUMN" }',
                 "options": 'options = ["COLUMN", …]',
             }.get(blank, f'fields = {{ {blank} = "COLUMN" }}')
-            yield f"no column fills the blank {{{blank}}} of task {kind.id}. Set {key}"
+            yield _("no column fills the blank {} of task {}. Set {}", f"{{{blank}}}", kind.id, key)
 
 
 def load_tasks(settings: RowsSettings) -> dict[str, Task]:
@@ -159,7 +162,7 @@ def check_columns(settings: RowsSettings, rows: list[Row]) -> None:
     known = {name for row in rows for name in row.cells}
     wanted = [*settings.columns.values(), *settings.fields.values(), *settings.options]
     if missing := [
-        f"{settings.path}: {unknown_name(name, sorted(known), 'column')}"
+        _("{}: {}", settings.path, unknown_name(name, sorted(known), "column"))
         for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]
         if name not in known
     ]:

@@ -146,7 +146,7 @@ def import_dataset(
     except DataError as error:
         other = _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
-            lines = [*error.lines, f"{src}: {other}"]
+            lines = [*error.lines, _("{}: {}", src, other)]
             raise ProblemsError(lines, file=src, hint=other) from None
         if isinstance(error, ProblemsError) or (error.file and error.hint and not other):
             raise

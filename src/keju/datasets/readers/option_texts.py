@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import FieldInfo
 
 from keju.datasets.readers.encodings import OPTION
-from keju.errors import UsageError, did_you_mean, nearest_names
+from keju.errors import UsageError, did_you_mean, error_text, nearest_names
 from keju.local_paths import check_local
 from keju.settings import (
     FAMILY,
@@ -71,11 +71,11 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
         if field.required and not given.get(option) and field.name not in found
     ]
     if faults:
-        raise faults[0] if len(faults) == 1 else FaultsError(map(str, faults))
+        raise faults[0] if len(faults) == 1 else FaultsError(map(error_text, faults))
     try:
         return shape(**found)
     except ValueError as error:  # raised by the settings themselves
-        raise FaultsError([f"{form}: {error}"]) from None
+        raise FaultsError([_("{}: {}", form, error_text(error))]) from None
 
 
 def _report_unknown(option: str, known: Iterable[str], form: str) -> UsageError:

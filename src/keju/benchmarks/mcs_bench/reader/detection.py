@@ -21,9 +21,9 @@ from keju.benchmarks.mcs_bench.reader.words import (
 from keju.datasets.readers.base import Detection, join_names
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import NoFieldError
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError, error_text, number_of
 from keju.text import count_han
-from keju.texts import _
+from keju.texts import _, join_sentences
 
 MOST_BYTES = 32 << 20
 """Bytes of all tables that detection reads as a whole; of larger ones it reads the beginnings."""
@@ -97,10 +97,11 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
 def _missing(error: DataError | UsageError) -> str:
     """The reason why an import refuses a source, as the end of "it needs"."""
     if not isinstance(error, DataError):
-        return str(error)
+        return error_text(error)
     no_field = isinstance(error, NoFieldError)
     needed = _("the {}", error.values[0]) if no_field else _("a correction")
-    return ". ".join(filter(None, (f"{needed}: {error.problem}", error.hint)))
+    problem = _("{}: {}", needed, error.problem)
+    return join_sentences([problem, error.hint]) if error.hint else problem
 
 
 def _check_unlike(names: Iterable[str]) -> None:

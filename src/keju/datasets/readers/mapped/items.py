@@ -29,7 +29,7 @@ from keju.definitions import (
     tasks_named,
 )
 from keju.definitions.references import NO_BOXES
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, error_text, shortened
 from keju.items import Box, ImageRef, Item, Script
 from keju.texts import _, hint_of
 
@@ -253,7 +253,7 @@ class ItemMaker:
         try:
             prompt_of(item)
         except (DataError, UsageError) as error:
-            problem = error.problem if isinstance(error, DataError) else str(error)
+            problem = error.problem if isinstance(error, DataError) else error_text(error)
             raise _wrong(
                 problem, place, _("Set [fields] question, [constants] question, or [blanks]")
             ) from None

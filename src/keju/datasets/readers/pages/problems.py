@@ -9,7 +9,7 @@ from typing import Literal
 
 from keju.datasets.readers.base import join_names
 from keju.errors import DataError, ProblemsError
-from keju.texts import join_sentences, n_
+from keju.texts import _, join_sentences, n_
 
 MOST = 1_000
 """Number of faulty files after which an import stops searching for more."""
@@ -87,7 +87,7 @@ class Problems:
         file = PurePath(error.file or "")
         inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
         place = ": ".join(each for each in ("/".join(inner.parts), error.item or "") if each)
-        return f"{place} ({error.problem})" if place else error.problem
+        return _("{} ({})", place, error.problem) if place else error.problem
 
     def __bool__(self) -> bool:
         return bool(self._lines or self._errors)
