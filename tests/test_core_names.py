@@ -38,8 +38,6 @@ HOMONYMS = {
         "reporting/error_rows.py",
         "recognition",
     ): "The share of the error rate that is neither layout nor spelling.",
-    ("messages/en/reporting.toml", "recognition"): "The id and the label of that share.",
-    ("messages/zh/reporting.toml", "recognition"): "The id of that label.",
 }
 """Words that are a task's id too, by file and word, with what they mean there."""
 

@@ -12,7 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from keju.reporting.glossary import terms
+from keju.reporting.terms import TERMS
 from keju.texts import in_english
 from keju.words import Words
 
@@ -51,7 +51,7 @@ def main(folder: Path = DOCS) -> None:
             in_english(term.meaning),
             chinese(term.meaning),
         )
-        for term in terms().values()
+        for term in TERMS.values()
     ]
     more = [
         _row(each["en"], each["zh"], each["meaning"], each["meaning_zh"])

@@ -33,6 +33,7 @@ from keju.texts import (
     join_clauses,
     join_lines,
     noun,
+    p_,
     recognised,
     translator,
 )
@@ -234,7 +235,7 @@ class PrerequisiteError(KejuError):
 def error_text(error: BaseException) -> str:
     """What an error says, as a text that can be shown in each language."""
     if isinstance(error, KejuError):
-        return _("{}", error)
+        return p_("error", "{}", error)
     reason = error.args[0] if error.args else ""
     return reason if isinstance(reason, str) and isinstance(reason, Translatable) else str(error)
 

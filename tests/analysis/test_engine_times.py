@@ -20,7 +20,7 @@ from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
 from keju.running.timing import Timing, add_timings
 from keju.runs import RunFolder
-from keju.texts import using
+from keju.texts import in_terminal, using
 
 MACHINE = Machine(processor="AMD X", cores=4, memory=15.6, system="Linux")
 TIMED = Timing(
@@ -155,7 +155,7 @@ def test_of_a_busy_machine_times_are_ranges_from_processor_time_to_wall_time(
 
 def test_the_range_of_a_busy_machine_is_whole_in_chinese(tmp_path):
     with using("zh"):
-        (line,) = time_lines(time_table(run_set(tmp_path, BUSY), MILLION))
+        (line,) = map(in_terminal, time_lines(time_table(run_set(tmp_path, BUSY), MILLION)))
     assert "25 分钟至 33 分钟" in line
     assert "83.33 至 111.11 EUR" in line
     assert "其他程序占用了 60% 的处理器时间" in line

@@ -279,7 +279,9 @@ def test_ranks_are_open_with_fewer_groups_than_the_paired_tests_need(models, nee
             (place, place) if enough else (1, models) for place in range(1, models + 1)
         ]
         assert (
-            any(f"fewer than {needed} groups, {needed - groups} more" in n for n in means.notes)
+            any(
+                f"fewer than {needed} groups, {needed - groups} more" in n for n in means.few_groups
+            )
             is not enough
         )
         assert {gap.significant for gap in means.gaps.values()} == {enough}

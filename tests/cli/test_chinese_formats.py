@@ -9,7 +9,7 @@ from keju.building.sources.keys import Key, list_keys
 from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Reader
-from keju.texts import translator, using
+from keju.texts import in_terminal, translator, using
 
 READ = [reader for reader in FORMATS.list_usable() if FORMATS.get_plugin(reader.name) is None]
 
@@ -34,6 +34,6 @@ def test_a_chinese_layout_shows_the_same_files(reader: Reader) -> None:
 
 def test_every_type_of_a_key_is_chinese() -> None:
     with using("zh"):
-        descriptions = {key.description for key in keys()}
+        descriptions = {in_terminal(key.description) for key in keys()}
     assert not any("required" in each or "whole number" in each for each in descriptions)
     assert {"路径，必填", "文本的列表"} <= descriptions

@@ -5,7 +5,6 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
-from keju.messages import Message
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -48,11 +47,13 @@ def test_missing_responses_and_the_command_that_resumes_are_printed(scored_run, 
 
 
 def test_each_stage_of_a_report_is_named_and_its_items_are_counted(scored_run, tmp_path):
-    called: list[tuple[Message, int, int]] = []
+    called: list[tuple[str, int, int]] = []
     with showing_stages(lambda stage, done, total: called.append((stage, done, total))):
         made = write_report([scored_run], tmp_path / "r.html")
-    stages = ["reading", "items", "tables", "figures", "writing"]
-    assert [stage.id for stage, _, _ in called] == [f"reporting.stage-{name}" for name in stages]
+    assert [stage for stage, _, _ in called] == [
+        "Reading responses and scores", "Preparing items and images", "Computing tables",
+        "Drawing figures", "Writing the report",
+    ]  # fmt: skip
     assert called[1][1:] == (0, len(made.run_set.asked))
 
 

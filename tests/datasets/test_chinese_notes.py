@@ -6,7 +6,6 @@ import re
 from pathlib import Path, PurePosixPath
 
 import pytest
-from keju.messages import message
 
 from keju.cli.app import note, say
 from keju.datasets.readers.base import check_name, join_names
@@ -15,7 +14,7 @@ from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
 from keju.errors import DataError
-from keju.texts import recognised, using
+from keju.texts import _, in_terminal, recognised, using
 
 ENGLISH = re.compile(r"\b(the|is|are|of|not|no|with|for|and|or|since|more|which|it|them|here)\b")
 FILES = ("a.heic", "b.djvu", "c.docx", "d.xml", "e.zip", "f.7z.001", "g.bin")
@@ -42,7 +41,7 @@ def lines(tmp_path: Path) -> list[str]:
 
 def test_notes_and_hints_of_an_import_have_no_english_half(tmp_path):
     with using("zh"):
-        found = lines(tmp_path)
+        found = [in_terminal(line) for line in lines(tmp_path)]
     # The two archives are one line; an obstacle is a problem and a hint.
     assert len(found) == len(FILES) - 1 + len(_NOTES) + 4 * 2 + 1
     quoted = re.compile(r"'[^']*'|[\w./-]*[./][\w./-]*|unrar x|keju data detect")
@@ -56,5 +55,5 @@ def test_a_stored_reason_inside_a_message_is_translated_too(write, stream, monke
     monkeypatch.setattr(write.__globals__[stream], "print", lambda text, **_: printed.append(text))
     with using("zh"):
         reason = recognised("an OCR engine takes no prompt: add --wording released to ask it too")
-        write(message("reporting.time-not-known", why=reason))
+        write(_("Its time is not known: {}", reason))
     assert printed == ["用时未知：OCR 引擎不接受提示词：要同时提问它，请加 --wording released"]

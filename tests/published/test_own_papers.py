@@ -139,12 +139,15 @@ def test_an_unknown_direction_has_the_known_ones_in_its_hint(make: Make) -> None
         _ = published_tables(benchmark)["Table 1"].columns["Caves:mean"].how
 
 
-@pytest.mark.parametrize("said", ["共页", "{} 页，{} 题"])
-def test_a_translation_with_another_number_of_blanks_is_refused(make: Make, said: str) -> None:
-    make({"zh.toml": f'"{{}} slips of bamboo" = "{said}"\n'})
-    with pytest.raises(DataError) as failed:
-        Words("zh")
-    assert fault(failed.value) == ("zh.toml", "{} slips of bamboo")
+def test_a_catalogue_beside_the_definition_has_the_chinese_of_its_texts(
+    make: Make, tmp_path: Path
+) -> None:
+    make({"slips.po": 'msgid "slips of bamboo"\nmsgstr "竹简"\n'})
+    texts = pytest.importorskip("tools.texts", reason="Babel is not installed: make docs")
+    with (tmp_path / "slips.po").open("rb") as content:
+        compiled = texts.compiled(texts.read_po(content, locale="zh"))
+    (tmp_path / "slips.mo").write_bytes(compiled)
+    assert Words("zh")("slips of bamboo") == "竹简"
 
 
 def broken(*_: object) -> list[object]:

@@ -9,7 +9,7 @@ from lxml import html
 
 from keju.reporting.conclusions import conclusion_lines
 from keju.reporting.page import Report, write_report
-from keju.texts import using
+from keju.texts import in_terminal, using
 from tests.support.own_pages import scored_pages
 
 TEXTS = {
@@ -181,7 +181,7 @@ def test_an_error_that_one_page_causes_names_that_page(tmp_path, answers, langua
     for each in words:
         assert each in line
     with using(language):
-        said = conclusion_lines(report.view, report.run_set, report.misread)
+        said = [*map(in_terminal, conclusion_lines(report.view, report.run_set, report.misread))]
         assert any(words[0] in each and words[1] in each for each in said)
 
 

@@ -32,7 +32,9 @@ def test_every_metric_of_every_task_is_defined_in_both_languages(protocol):
     for where in metrics:
         for sentence in (metric_definition(*where), metric_of_task(*where).over.rule):
             assert len(sentence) > 8, where
-            assert HAN.search(ZH(sentence)), f"{where}: add {sentence!r} to messages/*/stored.toml"
+            assert HAN.search(ZH(sentence)), (
+                f"{where}: write the Chinese of {sentence!r} into keju.po"
+            )
 
 
 def test_every_term_and_layer_is_defined_in_both_languages(scored_run):

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from keju.analysis.engine_times import Collection, Costs
 from keju.analysis.run_set import load_runs
 from keju.definitions.references import BLANK_PAGE
-from keju.reporting.glossary import terms
 from keju.reporting.item_browser import Browser
+from keju.reporting.item_pages import page_assets
 from keju.reporting.page import render, write_report
+from keju.reporting.terms import TERMS
 from keju.reporting.time_table import time_table
 from keju.reporting.view import build_view
 from keju.words import Words
@@ -124,10 +125,9 @@ def test_a_report_on_own_pages_has_no_exam_words(own):
 
 def test_words_of_the_item_browser_have_no_exam_words_on_own_pages():
     words = Words("zh", own_pages=True)
-    names = "items-of-all", "show-more", "no-item-fits", "every-item"
-    shown = words.sources(f"reporting.{name}" for name in names)
-    assert [name for name, text in shown.items() if "题" in text] == []
-    assert "题" in Words("zh").text("reporting.every-item")
+    script = page_assets(paged=True).script
+    assert [text for text in words.in_script(script).values() if "题" in text] == []
+    assert [text for text in Words("zh").in_script(script).values() if "题" in text]
     assert words(BLANK_PAGE) != BLANK_PAGE
 
 
@@ -142,7 +142,7 @@ def test_the_glossary_lists_the_terms_that_occur(own, language):
         each.getparent().remove(each)
     body = tree.text_content()
     body = body[: body.index(glossary.text_content())]
-    for term in terms().values():
+    for term in TERMS.values():
         if words(term.name) in listed:
             assert words(term.name).lower() in body.lower(), term
     for absent in ("judge", "domain", "extracted answer"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from keju.messages import message
 
 from keju.analysis.leaderboard import leaderboards
 from keju.analysis.run_set import load_runs
@@ -100,6 +99,6 @@ def test_only_what_was_drawn_is_called_synthetic(tmp_path):
     drawn, scanned = make(tmp_path / "a", synthetic=True, name="drawn"), make(tmp_path / "b")
     view = build_view(load_runs([drawn, scanned]), title="t")
     first, second = view.synthetic
-    assert first == message("reporting.drawn-by-keju", drawn="drawn")
+    assert (first.template[:27], first.values) == ("{}: keju generated these pa", ("drawn",))
     assert second == "Not synthetic: d."
     assert build_view(load_runs([scanned]), title="t").synthetic == []

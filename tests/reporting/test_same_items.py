@@ -26,7 +26,7 @@ from keju.reporting.page import write_report
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run
 from keju.site import write_site
-from keju.texts import using
+from keju.texts import in_terminal, using
 
 BOOKS, OF_BOOK = 12, 2
 TASKS = ("T5", "T7")
@@ -120,7 +120,7 @@ def test_rows_stand_in_groups_by_what_they_answered(board):
         ("people · 6 items of 1 task", [PERSON]),
     ]
     with using("zh"):
-        assert board.groups[1].title == "模型 · 2 个任务的 24 题"
+        assert in_terminal(board.groups[1].title) == "模型 · 2 个任务的 24 道题"
 
 
 def test_rows_of_the_same_items_have_no_extent(tmp_path):

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import keju
-from keju.words import Words
+import pytest
 
-ZH = Words("zh")
-ENGLISH = re.compile(r"(?<![-:+])[a-z]{2,} [a-z]{2,}")
+import keju
+from keju.texts import Text
+
+HAN = re.compile("[\u4e00-\u9fff]")
 ROOT = Path(keju.__file__).parent
 FILES = [*(ROOT / "models").rglob("*.py"), *(ROOT / "running").rglob("*.py"),
          ROOT / "definitions/wordings.py"]  # fmt: skip
@@ -85,29 +86,29 @@ def returned(function: ast.FunctionDef) -> Iterator[ast.expr]:
 
 
 def sentences(value: ast.expr) -> list[str]:
-    """The sentences of an expression, with a name in each blank; none of a call.
+    """The sentences of an expression, ``_("…")``; none of another call.
 
     Raises:
-        AssertionError: the expression has a form that this test does not understand.
+        AssertionError: the expression has a form that this test does not understand, or a text that
+            cannot be translated.
     """
     if isinstance(value, ast.IfExp):
         return [*sentences(value.body), *sentences(value.orelse)]
     if isinstance(value, ast.BoolOp):
         return [text for each in value.values for text in sentences(each)]
-    if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return [value.value] if value.value else []
-    if isinstance(value, ast.JoinedStr):
-        parts = (str(p.value) if isinstance(p, ast.Constant) else "NAME" for p in value.values)
-        return ["".join(parts)]
+    if isinstance(value, ast.Constant) and not value.value:
+        return []
     if isinstance(value, ast.Name) and value.id in constants():
         return sentences(constants()[value.id])
     assert isinstance(value, ast.Call), ast.unparse(value)
+    if isinstance(value.func, ast.Name) and value.func.id == "_":
+        return [ast.literal_eval(value.args[0])]
     return []
 
 
 @cache
 def reasons() -> list[str]:
-    """Every reason of the program, with a name in each blank."""
+    """Every reason of the program."""
     found = reason_functions()
     return sorted({text for each in found for value in returned(each) for text in sentences(value)})
 
@@ -115,20 +116,18 @@ def reasons() -> list[str]:
 def test_the_reasons_are_found_in_functions_constants_and_helpers():
     found = reasons()
     assert len(found) > 25
-    assert "NAME transcribes; it gives no answer of the form NAME" in found
+    assert "{} transcribes; it gives no answer of the form {}" in found
     assert sentences(constants()["NO_TRANSCRIPTION"])[0] in found
     assert sentences(constants()["NO_TEXT"])[0] in found
-    (from_helper,) = [each for each in found if each.startswith("with NAME the prompt")]
-    assert "answer" in from_helper
+    assert "with {} the prompt would contain the answer" in found
 
 
 def test_every_reason_has_a_chinese_text():
-    assert [reason for reason in reasons() if ZH(reason) == reason] == []
-    chinese = [re.sub(r"--\S+ \S+", "", ZH(reason)) for reason in reasons()]
-    assert [text for text in chinese if ENGLISH.search(text)] == []
+    chinese = [Text(reason).template_in("zh") for reason in reasons()]
+    assert [text for text in chinese if not HAN.search(text)] == []
 
 
-def test_a_reason_without_a_chinese_text_would_be_found():
-    unknown = sentences(ast.parse("'the moon is full' if full else ''", mode="eval").body)
-    assert unknown == ["the moon is full"]
-    assert ZH(unknown[0]) == unknown[0]
+@pytest.mark.parametrize("code", ["'the moon is full' if full else ''", "f'the moon is {phase}'"])
+def test_a_reason_that_cannot_be_translated_would_be_found(code):
+    with pytest.raises(AssertionError, match="the moon"):
+        sentences(ast.parse(code, mode="eval").body)

@@ -14,6 +14,7 @@ from keju.reporting.page import write_report
 from keju.reporting.view import _KINDS
 from keju.scoring.verdicts import VERDICTS
 from keju.text import in_script
+from keju.texts import _, join_lines
 from keju.words import Words
 from tests.support.scored_runs import HOSTILE
 
@@ -25,31 +26,29 @@ EXEMPT = re.compile(r"keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+|\w+\|\S*( \w
 
 
 def test_every_fixed_word_of_the_data_is_in_the_table():
-    assert set(VERDICTS[1:]) - set(ZH.table) == set()
-    ids = [*ROLES.values(), *_KINDS.values()]
-    assert [name for name in ids if not HAN.search(ZH.text(name))] == []
+    names = [*VERDICTS[1:], *ROLES.values(), *_KINDS.values()]
+    assert [name for name in names if not HAN.search(ZH(name))] == []
 
 
 @pytest.mark.parametrize(
     ("english", "chinese"),
     [
-        ("12.0 to 13.5\n22 of 45 tasks", "12.0 至 13.5\n22/45 个任务"),
-        ("this run, 18 of 45 tasks", "本次运行，18/45 个任务"),
-        ("-1.0 to +2.0\nnot significant", "-1.0 至 +2.0\n不显著"),
+        (join_lines([_("{} to {}", "12.0", 13.5), _("not significant")]), "12.0 至 13.5\n不显著"),
+        (_("this run, {} of {} tasks", 18, 45), "本次运行，18/45 个任务"),
         ("something else", "something else"),
         ("nothing to add", "nothing to add"),
-        ("3.4 h", "3.4 小时"),
+        (_("{} h", 3.4), "3.4 小时"),
     ],
 )
-def test_numbers_stand_where_they_stood(english, chinese):
+def test_a_sentence_and_its_lines_are_translated(english, chinese):
     assert ZH(english) == chinese
     assert Words()(english) == english
 
 
 def test_a_list_of_reasons_is_translated_part_by_part():
-    reasons = "CER is an error rate, which is not part of a mean of scores; no responses"
-    assert ZH(reasons) == "CER 是错误率，不能计入分数的均值；没有回答"
-    assert ZH("no responses; something else") == "no responses; something else"
+    assert ZH("no responses; columns merged") == "没有回答；相邻竖行混读"
+    assert ZH("no responses; something else") == "没有回答；something else"
+    assert ZH("one thing; something else") == "one thing; something else"
 
 
 def test_a_task_has_one_name_on_a_chinese_page():

@@ -33,6 +33,9 @@ class Finding(NamedTuple):
             return _("warning: {}: {}. {}", item, problem, hint)
         return _("notice: {}: {}. {}", item, problem, hint)
 
+    def __str__(self) -> str:
+        return str(self.line)
+
 
 def as_sentence(hint: str) -> str:
     """A hint with a full stop."""

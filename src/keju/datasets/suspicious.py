@@ -286,7 +286,7 @@ def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterat
         every = NameCount()
         for each in one_each:
             every.add(each.name)
-        yield Finding.of("warning", str(every), problem)
+        yield Finding.of("warning", every.text, problem)
 
 
 def extent_fault(length: int, parts: Parts) -> Text | None:

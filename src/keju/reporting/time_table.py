@@ -11,7 +11,7 @@ from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
 from keju.running.machine import Machine
 from keju.running.prices import Prices
-from keju.texts import _, join_parts, n_
+from keju.texts import _, join_parts, n_, p_
 
 _HOUR, _DAY = 3600.0, 86400.0
 
@@ -77,7 +77,9 @@ class TimeTable(NamedTuple):
             parts.append(_("{} for {} pages", row.days, pages))
         if row.cost != NOTHING:
             # The cost of a server includes the currency of the tokens' prices.
-            cost = row.cost if row.speed is None else f"{row.cost} {self.currency}".strip()
+            cost = row.cost
+            if row.speed is not None and self.currency:
+                cost = _("{} {}", row.cost, self.currency)
             parts.append(_("cost {}", cost))
         time = join_parts(parts)
         if time and row.busy:
@@ -217,9 +219,9 @@ def span(seconds: float | None) -> str:
 def span_range(low: float | None, high: float | None) -> str:
     """A time, or the range of two times, in suitable units: ``25 min to 1.5 h``."""
     shown, lowest = span(high), None if low is None else span(low)
-    if lowest in (None, shown):
+    if lowest is None or lowest == shown:
         return shown
-    return _("{} to {}", lowest, shown)
+    return p_("time", "{} to {}", lowest, shown)
 
 
 def time_lines(table: TimeTable) -> Iterator[str]:
