@@ -157,7 +157,8 @@ def _declared(catalogue: Path) -> Iterator[Sentence]:
     """The texts of declarations: of commands, build steps, sources and formats of files."""
     owner = "keju" if catalogue == CORE else catalogue.parent.name
     yield from (Sentence(place, text) for place, name, text in declarations() if name == owner)
-    for file in (catalogue.parent / "benchmark.toml", catalogue.parent / "published/paper.toml"):
+    files = ("benchmark.toml", "published/paper.toml", "../definitions/data/pages.toml")
+    for file in ((catalogue.parent / name).resolve() for name in files):
         if file.is_file():
             place = file.relative_to(ROOT).as_posix()
             for text in _texts_of(tomllib.loads(file.read_text("utf-8"))):

@@ -6,7 +6,7 @@ import pytest
 
 from keju.definitions import Units, describe_ungrouped, describe_units, units_of
 from keju.items import ImageRef, Item
-from keju.texts import using
+from keju.texts import in_terminal, using
 
 PAGE = ImageRef(path="images/a.png", sha256="a" * 64, width=1, height=1, size=1)
 OTHER = ImageRef(path="images/b.png", sha256="b" * 64, width=1, height=1, size=1)
@@ -52,10 +52,11 @@ def test_units_are_counted_and_described(items: list[Item], units: Units, senten
 
 def test_units_are_described_in_chinese() -> None:
     with using("zh"):
-        assert describe_units(units_of([item("史記"), item("漢書")], "書名")) == (
+        assert in_terminal(describe_units(units_of([item("史記"), item("漢書")], "書名"))) == (
             "独立单位：数据集的 2 组（“書名”），最大的一个占 2 道题的 50%"
         )
-        assert describe_ungrouped(units_of([item("", PAGE)]), "--option field.group=COLUMN") == (
+        ungrouped = describe_ungrouped(units_of([item("", PAGE)]), "--option field.group=COLUMN")
+        assert in_terminal(ungrouped) == (
             "没有分组的列：独立单位是图像（1 个）。如果有些图像出自同一部书、同一图版或同一甲骨，"
             "它们并不独立：请用 --option field.group=COLUMN 指明该列"
         )

@@ -15,7 +15,6 @@ from keju.analysis.run_set import load_runs
 from keju.reporting.page import write_report
 from keju.runs import RunFolder
 from keju.scoring.blank_pages import FEWEST_BLANK
-from keju.words import Words
 from tests.support.own_pages import scored_pages
 
 TEXTS = {f"b{book}/p{page}": f"天地玄黃宇宙洪荒{chr(0x6000 + 8 * book + page)}"
@@ -96,4 +95,4 @@ def test_a_rate_of_invented_text_needs_enough_blank_pages(tmp_path, blank):
 def test_median_and_negative_gain_are_defined(folder):
     english = shown(folder)
     assert "The middle value when the values are sorted" in english
-    assert "below 0 the signal misleads" in Words().text("reporting.selective-about")
+    assert "below 0 the signal misleads" in english

@@ -18,7 +18,7 @@ from keju.definitions import has_task, query_of, task
 from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
-from keju.files import encode_stored, read_jsonl
+from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.runs import RunFolder, StoredItems, file_name, path_of_name
 from keju.scoring.decisions import (
@@ -320,7 +320,7 @@ def _sample(item: Item, response: Response) -> ScoringSample:
 
 def _packed(found: ModelScores) -> bytes:
     """The scores as bytes, which another process sends twice as fast as the objects."""
-    return msgspec.msgpack.encode(list(found.scores), enc_hook=encode_stored)
+    return msgspec.msgpack.encode(list(found.scores))
 
 
 def _models_in(run: RunFolder) -> list[str]:

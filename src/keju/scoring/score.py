@@ -19,6 +19,7 @@ from keju.scoring.rankings import Galleries
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
 from keju.scoring.signatures import metric_signature, wording_part
+from keju.texts import in_english
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
@@ -99,7 +100,7 @@ def iter_scores(
     for place, result in batch.values():
         score = waiting.pop(place)
         if isinstance(result, str):
-            yield place, replace(score, reason=result)
+            yield place, replace(score, reason=in_english(result))
         else:
             yield place, replace(score, value=result.value, stats=score.stats | result.stats)
     yield from enumerate(galleries.scores(tuple(protocols)), start=index)
@@ -216,7 +217,7 @@ def _record(
         protocol=protocol,
         metric=metric,
         value=None if metric_value is None else metric_value.value,
-        reason=reason,
+        reason=in_english(reason),
         extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
         stats={} if metric_value is None else metric_value.stats,
