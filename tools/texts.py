@@ -28,18 +28,20 @@ from jinja2.ext import extract_from_ast
 from msgspec.structs import fields
 from rich.console import Console
 
-from keju.building.choices.leaks import CHECKS
+from keju.building.choices.leaks import CHECKS, LeakVerdict
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.help_texts import join_lines, parameter_name
+from keju.datasets.distributions import MEASURES
 from keju.datasets.readers import FORMATS
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
 from keju.items import Status
 from keju.judging.probes import declared_probes
+from keju.judging.probing import Verdict as ProbeVerdict
 from keju.layout import ReadingPattern
 from keju.models import model_kinds
 from keju.scoring import VERDICTS, metrics
@@ -90,7 +92,7 @@ def main() -> None:
     outdated = []
     for file in catalogues():
         catalogue = updated(file)
-        missing = [each for each in catalogue if each.id and not _is_translated(each)]
+        missing = [each for each in catalogue if each.id and not is_translated(each)]
         console.print(
             f"{file.relative_to(ROOT)}: {len(catalogue)} sentences, {len(missing)} without Chinese"
         )
@@ -221,7 +223,9 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
 
     yield from (("reading patterns", "keju", name) for name in get_args(ReadingPattern))
     yield from (("verdicts", "keju", name) for name in (*VERDICTS, *get_args(Status)))
-    yield from (("keju build check-choices", "keju", name) for name in CHECKS)
+    leak_names = (*CHECKS, *get_args(LeakVerdict))
+    yield from (("keju build check-choices", "keju", name) for name in leak_names)
+    yield from (("keju data stats", "keju", name) for name in MEASURES)
     yield from (("keju models", "keju", each.what) for each in model_kinds() if not each.plugin)
     for metric in metrics():
         owner = metric.benchmark.lower().replace("-", "_") or "keju"
@@ -233,6 +237,7 @@ def _texts_of_probes() -> Iterator[str]:
     table = declared_probes()
     yield from (probe.about for probe in table.probes.values())
     yield from table.not_applicable.values()
+    yield from get_args(ProbeVerdict)
 
 
 def _help_of(command: Any) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401 - Typer's own class
@@ -333,7 +338,8 @@ def compiled(catalogue: Catalog) -> bytes:
     return content.getvalue()
 
 
-def _is_translated(message: Message) -> bool:
+def is_translated(message: Message) -> bool:
+    """Whether a sentence of a catalogue has Chinese."""
     string = message.string
     return all(string) if isinstance(string, tuple) else bool(string)
 

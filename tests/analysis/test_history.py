@@ -23,7 +23,7 @@ from keju.runs import RunFolder
 from keju.scoring import SideScores, adjust_comparisons, compare_tasks, score_run
 from keju.statistics import LEVEL
 from keju.statistics.paired import holm
-from keju.texts import using
+from keju.texts import in_terminal, using
 from tests.support.checkpoints import MODEL, checkpoint_run, checkpoint_scores
 
 TASKS = ("T5", "T7", "T10")
@@ -209,7 +209,7 @@ def test_the_terminal_marks_what_changed_and_states_level_and_order(written: tup
 
 def test_the_output_is_in_chinese_too(found: History):
     with using("zh"):
-        lines = list(history_lines(found))
+        lines = [*map(in_terminal, history_lines(found))]
     assert any(line.startswith("step-0 → step-1：显著变好的任务：T5") for line in lines)
     assert not any("significant" in line for line in lines)
 

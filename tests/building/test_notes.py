@@ -7,7 +7,7 @@ from pathlib import Path
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.texts import using
+from keju.texts import in_terminal, translator, using
 from tests.support.making import make_dataset
 
 RECIPE = """
@@ -38,8 +38,10 @@ def test_the_language_changes_what_a_build_prints_and_not_what_it_stores(tmp_pat
     for language, other in (("en", "zh"), ("zh", "en")):
         assert len(first[language]) == len(again[language]) > 0
         assert not set(first[language]) & set(first[other])
-        # Notes of finished steps are shown as step.json has them.
-        assert notes(again[language]) == notes(first["en"])
+    # Notes of finished steps are shown as step.json has them, or translated as whole sentences.
+    assert notes(again["en"]) == notes(first["en"])
+    translate = translator("zh")
+    assert notes(again["zh"]) == [f"    {translate(note.strip())}" for note in notes(first["en"])]
     stored = [
         {
             file.relative_to(tmp_path / language): file.read_bytes()
@@ -56,7 +58,12 @@ def build(folder: Path, language: str) -> list[str]:
     lines: list[str] = []
     with using(language):
         read = read_recipe(folder / "trial.toml")
-        pipeline.build(read, folder / language, engine=Engine(), say=lines.append)
+        pipeline.build(
+            read,
+            folder / language,
+            engine=Engine(),
+            say=lambda line: lines.append(in_terminal(line)),
+        )
     return lines
 
 

@@ -90,15 +90,12 @@ def main() -> NoReturn:
     except UnicodeEncodeError as error:
         # A name of a file or folder that no earlier check has refused.
         shown = shortened(printable(str(error.object)))
-        _fail(
-            str(
-                UsageError(
-                    "a name or text is not UTF-8: {}",
-                    shown,
-                    hint="Rename the file or folder; a whole tree: convmv -r -f ENCODING -t UTF-8",
-                )
-            )
+        wrong = UsageError(
+            "a name or text is not UTF-8: {}",
+            shown,
+            hint="Rename the file or folder; a whole tree: convmv -r -f ENCODING -t UTF-8",
         )
+        _fail(wrong.render(language()))
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keju.errors import printable
-from keju.texts import _
+from keju.texts import _, in_terminal
 
 if TYPE_CHECKING:
     from keju.definitions import Definition
@@ -95,7 +95,7 @@ def load_checked(path: Path) -> Definition:
             path,
             source.path,
         )
-        typer.echo(printable(loaded), err=True)
+        typer.echo(printable(in_terminal(loaded)), err=True)
     check_metrics(definition, str(path))
     if any(query.rubric for task in definition.tasks for query in task.queries):
         from keju.judging import check_rubrics

@@ -64,7 +64,7 @@ class BuildGroup(TyperGroup):
         except PluginError as error:
             alone.command(name=cmd_name, help=escape(in_terminal(error_text(error))))(lambda: None)
         else:
-            origin = _(" From the plug-in {}.", escape(str(plugin)))
+            origin = in_terminal(_(" From the plug-in {}.", escape(str(plugin))))
             summary = translator(language())(step.summary)
             alone.command(name=step.name, help=summary + (origin if plugin else ""))(
                 _make_command(step)
@@ -282,13 +282,13 @@ def _make_option(info: FieldInfo) -> Any:  # noqa: ANN401 - annotations are of a
     shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
     text: str = translator(language())(get_description(info.type))
     if kind is bool:
-        text += _(" (default: {})", _("on") if info.default is True else _("off"))
+        text += in_terminal(_(" (default: {})", _("on") if info.default is True else _("off")))
         return Annotated[bool, typer.Option(help=text, show_default=False)]
     if shown_default is not None:
-        text += _(" (default: {})", shown_default)
+        text += in_terminal(_(" (default: {})", shown_default))
     many = get_origin(kind) in {tuple, list}
     if many:
-        kind, text = get_args(kind)[0], text + _(" May be given several times.")
+        kind, text = get_args(kind)[0], text + in_terminal(_(" May be given several times."))
     metavar = {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
     if get_origin(kind) is Literal:
         metavar = "|".join(map(str, get_args(kind)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from keju.errors import did_you_mean, printable
-from keju.texts import _
+from keju.texts import _, in_terminal
 
 _NO_COMMAND = re.compile(r"No such command '(.+?)'")
 _EXTRA = "Got unexpected extra argument"
@@ -40,7 +40,7 @@ def _whole_commands(name: str, words: Sequence[str], command: Any) -> str:  # no
     rest = words[words.index(name) + 1 :]
     paths = [path for path in _leaves(command) if path[-1] == name]
     lines = [" ".join(["keju", *path, *map(shell_word, rest)]) for path in paths]
-    return did_you_mean(lines).strip()
+    return in_terminal(did_you_mean(lines)).strip()
 
 
 def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:  # noqa: ANN401

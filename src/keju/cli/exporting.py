@@ -46,7 +46,7 @@ class _ExportGroup(TyperGroup):
         except PluginError as error:
             alone.command(name=cmd_name, help=escape(in_terminal(error_text(error))))(lambda: None)
         else:
-            origin = _(" From the plug-in {}.", escape(str(plugin)))
+            origin = in_terminal(_(" From the plug-in {}.", escape(str(plugin))))
             what = translator(language())(form.what) + (origin if plugin else "")
             alone.command(name=form.name, help=what)(_run_command(form))
         command = typer.main.get_command(alone)

@@ -106,7 +106,7 @@ def draw_all(
         figure = f"{kind} ({', '.join(names)})" if any(names) else kind
         report(_("{}: not drawn: {}", figure, words(why)))
     if not count:
-        note("keju: " + _("No figure can be drawn from these data"))
+        note(_("keju: {}", _("No figure can be drawn from these data")))
     if blank:
         signs = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in blank)
         note(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from keju.texts import _, language, translator
+from keju.texts import _, in_terminal, language, translator
 
 _WITHIN_A_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n)")
 _USAGE = "Usage: "
@@ -68,7 +68,7 @@ def _translate_when_shown(command: Any) -> None:  # noqa: ANN401
 
     def get_usage(context: Any) -> str:  # noqa: ANN401
         # Lines after the first are indented by the width of the first word, which is narrower.
-        lines: str = usage(context).replace("\n ", "\n").replace(_USAGE, _("Usage: "))
+        lines: str = usage(context).replace("\n ", "\n").replace(_USAGE, in_terminal(_("Usage: ")))
         return lines
 
     command.format_help, command.get_usage = format_help, get_usage
@@ -85,12 +85,12 @@ def translate_made_command(command: Any) -> None:  # noqa: ANN401
 
 def _translate(command: Any) -> None:  # noqa: ANN401
     command.help = _in_chinese(command.help)
-    command.options_metavar = _("[OPTIONS]")
+    command.options_metavar = in_terminal(_("[OPTIONS]"))
     for parameter in command.params:
         _translate_parameter(parameter)
     subcommands = getattr(command, "commands", {})
     if subcommands:
-        command.subcommand_metavar = _("COMMAND [ARGS]...")
+        command.subcommand_metavar = in_terminal(_("COMMAND [ARGS]..."))
     for subcommand in subcommands.values():
         _translate(subcommand)
 
@@ -161,12 +161,12 @@ def _translate_typer() -> None:
     """Set the words that Typer prints in every help text."""
     from typer import rich_utils
 
-    rich_utils.ARGUMENTS_PANEL_TITLE = _("Arguments")
-    rich_utils.OPTIONS_PANEL_TITLE = _("Options")
-    rich_utils.COMMANDS_PANEL_TITLE = _("Commands")
-    rich_utils.DEFAULT_STRING = _("[default: {}]")
-    rich_utils.REQUIRED_LONG_STRING = _("[required]")
+    rich_utils.ARGUMENTS_PANEL_TITLE = in_terminal(_("Arguments"))
+    rich_utils.OPTIONS_PANEL_TITLE = in_terminal(_("Options"))
+    rich_utils.COMMANDS_PANEL_TITLE = in_terminal(_("Commands"))
+    rich_utils.DEFAULT_STRING = in_terminal(_("[default: {}]"))
+    rich_utils.REQUIRED_LONG_STRING = in_terminal(_("[required]"))
     rich_utils.OptionHighlighter.highlights = [
         *rich_utils.OptionHighlighter.highlights,
-        f"(?P<usage>{_('Usage: ')})",
+        f"(?P<usage>{in_terminal(_('Usage: '))})",
     ]

@@ -141,7 +141,7 @@ def refuse_scans(dataset: Path, models: list[str]) -> None:
             "scores and reports them:",
             dataset,
         )
-        note(f"keju: {scans}")
+        note(_("keju: {}", scans))
         note(ocr_report_command(dataset, tuple(models)))
         raise typer.Exit(WRONG_USE)
 

@@ -50,18 +50,18 @@ class _Quantity(NamedTuple):
     values: Callable[[Item], Iterable[float]]
 
 
-_MEASURES: Mapping[str, _Quantity] = {
-    "question": _Quantity("characters", _LENGTHS, lambda item: (
+MEASURES: Mapping[str, _Quantity] = {
+    "question": _Quantity(_("characters"), _LENGTHS, lambda item: (
         [] if is_unasked(item) else [text_length(prompt_of(item))])),
-    "answer": _Quantity("characters", _LENGTHS, lambda item: (
+    "answer": _Quantity(_("characters"), _LENGTHS, lambda item: (
         [text_length(item.answer)] * has_reference(item))),
     "transcription": _Quantity(
-        "characters", _LENGTHS, lambda item: [text_length(item.transcription)] * (
+        _("characters"), _LENGTHS, lambda item: [text_length(item.transcription)] * (
             item.transcription is not None)
     ),
     "pixels": _Quantity(_("pixels an image"), _PIXELS, lambda item: (
         ref.width * ref.height for ref in item.images)),
-    "aspect": _Quantity("width / height", _RATIOS, lambda item: (
+    "aspect": _Quantity(_("width / height"), _RATIOS, lambda item: (
         ref.width / max(1, ref.height) for ref in item.images)),
     "images": _Quantity(_("an item"), _FEW, lambda item: [len(item.images)]),
     "options": _Quantity(_("an item"), _FEW, lambda item: [len(item.options)] * bool(item.options)),
@@ -89,18 +89,18 @@ def distributions(items: Iterable[Item]) -> pl.DataFrame:
     `count`. Lengths are in characters without white space. ``group`` counts groups by their number
     of items. Empty bins between full ones are rows too.
     """
-    bins: dict[str, Counter[int]] = {name: Counter() for name in _MEASURES}
+    bins: dict[str, Counter[int]] = {name: Counter() for name in MEASURES}
     words: dict[str, Counter[str]] = {name: Counter() for name in _WORDS}
     groups: Counter[str] = Counter()
     for item in items:
-        for name, measured in _MEASURES.items():
+        for name, measured in MEASURES.items():
             bins[name].update(_bin_of(value, measured.bins) for value in measured.values(item))
         for name, say in _WORDS.items():
             words[name].update(say(item))
         if item.group:
             groups[item.group] += 1
     rows: list[dict[str, object]] = []
-    for name, measured in _MEASURES.items():
+    for name, measured in MEASURES.items():
         rows += _binned(name, measured.unit, measured.bins, bins[name])
     sizes = Counter(_bin_of(size, _FEW) for size in groups.values())
     rows += _binned("group", _("items a group"), _FEW, sizes)

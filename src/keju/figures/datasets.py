@@ -270,7 +270,7 @@ def published_pictures() -> Iterator[Drawn]:
 
 
 def _size_rows(domain: str, values: Mapping[str, float | None]) -> Iterator[Row]:
-    for measure, suffix, scale in (("megapixels", "pv", 1e6), ("width / height", "ar", 1.0)):
+    for measure, suffix, scale in ((_("megapixels"), "pv", 1e6), (_("width / height"), "ar", 1.0)):
         least, mean, most = (values[f"{which}_{suffix}"] for which in ("min", "avg", "max"))
         if least and mean and most:
             yield {

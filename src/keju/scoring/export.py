@@ -9,13 +9,13 @@ from itertools import chain
 import msgspec
 
 from keju.definitions import official_number
-from keju.files import encode_stored
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import aggregate
 from keju.scoring.decisions import REVIEWED, ReviewedResult, reviewed_results
 from keju.scoring.reasoned_scores import FORM
 from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
 from keju.scoring.variants import variant_results
+from keju.texts import in_english
 
 Json = dict[str, object]
 
@@ -79,7 +79,7 @@ def result_names(results: Sequence[Result]) -> dict[tuple[str, PromptVariant], s
 def encode_json(named: Mapping[str, Json]) -> dict[str, bytes]:
     """Each name's JSON as indented text."""
     return {
-        name: msgspec.json.format(msgspec.json.encode(value, enc_hook=encode_stored), indent=2)
+        name: msgspec.json.format(msgspec.json.encode(value), indent=2)
         for name, value in named.items()
     }
 
@@ -177,7 +177,7 @@ def _summary(result: Result) -> Json:
         "notes": {
             json_task_name(each.task, each.query): notes
             for each in result.tasks
-            if (notes := {m.metric: m.note for m in each.metrics if m.note})
+            if (notes := {m.metric: in_english(m.note) for m in each.metrics if m.note})
         },
         "counts": {
             json_task_name(each.task, each.query): {
@@ -221,4 +221,8 @@ def _values(means: Mapping[str, MeanResult]) -> dict[str, float | None]:
 
 
 def _missing(means: Mapping[str, MeanResult]) -> dict[str, dict[str, str]]:
-    return {name: mean.missing for name, mean in means.items() if mean.missing}
+    return {
+        name: {task: in_english(reason) for task, reason in mean.missing.items()}
+        for name, mean in means.items()
+        if mean.missing
+    }

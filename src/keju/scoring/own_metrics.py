@@ -39,7 +39,7 @@ from keju.texts import _
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_POOLED = Pooling("sum of the numerators / sum of the denominators over the items")
+_POOLED = Pooling(_("sum of the numerators / sum of the denominators over the items"))
 _HAVE_LENGTH: frozenset[AnswerForm] = frozenset(
     {"transcription", "text", "punctuated", "entities", "boxes"}
 )

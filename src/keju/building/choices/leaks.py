@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from string import ascii_uppercase
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -53,6 +53,9 @@ class Question(NamedTuple):
     place: int
 
 
+LeakVerdict = Literal["leak", "clean", "too few"]
+
+
 class LeakCheck(Struct, frozen=True):
     """One check of one task.
 
@@ -71,7 +74,7 @@ class LeakCheck(Struct, frozen=True):
     high: float
     p: float
     adjusted: float
-    verdict: str
+    verdict: LeakVerdict
     note: str
 
 
@@ -169,7 +172,7 @@ def describe_leaks(checks: Iterable[LeakCheck]) -> list[str]:
 
 
 def _make_row(task: str, name: str, found: _CheckResult, adjusted: float) -> LeakCheck:
-    verdict = "leak" if adjusted < LEVEL else "clean"
+    verdict: LeakVerdict = "leak" if adjusted < LEVEL else "clean"
     return LeakCheck(
         task=task,
         check=name,

@@ -178,9 +178,10 @@ def _others(head: str, found: Examination, others: tuple[Candidate, ...]) -> Ite
         what = translate(detection.what)
         if detection.missing:
             needed = _("needed: {}", translate(detection.missing))
-            what = f"{what}; {needed}"
+            what = _("{}; {}", what, needed)
         fit = _("{} (fit {:.2f}): {}", reader.name, detection.fit, what)
-        yield f"  {fit}: {import_command(reader.name, found.src, detection.options)}"
+        command = import_command(reader.name, found.src, detection.options)
+        yield _("  {}: {}", fit, command)
 
 
 def _nothing(found: Examination) -> Iterator[str]:
