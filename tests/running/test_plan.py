@@ -239,7 +239,7 @@ def test_an_estimate_counts_calls_and_bytes_and_asks_nobody(mixed: Dataset):
     assert 4 / 3 * pages.image_bytes < pages.wire_bytes < 4 / 3 * pages.image_bytes + 24 * 200
     assert rows["baseline:chance", "T1"].calls == 0
     assert rows["baseline:chance", "T1"].declined == {
-        "chance answers letters, yes-no and probabilities, not transcription": 24
+        "chance answers only letters, yes or no, and probabilities": 24
     }
     assert (rows["baseline:chance", "T5"].calls, rows["baseline:chance", "T5"].wire_bytes) == (8, 0)
     assert rows["openai:m", "T5"].declined == {"there is no image to show": 8}

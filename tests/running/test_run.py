@@ -163,7 +163,7 @@ def test_several_models_and_declined_requests(chat: Chat, dataset: Path, out: Pa
     by_name = {model.model: model for model in summary.models}
     assert by_name["baseline:copy"].statuses == {"answered": 5}
     assert by_name["baseline:chance"].planned == 0
-    why = {"chance answers letters, yes-no and probabilities, not transcription": 5}
+    why = {"chance answers only letters, yes or no, and probabilities": 5}
     assert by_name["baseline:chance"].not_asked == why
     assert RunFolder.open(out).manifest().not_asked == {"baseline:chance": why}
     assert summary.complete

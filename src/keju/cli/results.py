@@ -118,7 +118,7 @@ def score(
         run, cores = RunFolder.open(what), os.cpu_count() or 1
         if protocol == "official" and (why := without_official(run.iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
-            raise UsageError(f"{what}: {why}")
+            raise UsageError("{}: {}", what, why)
         settled = read_decisions(adjudicated) if adjudicated else None
         found = score_models(
             run, sum_up, protocols, encoders, variants=variants, decisions=settled, workers=cores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from keju.errors import printable
 from keju.texts import Text, _
 
 Severity = Literal["error", "warning", "notice"]
@@ -34,7 +35,7 @@ class Finding(NamedTuple):
         return _("notice: {}: {}. {}", item, problem, hint)
 
     def __str__(self) -> str:
-        return str(self.line)
+        return printable(" ".join(self.line.split()))
 
 
 def as_sentence(hint: str) -> str:

@@ -93,7 +93,7 @@ class Got:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return unsupported_page_reason(request, "got")
+        return unsupported_page_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.

@@ -78,7 +78,7 @@ class HttpOcr:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return unsupported_page_reason(request, "an OCR service")
+        return unsupported_page_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images, one after the other.

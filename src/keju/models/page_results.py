@@ -95,7 +95,7 @@ class PageResults:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return unsupported_page_reason(request, self._name)
+        return unsupported_page_reason(request)
 
     def source_of(self, request: Request) -> str:
         """The SHA-256 of the file of the request's image, or of those of all its images.

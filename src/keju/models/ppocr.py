@@ -104,7 +104,7 @@ class PPOCR:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return unsupported_page_reason(request, "ppocr")
+        return unsupported_page_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.

@@ -36,8 +36,8 @@ def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
     return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
 
 
-def unsupported_page_reason(request: Request, engine: str) -> str:
+def unsupported_page_reason(request: Request) -> str:
     """Why an OCR engine does not support a request, or an empty string."""
     if request.form != "transcription":
-        return _("{} transcribes; it gives no answer of the form {}", engine, request.form)
+        return _("an OCR engine only transcribes")
     return "" if request.images else _("there is no image to transcribe")

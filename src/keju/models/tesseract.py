@@ -86,7 +86,7 @@ class Tesseract:
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return unsupported_page_reason(request, "tesseract")
+        return unsupported_page_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.

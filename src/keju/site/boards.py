@@ -23,7 +23,7 @@ from keju.site.entry_numbers import bounds_of, rounded
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
-from keju.texts import in_english
+from keju.texts import LANGUAGES, in_english, translator
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):
@@ -94,7 +94,7 @@ class Board(NamedTuple):
     groups: Sequence[RowGroup]
     protocols: Sequence[Protocol]
     domains: Sequence[str]
-    notes: Sequence[str]
+    notes: Mapping[str, Sequence[str]]
 
     @property
     def rows(self) -> list[BoardRow]:
@@ -147,13 +147,16 @@ class EntryGroup(Record, frozen=True, kw_only=True, array_like=True):
 
 
 class BoardNumbers(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The numbers of a board that need all of its bundles, and the SHA-256 of these bundles."""
+    """The numbers of a board that need all of its bundles, and the SHA-256 of these bundles.
+
+    `notes` are sentences on the intervals, in each language.
+    """
 
     format: str = FORMAT
     bundles: tuple[str, ...]
     standings: dict[str, dict[Protocol, Position]]
     groups: tuple[EntryGroup, ...]
-    notes: tuple[str, ...]
+    notes: dict[str, tuple[str, ...]]
 
 
 def items_first(source: Source) -> tuple[bool, str]:
@@ -219,7 +222,9 @@ def board_numbers(
             standings[entry][protocol] = _position(entry, result, drawn)
         for entry, of_entry in bases.items():
             of_entry.append(drawn.bases.get(entry, NO_BASIS))
-    notes = [*group_notes(means), *(note for drawn in means.values() for note in drawn.notes)]
+    notes: list[str] = [*group_notes(means)]
+    for drawn in means.values():
+        notes += [*drawn.notes, *drawn.few_groups]
     return BoardNumbers(
         bundles=tuple(each.source.sha256 for each in summaries),
         standings=standings,
@@ -227,7 +232,10 @@ def board_numbers(
             EntryGroup(role=group.role, extent=group.extent, entries=tuple(group.rows))
             for group in group_by_basis({e.id: (e.role, bases[e.id]) for e in entries})
         ),
-        notes=tuple(dict.fromkeys(map(in_english, notes))),
+        notes={
+            language: tuple(dict.fromkeys(map(translator(language), notes)))
+            for language in LANGUAGES
+        },
     )
 
 

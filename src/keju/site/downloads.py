@@ -47,7 +47,7 @@ def write_downloads(out: Path, board: Board) -> None:
         "benchmark": board.of.benchmark,
         "dataset": board.source.dataset,
         "dataset_version": board.source.dataset_version,
-        "notes": list(board.notes),
+        "notes": list(board.notes["en"]),
         "rows": [dict(zip(_ROWS, row, strict=True)) for row in rows],
     }
     write_changed(folder / "leaderboard.json", msgspec.json.format(msgspec.json.encode(about)))

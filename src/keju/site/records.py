@@ -9,7 +9,7 @@ from keju.items import Protocol, Record
 from keju.scoring import Result
 from keju.site.addresses import address
 
-FORMAT = f"keju-site-3 keju-{__version__}"
+FORMAT = f"keju-site-4 keju-{__version__}"
 """The format of the files of a bundle in a site; files of another format are made again."""
 
 ITEMS_PER_SHARD = 32

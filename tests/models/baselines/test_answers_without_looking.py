@@ -63,7 +63,7 @@ def test_chance_declines_what_has_no_closed_set_of_answers():
     model = open_model("baseline:chance", ModelOptions())
     assert (
         model.unsupported_reason(request(form="text"))
-        == "chance answers letters, yes-no and probabilities, not text"
+        == "chance answers only letters, yes or no, and probabilities"
     )
     assert model.unsupported_reason(request(form="letter")) == "no letters on offer to guess from"
 
@@ -130,10 +130,7 @@ def test_majority_of_pairs_is_the_share_that_belongs_together():
 @pytest.mark.parametrize("form", ["text", "transcription", "boxes", "entities"])
 def test_running_text_and_lists_have_no_majority(form: AnswerForm):
     model = open_model("baseline:majority", ModelOptions(reference=(labelled("r", "A"),)))
-    assert (
-        model.unsupported_reason(request(form=form))
-        == f"answers of the form {form} have no majority"
-    )
+    assert model.unsupported_reason(request(form=form)) == "answers of this form have no majority"
 
 
 def test_an_unknown_baseline_is_named():

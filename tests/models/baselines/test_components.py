@@ -102,7 +102,7 @@ def test_boxes_come_in_the_convention_that_was_asked_for():
 
 def test_it_declines_other_answers():
     model = open_model("baseline:components", ModelOptions())
-    assert "of the form text" in model.unsupported_reason(request(written(), "text"))
+    assert "only counts and gives boxes" in model.unsupported_reason(request(written(), "text"))
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def test_the_page_itself_is_not_searched_for_options():
 @pytest.mark.parametrize(
     ("where", "form", "why"),
     [
-        ("T1", "transcription", "no answer of the form transcription"),
+        ("T1", "transcription", "overlap only chooses options and lines"),
         ("T9", "text", "none of its own"),
     ],
 )

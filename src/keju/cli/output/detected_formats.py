@@ -26,7 +26,7 @@ def describe_findings(found: Examination) -> Iterator[str]:
     yield _count_files(found)
     if found.obstacle:
         yield found.obstacle.problem
-        yield f"  {found.obstacle.hint}"
+        yield _("  {}", found.obstacle.hint)
         return
     if found.dataset:
         yield _("This is a dataset of keju. Use it as it is:")

@@ -35,7 +35,7 @@ class Chance(Baseline):
             return _("no letters on offer to guess from")
         if request.form in _CLOSED:
             return ""
-        return _("chance answers letters, yes-no and probabilities, not {}", request.form)
+        return _("chance answers only letters, yes or no, and probabilities")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """One of the choices."""

@@ -51,7 +51,7 @@ class Components(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """Supports only counts and boxes of one image."""
         if request.form not in {"number", "boxes"}:
-            return _("components counts and gives boxes, no answer of the form {}", request.form)
+            return _("components only counts and gives boxes")
         return "" if len(request.images) == 1 else _("components looks at one image")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:

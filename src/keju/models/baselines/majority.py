@@ -56,7 +56,7 @@ class Majority(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """A task without a reference split has no known majority."""
         if request.form not in _FORMS:
-            return _("answers of the form {} have no majority", request.form)
+            return _("answers of this form have no majority")
         return (
             "" if self._answer(request) else _("the dataset has no reference split for this task")
         )

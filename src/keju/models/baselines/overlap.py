@@ -40,7 +40,7 @@ class Overlap(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """Does not support requests without a text, without options, or without a question."""
         if request.form not in _FORMS:
-            return _("overlap chooses options and lines, no answer of the form {}", request.form)
+            return _("overlap only chooses options and lines")
         if not has_text(request):
             return NO_TEXT
         if request.form != "letter":

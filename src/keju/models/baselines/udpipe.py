@@ -55,7 +55,7 @@ class UDPipe(Baseline):
     def unsupported_reason(self, request: Request) -> str:
         """Supports only punctuation and names of a given text."""
         if request.form not in {"punctuated", "entities"}:
-            return _("udpipe punctuates and finds names, no answer of the form {}", request.form)
+            return _("udpipe only punctuates and finds names")
         return "" if has_text(request) else NO_TEXT
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
