@@ -173,18 +173,37 @@ def test_a_damaged_line_is_named(folder: RunFolder):
         pass
 
 
-def test_a_full_disk_leaves_no_half_line(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):
+def test_a_write_of_a_part_is_continued(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):
+    write = os.write
+    with ResponseStore(folder) as store:
+        monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:20]))
+        store.append(response("a"))
+        monkeypatch.undo()
+    assert stored(folder) == [response("a")]
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [(errno.ENOSPC, "Free disk space"), (errno.EIO, "Correct this, then run the same command")],
+)
+def test_a_failed_write_leaves_no_half_line(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, code: int, hint: str
+):
     write = os.write
 
-    def full(file: int, data: bytes) -> int:
-        if write(file, data[:20]) == 20:
-            return 20
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    room = 20
+
+    def fill(file: int, data: bytes) -> int:
+        nonlocal room
+        if not room:
+            raise OSError(code, os.strerror(code))
+        part, room = write(file, data[:room]), 0
+        return part
 
     with ResponseStore(folder) as store:
         store.append(response("a"))
-        monkeypatch.setattr(os, "write", full)
-        with pytest.raises(DataError, match=r"b: .*No space left on device\. Free disk space"):
+        monkeypatch.setattr(os, "write", fill)
+        with pytest.raises(DataError, match=rf"b: .*{os.strerror(code)}\. {hint}"):
             store.append(response("b"))
         monkeypatch.undo()
         assert stored(folder) == [response("a")]

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.errors import UsageError
+from keju.files import relative_path
 from keju.items import Item, Record
 from keju.local_paths import check_local
 from keju.object_stores import is_address
@@ -26,7 +27,6 @@ from keju.running.dataset_items import items_at
 from keju.running.item_places import shard_places
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
-from keju.running.run_start import relative_path
 from keju.running.store import RequestId, ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest

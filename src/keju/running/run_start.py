@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -14,6 +12,7 @@ from keju import __version__
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
+from keju.files import relative_path
 from keju.items import Item
 from keju.models import capabilities_of, plugins_of, role_of
 from keju.running.changed_items import ChangedItems, changed_items, drop_stale, resume_obstacle
@@ -92,14 +91,6 @@ def record_not_asked(folder: RunFolder, not_asked: Mapping[str, Mapping[str, int
     counts = {name: dict(counter) for name, counter in not_asked.items() if counter}
     others = {name: c for name, c in manifest.not_asked.items() if name not in not_asked}
     folder.write_manifest(replace(manifest, not_asked={**others, **counts}))
-
-
-def relative_path(dataset: Path, out: Path) -> str:
-    """The path from a run directory to its dataset; empty where there is none."""
-    try:
-        return Path(os.path.relpath(dataset.resolve(), out.resolve())).as_posix()
-    except ValueError:
-        return ""
 
 
 def _check_chosen(

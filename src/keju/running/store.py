@@ -13,6 +13,7 @@ is next opened or closed; readers take the later one (`RunFolder.responses`).
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -74,6 +75,13 @@ class _Head(ResponsePlace, frozen=True, kw_only=True):
     status: Status
     source_sha256: str = ""
     error: Failure | None = None
+
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_FREE_SPACE = _(
+    "Free disk space, then run the same command again. All earlier responses are stored"
+)
+_RUN_AGAIN = _("Correct this, then run the same command again. All earlier responses are stored")
 
 
 class ResponseStore:
@@ -170,21 +178,20 @@ class ResponseStore:
     def _append(self, path: Path, response: Response) -> None:
         file = self._file(path)
         line = _encode(response)
+        written = 0
         try:
-            written = os.write(file, line)
-            if written < len(line):
-                os.ftruncate(file, os.fstat(file).st_size - written)
-                raise OSError(28, os.strerror(28))  # noqa: TRY301
+            # One write, unless the system takes only a part: then the next one says why.
+            while written < len(line):
+                written += os.write(file, line[written:])
         except OSError as error:
+            if written:
+                os.ftruncate(file, os.fstat(file).st_size - written)
             raise DataError(
                 "a response could not be written: {}",
                 error.strerror,
                 file=path,
                 item=response.item,
-                hint=(
-                    "Free disk space, then run the same command again. All earlier responses are "
-                    "stored"
-                ),
+                hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
             ) from None
 
     def close(self) -> None:
