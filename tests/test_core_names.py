@@ -38,6 +38,7 @@ HOMONYMS = {
         "reporting/error_rows.py",
         "recognition",
     ): "The share of the error rate that is neither layout nor spelling.",
+    ("reporting/assets/report.html.j2", "recognition"): "The label of that share.",
 }
 """Words that are a task's id too, by file and word, with what they mean there."""
 

@@ -127,7 +127,7 @@ class InspectModel:
         return self._options.fit.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Send the request once, and again without a parameter that the server unsupported_reason.
+        """Send the request once, and again without a parameter that the server does not support.
 
         Raises:
             AskError: there is no answer; its kind is the reason.

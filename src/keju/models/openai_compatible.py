@@ -115,7 +115,7 @@ class OpenAICompatible:
         return self._options.fit.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Send the request once, and again without a parameter that the server unsupported_reason.
+        """Send the request once, and again without a parameter that the server does not support.
 
         A decoding parameter that the server does not accept is not sent from then on, and every
         answer records the parameters that were actually sent: vendors differ, and a run should not

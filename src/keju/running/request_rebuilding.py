@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from keju.running.examples import Examples
 from keju.running.reading import ReadingTexts, is_prompted, reading_request
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant
-from keju.running.transcriptions import with_transcriptions
+from keju.running.transcriptions import transcription_filler
 from keju.runs import RunFolder
 
 _PIPELINE = "ocr+llm:"
@@ -46,7 +46,7 @@ class RequestRebuilder:
         self._examples = Examples(folder.examples())
         self._folder = folder
         self._texts: dict[str, ReadingTexts] = {}
-        self._everything: list[Item] | None = None
+        self._fill: Callable[[Item], Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
         """The request of that response, including the transcription made first.
@@ -113,10 +113,12 @@ class RequestRebuilder:
         """The item with the transcription that was sent, which may come from another item."""
         if (item.transcription or "").strip():
             return item
-        if self._everything is None:
+        if self._fill is None:
             recorded = self.manifest.dataset_path
             path = Path(recorded) if is_address(recorded) else self._folder.path / recorded
             there = recorded and (is_address(path) or (path / "dataset.json").is_file())
             opened = self.dataset or (Dataset.open(path) if there else None)
-            self._everything = opened.items() if opened else self._folder.items()
-        return with_transcriptions([item], self._everything)[0]
+            everything = self._folder.iter_items() if opened is None else iter(opened)
+            # One pass for all items of the run, of which only texts are kept.
+            self._fill = transcription_filler(self._folder.iter_items(), everything)
+        return self._fill(item)
