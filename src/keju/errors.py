@@ -233,7 +233,7 @@ class PrerequisiteError(KejuError):
 
 
 def error_text(error: BaseException) -> str:
-    """What an error says, as a text that can be shown in each language."""
+    """The words of an error, as a text that can be shown in each language."""
     if isinstance(error, KejuError):
         return p_("error", "{}", error)
     reason = error.args[0] if error.args else ""

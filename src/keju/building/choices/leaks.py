@@ -74,7 +74,7 @@ class LeakCheck(Struct, frozen=True):
     high: float
     p: float
     adjusted: float
-    verdict: LeakVerdict
+    verdict: str
     note: str
 
 
