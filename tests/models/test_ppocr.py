@@ -247,7 +247,7 @@ def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pyt
 def test_it_answers_transcriptions_of_images_only():
     model = PPOCR(ModelOptions())
     assert model.unsupported_reason(page_request()) == ""
-    assert "letter" in model.unsupported_reason(page_request("letter"))
+    assert "only transcribes" in model.unsupported_reason(page_request("letter"))
     assert "no image" in model.unsupported_reason(page_request(images=0))
 
 

@@ -120,7 +120,7 @@ def test_an_image_that_cannot_be_read_is_an_answerless_request(program: Path):
 def test_it_answers_transcriptions_of_images_only(program: Path):
     model = Tesseract(ModelOptions())
     assert model.unsupported_reason(page_request()) == ""
-    assert "boxes" in model.unsupported_reason(page_request("boxes"))
+    assert "only transcribes" in model.unsupported_reason(page_request("boxes"))
     assert "no image" in model.unsupported_reason(page_request(images=0))
 
 
