@@ -19,7 +19,7 @@ from keju import __version__
 from keju.cli.addresses import refuse_addresses
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
-from keju.cli.help_texts import error_text, hide_python_types, join_lines, translate_help
+from keju.cli.help_texts import hide_python_types, join_lines, report_text, translate_help
 from keju.cli.line_breaks import break_between_characters
 from keju.console import Console
 from keju.errors import KejuError, UsageError, printable, shortened
@@ -196,11 +196,11 @@ def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Ty
         # A group without a command: its help is printed already.
         sys.exit(WRONG_USE)
     if hint := command_hint(said, sys.argv[1:], root):
-        problem = error_text(said.partition(" Did you mean")[0].rstrip("."))
+        problem = report_text(said.partition(" Did you mean")[0].rstrip("."))
         _fail(_("{}. {}", problem, hint))
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "keju"
-    problem = error_text(said)
+    problem = report_text(said)
     if said.endswith("?"):
         _fail(_("{} See: {} --help", problem, command))
     _fail(_("{}. See: {} --help", problem, command))

@@ -119,7 +119,7 @@ _REPORTS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"Missing option (.+)", lambda name: _("Missing option {}", name)),
     (
         r"Invalid value for ('.+?'): (.+)",
-        lambda name, why: _("Invalid value for {}: {}", name, error_text(why)),
+        lambda name, why: _("Invalid value for {}: {}", name, report_text(why)),
     ),
     (r"Input should be a valid integer.*", lambda: _("a whole number is expected")),
     (r"Input should be a (?:valid|finite) number.*", lambda: _("a number is expected")),
@@ -149,7 +149,7 @@ _REPORTS: tuple[tuple[str, Callable[..., str]], ...] = (
 """Reports of Typer and Pydantic about a command line, and the sentences that keju prints."""
 
 
-def error_text(report: str) -> str:
+def report_text(report: str) -> str:
     """Return a report of Typer about a command line in the current language."""
     for pattern, sentence in _REPORTS:
         if found := re.fullmatch(pattern, report.rstrip("."), re.DOTALL):
