@@ -92,7 +92,7 @@ def test_a_full_disk_stops_the_run_cleanly_and_with_room_it_goes_on(
     out, most = tmp_path / "run", 60_000
 
     def little_room() -> None:
-        # A limit on the size of a file: what is written beyond it fails as on a full disk.
+        # A limit on the size of a file: a write is cut at it as on a full disk, the next one fails.
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
     command = run_command(dataset, out, chat)
@@ -102,7 +102,7 @@ def test_a_full_disk_stops_the_run_cleanly_and_with_room_it_goes_on(
     assert stopped.returncode == 2
     last = stopped.stderr.splitlines()[-1]
     assert "could not be written" in last
-    assert "Free disk space, then run the same command again" in last
+    assert "File too large. Correct this, then run the same command again" in last
     assert "Traceback" not in stopped.stderr
     kept = {r.item for r in RunFolder.open(out).responses()}
     assert 0 < len(kept) < 120
