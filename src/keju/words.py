@@ -107,7 +107,9 @@ class Words:
             parts = text.split(between)
             if len(parts) > 1:
                 shown = [*map(self._translate, parts)]
-                return text if shown == parts else chinese.join(shown)
+                if between == "\n" or all(map(str.__ne__, shown, parts)):
+                    return chinese.join(shown)
+                return text
         if reason := unavailable_reasons().get(text):
             return self(reason)
         return name_in_chinese(text) or _rules_of_plugins().get(text, text)

@@ -65,7 +65,13 @@ def test_the_page_says_who_is_left_out(scored, tmp_path):
     assert after[1].text_content() == (
         "page_ocr: skipped because they fail on most of the task: failing"
     )
-    assert after[0].text_content().startswith("The difficulty of an item is the number of points")
+    assert after[0].text_content() == (
+        "The difficulty of an item is the number of points by which the models score below "
+        "their own means of the task (median over the models). One failing model therefore "
+        "does not make an item difficult. Not counted are baselines, models whose mean of "
+        "the task is less than half of the best model's, because they fail on most items, "
+        "and models without a result on more than 10 % of the pages of a transcription task."
+    )
 
 
 def test_the_prompt_is_not_said_to_be_sent_where_only_engines_read(scored, tmp_path):

@@ -74,7 +74,10 @@ def test_nothing_is_said_about_characters_of_pages_that_do_not_count(tmp_path):
     wrong = {name: text[::-1] for name, text in TEXTS.items()}
     folder = scored_pages(tmp_path / "own", TEXTS, {"right": TEXTS, "wrong": wrong})
     text = shown(folder)
-    assert "Single errors cannot be shown: on every page more than half" in text
+    assert (
+        "Single errors cannot be shown: on every page more than half of the characters are wrong."
+        in text
+    )
     # The engine that is right has pages that count.
     assert text.count("No error occurs twice on the counted pages.") == 1
 
