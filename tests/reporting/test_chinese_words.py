@@ -22,13 +22,14 @@ FOLDERS = ("reporting", "analysis", "figures", "site")
 
 @cache
 def sentences_of(folder: str) -> dict[str, str]:
-    """The sentences of a folder of the code, with their Chinese; fields are {}."""
+    """The sentences of a folder of the code, or of a declaration, with their Chinese."""
     texts = pytest.importorskip("tools.texts", reason="Babel is not installed: make docs")
     with texts.CORE.open("rb") as content:
         catalogue = texts.read_po(content, locale="zh")
     found = {}
     for entry in catalogue:
-        if any(file.startswith(f"src/keju/{folder}/") for file, __ in entry.locations):
+        places = [place for place, __ in entry.locations]
+        if any(place == folder or place.startswith(f"src/keju/{folder}/") for place in places):
             pair = (entry.id, entry.string)
             english, chinese = (each if isinstance(each, str) else each[0] for each in pair)
             found[english] = re.sub(r"\{[^{}]*\}", "{}", chinese)
@@ -224,8 +225,8 @@ def test_the_glossary_page_is_what_the_tool_writes(tmp_path):
 
 def test_every_term_is_used_in_the_report_in_the_word_of_the_glossary():
     chinese = Words("zh")
-    catalogue = (ROOT / "src/keju/texts/keju.po").read_text("utf-8")
-    sentences = [line for line in catalogue.splitlines() if len(line) > len('msgstr ""') + 12]
+    tables = map(sentences_of, (*FOLDERS, "keju metrics"))
+    sentences = [text for table in tables for text in table.values() if len(text) > 12]
     for term in TERMS.values():
         assert any(chinese(term.name) in text for text in sentences), term
 

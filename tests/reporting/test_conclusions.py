@@ -181,8 +181,8 @@ def test_an_error_that_one_page_causes_names_that_page(tmp_path, answers, langua
     for each in words:
         assert each in line
     with using(language):
-        said = [*map(in_terminal, conclusion_lines(report.view, report.run_set, report.misread))]
-        assert any(words[0] in each and words[1] in each for each in said)
+        lines = map(in_terminal, conclusion_lines(report.view, report.run_set, report.misread))
+        assert any(words[0] in line and words[1] in line for line in lines)
 
 
 @pytest.mark.parametrize(
