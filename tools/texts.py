@@ -14,7 +14,7 @@ import ast
 import builtins
 import io
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -275,12 +275,8 @@ def sentences_of(code: str) -> Iterator[Sentence]:
         name = getattr(call.func, "id", getattr(call.func, "attr", ""))
         words = list(_literals(call.args))
         match name, words:
-            case "_", [str(template), *_]:
-                yield Sentence("", template)
-            case "n_", [str(template), str(plural), *_]:
-                yield Sentence("", template, plural)
-            case "p_", [str(context), str(template), *_]:
-                yield Sentence("", template, context=context)
+            case "_" | "n_" | "p_", _:
+                yield from _sentence_of(name, words)
             case "noun", [str(word), *_]:
                 yield Sentence("", word, context="kind")
             case "name_columns", _:
@@ -304,13 +300,18 @@ def texts_of_asset(file: Path) -> Iterator[Sentence]:
     else:
         tree = Environment(autoescape=True).parse(content)
         for __, function, words in extract_from_ast(tree, ("_", "n_", "p_")):
-            match function, words if isinstance(words, tuple) else (words,):
-                case "_", [str(template), *_]:
-                    yield Sentence("", template)
-                case "n_", [str(template), str(plural), *_]:
-                    yield Sentence("", template, plural)
-                case "p_", [str(context), str(template), *_]:
-                    yield Sentence("", template, context=context)
+            yield from _sentence_of(function, words if isinstance(words, tuple) else (words,))
+
+
+def _sentence_of(function: str, words: Sequence[str | None]) -> Iterator[Sentence]:
+    """The sentence of a call of ``_``, ``n_`` or ``p_``, if it is written out."""
+    match function, words:
+        case "_", [str(template), *_] if template:
+            yield Sentence("", template)
+        case "n_", [str(template), str(plural), *_]:
+            yield Sentence("", template, plural)
+        case "p_", [str(context), str(template), *_]:
+            yield Sentence("", template, context=context)
 
 
 def is_error(name: str) -> bool:

@@ -70,13 +70,13 @@ class Words:
 
     def task_title(self, label: str) -> str:
         """The names of a task, given as ``T1`` or ``recognition/What``: one on a Chinese page."""
-        known = task(label.partition("/")[0])
-        return known.name_zh if self.language == "zh" else f"{known.name_zh} {known.name_en}"
+        entry = task(label.partition("/")[0])
+        return entry.name_zh if self.language == "zh" else f"{entry.name_zh} {entry.name_en}"
 
     def task_name(self, name: str) -> str:
         """The name of a task in only the page's language."""
-        known = task(name)
-        return known.name_zh if self.language == "zh" else known.name_en
+        entry = task(name)
+        return entry.name_zh if self.language == "zh" else entry.name_en
 
     def _template(self, text: Text) -> str:
         template = text.template_in(self.language)

@@ -26,14 +26,14 @@ def sentences_of(folder: str) -> dict[str, str]:
     texts = pytest.importorskip("tools.texts", reason="Babel is not installed: make docs")
     with texts.CORE.open("rb") as content:
         catalogue = texts.read_po(content, locale="zh")
-    found = {}
+    table = {}
     for entry in catalogue:
         places = [place for place, __ in entry.locations]
         if any(place == folder or place.startswith(f"src/keju/{folder}/") for place in places):
             pair = (entry.id, entry.string)
             english, chinese = (each if isinstance(each, str) else each[0] for each in pair)
-            found[english] = re.sub(r"\{[^{}]*\}", "{}", chinese)
-    return found
+            table[english] = re.sub(r"\{[^{}]*\}", "{}", chinese)
+    return table
 
 
 PAGES = (
