@@ -175,29 +175,27 @@ class CostEstimator:
             return 0.0
         return max(self.cost(self.expected(request)), self._highest_cost)
 
-    def charged(self, usage: Usage, uncounted: Usage) -> float:
+    def charged(self, usage: Usage, uncounted: Usage | None) -> float:
         """The cost of an answer by the server's count, and the estimate of what it lacks."""
-        cost = self.cost(usage) + self.cost(uncounted)
+        if self.price is None:
+            return 0.0
+        cost = self.cost(usage) + (self.cost(uncounted) if uncounted else 0.0)
         self._highest_cost = max(self._highest_cost, cost)
         return cost
 
-    def uncounted(self, request: Request, outcome: Usage | str) -> Usage:
-        """The tokens that an attempt may have cost and that no server counted, or counted wrongly.
+    def uncounted(self, request: Request, usage: Usage) -> Usage | None:
+        """The tokens of an answer that its server did not count, or counted wrongly; None if none.
 
         Args:
             request: the request.
-            outcome: the server's count, or the kind of failure.
+            usage: the server's count.
         """
-        if not self.paid:
-            return Usage()
-        if isinstance(outcome, str):
-            return self.expected(request) if may_be_paid(outcome) else Usage()
-        if outcome.input_tokens is not None and outcome.output_tokens is not None:
-            return Usage()
+        if not self.paid or None not in (usage.input_tokens, usage.output_tokens):
+            return None
         expected = self.expected(request)
         return Usage(
-            input_tokens=expected.input_tokens if outcome.input_tokens is None else None,
-            output_tokens=expected.output_tokens if outcome.output_tokens is None else None,
+            input_tokens=expected.input_tokens if usage.input_tokens is None else None,
+            output_tokens=expected.output_tokens if usage.output_tokens is None else None,
         )
 
     def cost(self, usage: Usage) -> float:

@@ -259,7 +259,8 @@ class Sender:
             return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
         request, retry, failure = job.request, self._retry, None
         expected = queue.cost.expected(request) if queue.limits_tokens else _NONE
-        tokens, first_sent, attempts, counted, uncounted = _sum(expected), 0.0, 0, 0, _NONE
+        tokens = (expected.input_tokens or 0) + (expected.output_tokens or 0)
+        first_sent, attempts, counted, uncounted = 0.0, 0, 0, _NONE
         while await queue.slots.enter(tokens):
             money = queue.cost.expected_cost(request) if queue.limits_money else 0.0
             if not await self._budget.reserve(money, queue.slots):
@@ -274,14 +275,16 @@ class Sender:
             seconds = monotonic() - sent
             if isinstance(outcome, Answer):
                 missing = queue.cost.uncounted(request, outcome.usage)
-                uncounted = add_usage(uncounted, missing)
+                if missing is not None:
+                    uncounted = add_usage(uncounted, missing)
                 self._budget.settle(money, queue.cost.charged(outcome.usage, missing))
-                queue.slots.succeeded(_more_tokens(outcome.usage, tokens))
+                queue.slots.succeeded(_more_tokens(outcome.usage, tokens) if tokens else 0)
                 if outcome.ignored_usage:
                     queue.ignored_usage.append(outcome.ignored_usage)
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
-            uncounted = add_usage(uncounted, queue.cost.uncounted(request, failure.kind))
+            if queue.cost.paid and may_be_paid(failure.kind):
+                uncounted = add_usage(uncounted, queue.cost.expected(request))
             self._budget.settle(money, money if may_be_paid(failure.kind) else 0.0)
             if not failure.overloaded:
                 counted += 1
@@ -401,8 +404,6 @@ def response_of(
 
 def _more_tokens(usage: Usage, expected: int) -> int:
     """The tokens of an answer above the expected ones; 0 where they were not counted."""
-    return 0 if usage.input_tokens is None else _sum(usage) - expected
-
-
-def _sum(usage: Usage) -> int:
-    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    if usage.input_tokens is None:
+        return 0
+    return usage.input_tokens + (usage.output_tokens or 0) - expected
