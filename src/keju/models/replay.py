@@ -155,11 +155,13 @@ class Replay(ModelBase):
         columns = parse_columns(self._columns)
         hashes = []
         for path in self._paths:
+            before = path.stat()
             hashes.append(sha256_file(path))
             self._answers.add(path, answers_in(path, columns))
+            after = path.stat()
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                raise DataError("the file changed while it was read", file=path)
         self._answers.finish()
-        if [sha256_file(path) for path in self._paths] != hashes:
-            raise DataError("the file changed while it was read", file=self._paths[0])
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
 
     @property
@@ -262,6 +264,7 @@ class _AnswerIndex:
         self._counting: set[int] = set()
         # A run may answer in another thread than the one that opens its models, never in two.
         self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._execute("PRAGMA cache_size = -65536")
         self._execute(
             "CREATE TABLE answers (item, slot, is_own, model, content, file, place, answer)"
         )
