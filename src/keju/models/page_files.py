@@ -103,23 +103,21 @@ class PageFiles(ModelBase):
         }
         self._by_image = _by_image(matches)
         self._hashes = {file.path: sha256_file(file.path) for file in {*matches.files.values()}}
-        self._notes = (
+        notes = (
             *_match_notes(matches, pages),
             *_skip_notes(others),
             *_content_notes(matches, contents),
             *log_notes,
+        )
+        self.capabilities = Capabilities(
+            source_of=self.source_of,
+            notes=tuple(_("{}: {}", self.name, note) for note in notes),
         )
 
     @property
     def identity(self) -> dict[str, str]:
         """The kind alone: each response is bound to its own file (`source_of`)."""
         return {"kind": RESULTS}
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Answers are in files, and how these were matched with pages is reported."""
-        notes = tuple(_("{}: {}", self.name, note) for note in self._notes)
-        return Capabilities(source_of=self.source_of, notes=notes)
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""

@@ -149,12 +149,12 @@ class Replay(ModelBase):
 
     def __init__(self, file: str, options: ModelOptions) -> None:
         self.name = f"replay:{file}"
-        self._paths = files_of(file)
+        paths = files_of(file)
         self._columns = options.replay_columns
         self._answers = _AnswerIndex()
         columns = parse_columns(self._columns)
         hashes = []
-        for path in self._paths:
+        for path in paths:
             before = path.stat()
             hashes.append(sha256_file(path))
             self._answers.add(path, answers_in(path, columns))
@@ -163,27 +163,23 @@ class Replay(ModelBase):
                 raise DataError("the file changed while it was read", file=path)
         self._answers.finish()
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
+        note = n_(
+            "{}: {n:,} file with responses: {}",
+            "{}: {n:,} files with responses: {}",
+            len(paths),
+            self.name,
+            join_names(map(str, paths)),
+        )
+        self.capabilities = Capabilities(
+            pair_forms=frozenset(form for path in paths for form in _pair_form(path)),
+            notes=(note,) if len(paths) > 1 else (),
+        )
 
     @property
     def identity(self) -> dict[str, str]:
         """The hash of the files, and the columns that the user named."""
         columns = {"columns": self._columns} if self._columns else {}
         return {"kind": "replay", "sha256": self._hash, **columns}
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """It repeats responses of runs, and reports which files it reads."""
-        note = n_(
-            "{}: {n:,} file with responses: {}",
-            "{}: {n:,} files with responses: {}",
-            len(self._paths),
-            self.name,
-            join_names(map(str, self._paths)),
-        )
-        return Capabilities(
-            pair_forms=frozenset(form for path in self._paths for form in _pair_form(path)),
-            notes=(note,) if len(self._paths) > 1 else (),
-        )
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The stored answer.
@@ -475,9 +471,7 @@ def _line_row(place: Place, line: bytes) -> Row:
     try:
         return Row(place, decode_json(line, dict[str, object]))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise DataError(
-            "not an object of JSON: {}", error, file=place.file, item=place.item
-        ) from None
+        raise place.error(_("not an object of JSON: {}", error)) from None
 
 
 def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
@@ -511,8 +505,8 @@ def _task_of(value: object) -> str:
 
 
 def _row_answer(columns: Columns, place: Place, cells: JsonObject) -> StoredAnswer:
-    values = ((name, _only(cells.get(name))) for name in columns.answers)
-    name, text = next((each for each in values if each[1] is not None), (columns.answers[0], None))
+    values = [(name, _only(cells.get(name))) for name in columns.answers]
+    name, text = next((value for value in values if value[1] is not None), values[0])
     thinking = cells.get("thinking")
     if not isinstance(text, str | None):
         raise _unclear(place, _("the column {} does not have one text", name))
