@@ -255,6 +255,20 @@ def test_responses_of_two_models_are_an_error(tmp_path: Path):
     refused(tmp_path, "two different answers to the same item x")
 
 
+def test_a_file_that_changes_while_it_is_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    forget_plugins(monkeypatch)
+
+    @keju.responses("own")
+    def read(path: Path) -> Iterator[object]:
+        path.write_text("longer")
+        yield keju.Item(id="x", benchmark="b", task="t"), "天"
+
+    (tmp_path / "a.own").write_text("")
+    refused(tmp_path / "a.own", r"a\.own: the file changed while it was read")
+
+
 @pytest.mark.parametrize("form", ["pairs", "nothing of the kind"])
 def test_a_reader_of_a_plug_in_reads_other_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str

@@ -25,7 +25,13 @@ from msgspec import Meta, field
 from keju.datasets.readers.base import join_names, plain_file
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.streamed_tables import can_stream, iter_table
-from keju.datasets.readers.tables import SUFFIXES, Row, read_table, workbook_rows
+from keju.datasets.readers.tables import (
+    SUFFIXES,
+    Row,
+    parquet_rows,
+    read_table,
+    workbook_rows,
+)
 from keju.errors import DataError, UsageError
 from keju.files import decode_json, sha256_bytes, sha256_file
 from keju.items import Failure, Item, Line, Request, Status, Usage
@@ -43,6 +49,9 @@ T = TypeVar("T")
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
+
+_PARQUET_ROWS = 256
+"""Rows of a parquet file in memory: a row may have an image too."""
 
 _LINES = frozenset({".jsonl", ".ndjson"})
 _JSON = frozenset({".json", *_LINES})
@@ -456,6 +465,9 @@ def _rows(path: Path) -> Iterator[Row]:
     elif suffix == ".xlsx":
         # VLMEvalKit stores an answer that begins with = as a formula.
         yield from workbook_rows(path, formulas=True)
+    elif suffix == ".parquet":
+        # It may unpack to much more than its size.
+        yield from parquet_rows(path, _PARQUET_ROWS)
     elif suffix in SUFFIXES:
         yield from iter_table(path) if can_stream([path]) else read_table(path)
     else:
