@@ -233,7 +233,8 @@ def test_a_folder_means_its_json_lines_and_a_pattern_the_files_that_fit_it(tmp_p
     tsv(tmp_path / "out" / "m" / "T1.tsv", [{"id": "z", "response": "玄"}])
     assert [answer(tmp_path / "out", item).text for item in "xy"] == ["天", "地"]
     (note,) = open_model(f"replay:{tmp_path / 'out'}", ModelOptions()).capabilities.notes
-    assert "2 files with responses: " in note
+    names = ("b_samples_y.jsonl", "a_samples_x.jsonl", "results.json", "T1.tsv")
+    assert [name in note for name in names] == [True, True, False, False]
     pattern = tmp_path / "out" / "**" / "*.tsv"
     assert answer(pattern, "z").text == "玄"
     with pytest.raises(UsageError, match="no such file, or a folder without JSON lines"):
