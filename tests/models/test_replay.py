@@ -82,25 +82,32 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
     row = {"item": "x", "text": "天"}
     assert replayed(lines(tmp_path / "a.jsonl", row, row), "x").text == "天"
     file = lines(tmp_path / "b.jsonl", row, {"item": "x", "text": "地"})
-    with pytest.raises(DataError, match=r"b\.jsonl: x: two different answers"):
+    with pytest.raises(DataError, match=r"b\.jsonl: line 1: two .* item x; .* in line 2") as caught:
         open_model(f"replay:{file}", ModelOptions())
+    assert caught.value.file == str(file)
 
 
 @pytest.mark.parametrize(
-    ("content", "place"),
+    ("name", "content", "place"),
     [
-        (b'{"item": "x"', "line 1"),
-        (b'{"text": "x"}', "line 1"),
-        (b'\n\n{"item": ["x"], "text": ""}', "line 3"),
-        (b'{"item": "x", "text": 3}', "line 1"),
-        (b"\xff\xfa", "line 1"),
-        (b'[{"Response": "x"}]', "object 1"),
-        (b'["x"]', "not a list of objects"),
-        (b"[" * 100_000, "not a list of objects"),
+        ("a.jsonl", b'{"item": "x"', "line 1: not an object of JSON"),
+        ("a.jsonl", b'{"text": "x"}', "line 1: the table needs one column id or item"),
+        ("a.jsonl", b'{"item": "x", "text": "y"}\n{"item": "z"}', "line 2: the response has no"),
+        ("a.jsonl", b'\n\n{"item": ["x"], "text": ""}', "line 3"),
+        ("a.jsonl", b'{"item": "x", "text": 3}', "line 1"),
+        ("a.jsonl", b'{"item": "x", "text": "", "round": 99999999999999999999}', "line 1"),
+        ("a.jsonl", b"\xff\xfa", "line 1"),
+        ("a.json", b'[{"Response": "x"}]', "object 1"),
+        ("a.json", b'["x"]', "object 1"),
+        ("a.json", b"[" * 100_000, "not readable as JSON"),
+        ("a.pkl", b"\x80\x04\x95", "none of the endings of a table"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "none of the endings of a table"),
     ],
 )
-def test_a_bad_file_is_one_line_that_names_the_place(tmp_path: Path, content: bytes, place: str):
-    file = tmp_path / "answers"
+def test_a_bad_file_is_one_line_that_names_the_place(
+    tmp_path: Path, name: str, content: bytes, place: str
+):
+    file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(DataError) as caught:
         open_model(f"replay:{file}", ModelOptions())
@@ -131,3 +138,23 @@ def test_ids_that_start_again_in_every_task_are_told_apart_by_task(tmp_path: Pat
     assert replayed(file, "2").text == "C"
     with pytest.raises(AskError):
         replayed(file, "1")
+
+
+def test_of_several_lines_the_one_with_most_values_of_the_request_is_read(tmp_path: Path):
+    file = lines(
+        tmp_path / "a.jsonl",
+        {"item": "x", "text": "any"},
+        {"item": "x", "text": "own", "setting": "own-ocr"},
+        {"item": "x", "text": "own, 2", "setting": "own-ocr", "round": 2},
+        {"item": "x", "text": "2", "round": 2},
+        {"item": "x", "text": "candidate", "candidate": 1},
+    )
+    asked = [
+        replayed(file, "x", setting=setting, round=number).text
+        for setting in ("image", "own-ocr")
+        for number in (1, 2)
+    ]
+    assert asked == ["any", "2", "own", "own, 2"]
+    assert replayed(file, "x", candidate=1).text == "candidate"
+    with pytest.raises(AskError):
+        replayed(file, "x", candidate=2)

@@ -106,8 +106,8 @@ def inspect(
 ) -> None:
     """Write the responses as Inspect logs, one per model and task.
 
-    Failed requests are sample errors and rounds are epochs. --model replay:DIR/MODEL reads the logs
-    back.
+    Failed requests are sample errors and rounds are epochs. --model 'replay:DIR/MODEL/*.eval' reads
+    the logs back.
     """
     from keju.interop.inspect_logs import export_inspect
     from keju.runs import RunFolder

@@ -76,6 +76,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
     retry_failed: bool = False
     replace: bool = False
     reading_order: bool = True
+    replay_columns: str = ""
     send_restricted_data: bool = False
 
     @property
@@ -167,6 +168,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             fit=Fit(max_pixels=self.max_pixels, max_bytes=self.max_bytes),
             seed=self.seed,
             reading_order=self.reading_order,
+            replay_columns=self.replay_columns,
         )
 
     def policy(self) -> Policy:
