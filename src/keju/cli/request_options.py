@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from keju.cli.options import (
     BoxConventions,
@@ -171,10 +171,6 @@ class ServerOptions:
             help="Reasoning effort as the server names it: none, minimal, low, medium, high … "
             "Default: the server's.",
         ),
-    ] = None
-    thinking: Annotated[
-        Literal["on", "off"] | None,
-        model_option(help="Thinking mode of a hybrid model. Default: the server's."),
     ] = None
     extra_body: Annotated[
         list[str] | None,

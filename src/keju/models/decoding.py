@@ -21,9 +21,7 @@ MAY_REFUSE = frozenset({"bad-request", "server"})
 """Kinds of failure in which a server may refuse a parameter; some reply to an unknown one with 500.
 """
 
-ASKED_FOR = (
-    "temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "thinking",
-)  # fmt: skip
+ASKED_FOR = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
 """Parts of a model's identity that request a parameter."""
 
 _EXTRA = "extra_body."
@@ -39,7 +37,6 @@ _NAMES = {
     "reasoning_effort": frozenset({
         "reasoning_effort", "reasoning", "output_config", "thinking", "thinking_config",
     }),
-    "thinking": frozenset({"chat_template_kwargs", "enable_thinking", "thinking", "reasoning"}),
 }  # fmt: skip
 """Names under which servers accept a parameter."""
 

@@ -78,9 +78,7 @@ class InspectModel:
         self._workers = Workers()
         self._secrets = secrets_of(options)
         check_no_secret(self.name, options, self._secrets.hide_stored)
-        provider = "" if self._address else self.provider
-        fields = fields_of(options.decoding, self._address, provider)
-        self._parameters = Parameters(given=fields)
+        self._parameters = Parameters(given=fields_of(options.decoding))
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = opened(spec, self._address, self._options)

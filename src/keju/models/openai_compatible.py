@@ -74,7 +74,7 @@ class OpenAICompatible:
                 options.api_key_env,
             )
         check_no_secret(self.name, options, self._secrets.hide_stored)
-        self._parameters = Parameters(given=fields_of(options.decoding, self._endpoint))
+        self._parameters = Parameters(given=fields_of(options.decoding))
         self._headers = {"Content-Type": "application/json"}
         if self._key:
             self._headers["Authorization"] = f"Bearer {self._key}"

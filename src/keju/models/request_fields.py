@@ -1,17 +1,15 @@
-"""Fields of a request's body other than decoding parameters: thinking switch, extra fields."""
+"""Fields of a request's body other than decoding parameters, and declared facts of a server."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from keju.errors import UsageError
-from keju.files import shipped_toml
 from keju.models.base import Decoding, ModelOptions
 from keju.texts import _
 
@@ -25,17 +23,6 @@ _DTYPES = {
     "f32": "fp32", "float": "fp32", "float8": "fp8",
 }  # fmt: skip
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
-
-
-class _Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How a server expects the thinking switch."""
-
-    server: str
-    hosts: str = "(?!)"
-    providers: tuple[str, ...] = ()
-    on: dict[str, Any] = {}
-    off: dict[str, Any] = {}
-    instead: str = ""
 
 
 def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
@@ -124,23 +111,13 @@ def declared_dtype(given: str) -> str:
     return _DTYPES.get(word, word)
 
 
-def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str, Any]:
+def fields_of(decoding: Decoding) -> dict[str, Any]:
     """Every field that decoding adds to a request's body.
 
-    Extra fields have priority over the thinking switch; where both are tables, their entries are
-    merged.
-
-    Args:
-        decoding: the parameters.
-        address: the server's, where it is known.
-        provider: the provider in Inspect, for a model that is used through it.
-
     Raises:
-        UsageError: the server has no thinking switch, or a parameter is given twice with two
-            values.
+        UsageError: a parameter is given twice with two values.
     """
     known = decoding.common_parameters
-    found: dict[str, Any] = {**known, **_switch(decoding.thinking, address, provider)}
     for name, value in decoding.extra_body.items():
         if name in known and known[name] != value:
             option = "sampling-seed" if name == "seed" else name.replace("_", "-")
@@ -151,9 +128,7 @@ def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str,
                 option,
                 msgspec.json.encode(value).decode(),
             )
-        both = isinstance(value, dict) and isinstance(found.get(name), dict)
-        found[name] = {**found[name], **value} if both else value
-    return found
+    return {**known, **decoding.extra_body}
 
 
 def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], str]) -> None:
@@ -182,25 +157,6 @@ def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], st
             )
 
 
-def _switch(position: str | None, address: str, provider: str) -> dict[str, Any]:
-    if not position:
-        return {}
-    for each in _servers():
-        if provider in each.providers or re.search(each.hosts, _host(address)):
-            if each.instead:
-                raise UsageError(
-                    "--thinking: {} has no such switch. Use {}",
-                    provider or _host(address),
-                    each.instead,
-                )
-            return each.on if position == "on" else each.off
-    raise AssertionError("the last entry of thinking.toml is for every server")
-
-
-def _host(address: str) -> str:
-    return address.partition("://")[2].partition("/")[0]
-
-
 def _texts(value: object) -> Iterator[str]:
     """Every text in a JSON value."""
     if isinstance(value, str):
@@ -218,8 +174,3 @@ def _fields(value: object) -> Iterator[str]:
     if isinstance(value, list | dict):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _fields(each)
-
-
-@cache
-def _servers() -> tuple[_Server, ...]:
-    return shipped_toml("keju.models", "thinking.toml", dict[str, tuple[_Server, ...]])["servers"]

@@ -99,10 +99,6 @@ class DraftSettings(Settings, frozen=True):
         str | None,
         Meta(description="Reasoning effort as the server names it: none, minimal, low, medium …"),
     ] = None
-    thinking: Annotated[
-        Literal["on", "off"] | None,
-        Meta(description="Thinking switch of a hybrid model; by default the server's."),
-    ] = None
     extra_body: Annotated[
         tuple[str, ...], Meta(description="Additional fields of every request's body: NAME=JSON.")
     ] = ()
