@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions, open_model, open_models
-from keju.models.request_fields import (
+from keju.models.decoding import (
     declared_dtype,
     fields_of,
     parse_extra_body,

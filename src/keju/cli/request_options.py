@@ -313,7 +313,7 @@ def run_options(
         UsageError: a field of --extra-body is not NAME=JSON, or the file of --system-prompt cannot
             be read.
     """
-    from keju.models.request_fields import parse_extra_body, read_system_prompt
+    from keju.models.decoding import parse_extra_body, read_system_prompt
     from keju.running.options import RunOptions
 
     given: dict[str, Any] = {}

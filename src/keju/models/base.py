@@ -11,7 +11,7 @@ from msgspec import field
 from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
-from keju.models.image_limits import Fit
+from keju.models.images import Fit
 
 
 class Answer(Record, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from keju.definitions.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
-from keju.models.request_fields import checked_extra_body, declared_dtype
+from keju.models.decoding import checked_extra_body, declared_dtype
 from keju.running.box_conventions import parse_boxes
 from keju.running.budget import Budget
 from keju.running.examples import with_examples

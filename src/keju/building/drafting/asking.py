@@ -17,7 +17,7 @@ from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
 from keju.models import open_model
 from keju.models.base import UNKNOWN_DTYPE
-from keju.models.request_fields import parse_extra_body
+from keju.models.decoding import parse_extra_body
 from keju.running import ResponseStore
 from keju.running.given_requests import replies_of, send_requests
 from keju.running.options import RunOptions
