@@ -111,8 +111,8 @@ class InspectModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Batches, which Inspect submits and waits for, and where the requests go."""
-        return Capabilities(waiter=self, destinations=self._destinations)
+        """Where the requests go."""
+        return Capabilities(destinations=self._destinations)
 
     @property
     def batch_capacity(self) -> int:
