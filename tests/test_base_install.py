@@ -45,9 +45,9 @@ NEEDS_AN_EXTRA = {
     "keju.models.http_ocr": "aiohttp",
     "keju.models.inspect_batches": "aiohttp",
     "keju.models.inspect_provider": "aiohttp",
+    "keju.models.inspect_answers": "aiohttp",
+    "keju.models.openai": "aiohttp",
     "keju.models.openai_batches": "aiohttp",
-    "keju.models.openai_compatible": "aiohttp",
-    "keju.models.served_models": "aiohttp",
 }
 """The modules that cannot be imported without extras, with the package that each misses."""
 

@@ -13,7 +13,7 @@ from keju.definitions import has_reference
 from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
 from keju.items import ImageRef, Item, Request, Response, Score, get_group
-from keju.models.data_urls import mime_of
+from keju.models.images import mime_of
 from keju.running.request_rebuilding import RequestRebuilder
 
 if TYPE_CHECKING:

@@ -1,13 +1,8 @@
-"""`BatchSubmitter` and `BatchWaiter`: the two ways in which a model answers batches of requests.
-
-A submitter's batches are submitted by keju and collected by a later command. A waiter submits them
-itself, and its answers arrive while the process waits.
-"""
+"""`BatchSubmitter`: a model whose requests can be submitted as batches and collected later."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -17,11 +12,12 @@ if TYPE_CHECKING:
     from keju.items import Request
     from keju.models.base import Answer
     from keju.models.decoding import Parameters
+    from keju.models.openai_batches import Batches
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""
 
-ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _NOT_PROCESSED = frozenset({"batch_expired", "batch_cancelled"})
 
 
@@ -38,7 +34,7 @@ class Batch(Struct):
     @property
     def ended(self) -> bool:
         """Whether it will give no more results."""
-        return self.status in ENDED
+        return self.status in _ENDED
 
 
 class _Reply(Struct):
@@ -60,25 +56,6 @@ class Result(Struct):
         return self.response is None and str(code) in _NOT_PROCESSED
 
 
-class BatchEndpoint(Protocol):
-    """The batch endpoints of one server; every method raises `AskError` if the server fails."""
-
-    async def submit(self, file: Path, tag: str) -> Batch:
-        """Upload a file of requests and start a batch."""
-
-    async def look(self, name: str) -> Batch:
-        """The state of a batch."""
-
-    async def tagged(self, tag: str) -> Batch | None:
-        """The batch with this tag, or None."""
-
-    async def results(self, batch: Batch) -> list[Result]:
-        """All lines of a batch's results, replies and errors."""
-
-    async def close(self) -> None:
-        """Close the connections."""
-
-
 class BatchSubmitter(Protocol):
     """A model whose requests are written to files that keju submits as batches."""
 
@@ -89,7 +66,7 @@ class BatchSubmitter(Protocol):
     @parameters.setter
     def parameters(self, known: Parameters) -> None: ...
 
-    def batches(self) -> BatchEndpoint:
+    def batches(self) -> Batches:
         """The batch endpoints of the model's server."""
 
     async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
@@ -104,33 +81,4 @@ class BatchSubmitter(Protocol):
 
         Raises:
             AskError: it contains none.
-        """
-
-
-class BatchWaiter(Protocol):
-    """A model that submits its requests as batches itself and waits for the answers."""
-
-    @property
-    def batch_capacity(self) -> int:
-        """The maximum number of requests in all batches together."""
-
-    def check_batch_provider(self) -> None:
-        """Check that the provider supports batches.
-
-        Raises:
-            UsageError: it does not.
-        """
-
-    async def check_batches(self) -> None:
-        """Check that the server has batch endpoints.
-
-        Raises:
-            UsageError: it has none.
-        """
-
-    def in_batches(self) -> None:
-        """Send all further requests in batches.
-
-        Raises:
-            UsageError: the provider does not support batches.
         """

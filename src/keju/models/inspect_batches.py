@@ -17,12 +17,10 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
-
 from keju.errors import UsageError
 from keju.models.base import AskError
 from keju.models.http_client import Wire
-from keju.models.openai_errors import error_in_batch, error_of_status
+from keju.models.replies import error_in_batch, error_of_status
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
@@ -105,7 +103,7 @@ async def check_endpoints(name: str, address: str, key: str) -> None:
     try:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         status = (await wire.exchange("GET", "", headers=headers)).status
-    except (AskError, aiohttp.ClientError, OSError):
+    except AskError:
         return
     finally:
         await wire.close()

@@ -9,10 +9,10 @@ import warnings
 from typing import TYPE_CHECKING
 
 from keju.errors import PrerequisiteError, UsageError
+from keju.models.addresses import checked_url
 from keju.models.base import ModelOptions
 from keju.models.inspect_errors import plain_words
 from keju.models.secrets import Secrets, find_keys
-from keju.models.server_addresses import checked_url
 from keju.texts import _
 
 if TYPE_CHECKING:

@@ -12,16 +12,18 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.items import Request
+from keju.models.addresses import destinations_of
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.capabilities import Capabilities
-from keju.models.data_urls import lacks_image, picture_url
-from keju.models.decoding import MAY_REFUSE, Parameters
+from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
+from keju.models.images import DATA_URLS, lacks_image
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import (
     MOST,
@@ -35,8 +37,7 @@ from keju.models.inspect_batches import (
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, opened, secrets_of
 from keju.models.inspect_requests import check_config, config_of, passed_on
-from keju.models.request_fields import check_no_secret, fields_of
-from keju.models.server_addresses import destinations_of
+from keju.models.secrets import Secrets
 from keju.texts import _
 
 if TYPE_CHECKING:
@@ -77,15 +78,13 @@ class InspectModel:
         self._batches: GenerateConfig | None = None
         self._workers = Workers()
         self._secrets = secrets_of(options)
-        check_no_secret(self.name, options, self._secrets.hide_stored)
-        provider = "" if self._address else self.provider
-        fields = fields_of(options.decoding, self._address, provider)
-        self._parameters = Parameters(given=fields)
+        check_no_secret(self.name, options, self._secrets)
+        self._parameters = Parameters(given=fields_of(options.decoding))
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = opened(spec, self._address, self._options)
             self._secrets = secrets_of(options, self._model)
-            check_no_secret(self.name, options, self._secrets.hide_stored)
+            check_no_secret(self.name, options, self._secrets)
 
     @property
     def name(self) -> str:
@@ -112,8 +111,8 @@ class InspectModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Batches, which Inspect submits and waits for, and where the requests go."""
-        return Capabilities(waiter=self, destinations=self._destinations)
+        """Where the requests go."""
+        return Capabilities(destinations=self._destinations)
 
     @property
     def batch_capacity(self) -> int:
@@ -141,7 +140,7 @@ class InspectModel:
         except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
             failure = error_of_provider(error, self._secrets.hide)
         else:
-            return self._secrets.hide_in(answer)
+            return _without_keys(answer, self._secrets)
         if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
@@ -217,10 +216,13 @@ class InspectModel:
             ContentText,
         )
 
-        urls = [
-            await picture_url(ref, partial(images.__getitem__, place), self._options.fit)
-            for place, ref in enumerate(request.all_images)
-        ]
+        try:
+            urls = [
+                await DATA_URLS.get(ref, partial(images.__getitem__, place), self._options.fit)
+                for place, ref in enumerate(request.all_images)
+            ]
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
         pictures = iter([ContentImage(image=url[1:-1].decode()) for url in urls])
         own = list(islice(pictures, len(request.images)))
         messages: list[ChatMessage] = []
@@ -233,6 +235,19 @@ class InspectModel:
             messages.append(ChatMessageAssistant(content=each.answer))
         messages.append(ChatMessageUser(content=[*own, ContentText(text=request.prompt)]))
         return messages
+
+
+def _without_keys(answer: Answer, secrets: Secrets) -> Answer:
+    """The answer without keys in any of its texts: Inspect has parsed the reply already."""
+
+    def hidden(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(value, dict):
+            return {name: hidden(part) for name, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [hidden(part) for part in value]
+        return secrets.hide(value) if isinstance(value, str) else value
+
+    return msgspec.convert(hidden(msgspec.to_builtins(answer)), Answer)
 
 
 def _destinations(provider: str, address: str) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from keju.local_paths import check_local
 from keju.models.base import MISSING, Answer, AskError, ModelBase, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
-from keju.models.finish_reasons import stated_status
+from keju.models.replies import stated_status
 from keju.registry import Plugin, Registry, guard_call
 from keju.runs import RunFolder
 from keju.text import read_content

@@ -1,0 +1,215 @@
+"""Images as they are sent: as ``data:`` URLs, scaled down only to limits that the user declares.
+
+An image is sent byte for byte as it is stored, unless it is beyond a limit; then it is decoded,
+scaled down and encoded again. The limits and the method are in the model's identity, so that
+answers to smaller images have other cache keys.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from math import prod, sqrt
+from pathlib import PurePosixPath
+from typing import NamedTuple, Self
+
+import PIL
+from PIL import Image
+
+from keju.definitions import has_task, task
+from keju.errors import DataError, UsageError
+from keju.images import open_image
+from keju.items import ImageRef, Record, Request
+from keju.texts import _
+
+_MIME = {
+    "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
+    "gif": "image/gif", "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff",
+    "jp2": "image/jp2",
+}  # fmt: skip
+_LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
+_QUALITY = 95
+_LEAST_BYTES = 1000
+_SMALLER = 0.9  # applied again while an image is still too large
+
+
+class FittedImage(NamedTuple):
+    """An image as it is sent, its media type, and its width and height in pixels."""
+
+    data: bytes
+    mime: str
+    size: tuple[int, int]
+
+
+class Fit(Record, frozen=True, kw_only=True):
+    """The largest image that a model accepts: its pixels, and the bytes of its file; None: any."""
+
+    max_pixels: int | None = None
+    max_bytes: int | None = None
+
+    def check(self) -> None:
+        """Check the limits.
+
+        Raises:
+            UsageError: below 1 pixel, or below 1,000 bytes.
+        """
+        if self.max_pixels is not None and self.max_pixels < 1:
+            raise UsageError("--max-pixels must be 1 or more, not {}", self.max_pixels)
+        if self.max_bytes is not None and self.max_bytes < _LEAST_BYTES:
+            raise UsageError(
+                "--max-bytes must be {:,} or more, not {}", _LEAST_BYTES, self.max_bytes
+            )
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The entries of a model's identity; empty where there are no limits."""
+        limits = {"max_pixels": self.max_pixels, "max_bytes": self.max_bytes}
+        given = {name: str(limit) for name, limit in limits.items() if limit is not None}
+        if given:
+            given["resize"] = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
+        return given
+
+    @classmethod
+    def of(cls, identity: Mapping[str, str]) -> Self:
+        """The limits in a model's identity."""
+        said = {name: identity.get(name, "") for name in cls.__struct_fields__}
+        return cls(**{name: int(limit) for name, limit in said.items() if limit.isdecimal()})
+
+    def size(self, ref: ImageRef) -> tuple[int, int]:
+        """Width and height at which an image is sent, unless its bytes require less."""
+        pixels = ref.width * ref.height
+        if self.max_pixels is None or pixels <= self.max_pixels:
+            return ref.width, ref.height
+        scale = sqrt(self.max_pixels / pixels)
+        while prod(size := _size(ref.width, ref.height, scale)) > max(1, self.max_pixels):
+            scale *= _SMALLER
+        return size
+
+    def touches(self, ref: ImageRef) -> bool:
+        """Whether an image is beyond a limit."""
+        return not self._allows(ref.width, ref.height, ref.size)
+
+    def unsupported_reason(self, request: Request) -> str:
+        """Why a request cannot be made with smaller images, or an empty string.
+
+        Boxes in pixels would refer to another image than the dataset's.
+        """
+        in_pixels = request.box_convention and "-" not in request.box_convention
+        if in_pixels and any(map(self.touches, request.all_images)):
+            return _("boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000")
+        return ""
+
+    def fitted(self, data: bytes, ref: ImageRef) -> FittedImage:
+        """The image within the limits: upright, RGB, of the same shape, scaled down only.
+
+        Losslessly stored images (PNG, BMP, GIF, TIFF) are written as PNG, unless only JPEG is small
+        enough; the others as JPEG of quality 95 with full colour.
+
+        Raises:
+            DataError: it cannot be decoded.
+        """
+        picture = open_image(data, name=ref.path)
+        lossless = ref.path.rpartition(".")[2].lower() in _LOSSLESS
+        scale = 1.0
+        if self.max_pixels is not None:
+            scale = min(1.0, sqrt(self.max_pixels / (picture.width * picture.height)))
+        small = picture
+        while True:
+            if scale < 1.0:
+                size = _size(picture.width, picture.height, scale)
+                small = picture.resize(size, Image.Resampling.LANCZOS)
+            for form in ("PNG", "JPEG") if lossless else ("JPEG",):
+                out = io.BytesIO()
+                small.save(out, form, quality=_QUALITY, subsampling=0)  # PNG has neither
+                written = out.getvalue()
+                if small.size == (1, 1) or self._allows(*small.size, len(written)):
+                    return FittedImage(written, f"image/{form.lower()}", small.size)
+            scale *= _SMALLER
+
+    def _allows(self, width: int, height: int, size: int) -> bool:
+        few_pixels = self.max_pixels is None or width * height <= self.max_pixels
+        return few_pixels and (self.max_bytes is None or size <= self.max_bytes)
+
+
+def _size(width: int, height: int, scale: float) -> tuple[int, int]:
+    return max(1, int(width * scale)), max(1, int(height * scale))
+
+
+def mime_of(ref: ImageRef) -> str:
+    """The media type of an image, from its path.
+
+    Raises:
+        DataError: the extension is not that of an image.
+    """
+    extension = PurePosixPath(ref.path).suffix.lstrip(".").lower()
+    if extension not in _MIME:
+        raise DataError(
+            "no media type for the extension {!r}",
+            extension,
+            item=ref.path,
+            hint="Import the dataset again",
+        )
+    return _MIME[extension]
+
+
+class DataUrls:
+    """A cache of recent ``data:`` URLs, each a JSON string with its quotes.
+
+    Several models, rounds and questions use the same image close together. The size is limited in
+    bytes because pages differ a hundredfold in size.
+
+    Args:
+        capacity: the maximum number of bytes.
+    """
+
+    def __init__(self, capacity: int = 6 << 20) -> None:
+        self.capacity = capacity
+        self.size = 0
+        self._urls: OrderedDict[tuple[str, str, Fit], bytes] = OrderedDict()
+
+    async def get(self, ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> bytes:
+        """The URL of an image, scaled down only where a limit requires it.
+
+        Args:
+            ref: the image.
+            read: returns its bytes; called only if the URL is not cached.
+            fit: the limits of the model.
+
+        Raises:
+            DataError: the image has no media type, cannot be decoded, or `read` raised it.
+        """
+        mime, touched = mime_of(ref), fit.touches(ref)
+        name = (ref.sha256, mime, fit if touched else Fit())
+        if name in self._urls:
+            self._urls.move_to_end(name)
+            return self._urls[name]
+        data = read()
+        if touched:
+            data, mime, _size = await asyncio.to_thread(fit.fitted, data, ref)
+        url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
+        if name not in self._urls:  # another request may have cached it meanwhile
+            self._urls[name] = url
+            self.size += len(url)
+        while self.size > self.capacity:
+            self.size -= len(self._urls.popitem(last=False)[1])
+        return url
+
+
+DATA_URLS = DataUrls()
+"""The one cache of all models of this process."""
+
+
+def lacks_image(request: Request) -> bool:
+    """Whether a request contains no image although its question needs one.
+
+    Queries that are declared to be about text only (`Query.image` is false) need none.
+    """
+    if request.images or request.source or request.setting != "image":
+        return False
+    if not has_task(request.task):
+        return True
+    queries = task(request.task).queries
+    return all(each.image for each in queries if each.name == request.query)
