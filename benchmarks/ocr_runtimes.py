@@ -33,8 +33,7 @@ from keju.errors import PrerequisiteError
 from keju.items import ImageRef, Request
 from keju.metrics.bags import ErrorParts, error_parts
 from keju.models import ModelOptions
-from keju.models.ppocr import PPOCR
-from keju.models.ppocr_runtimes import ONNXRUNTIME, OPENVINO
+from keju.models.ppocr import ONNXRUNTIME, OPENVINO, PPOCR
 from keju.text import han_only
 
 CHUNK, RESAMPLES = 8, 2000

@@ -16,13 +16,13 @@ from PIL import Image
 from keju.datasets import mini
 from keju.errors import PrerequisiteError
 from keju.items import Line
-from keju.models import ModelOptions, ppocr_runtimes
+from keju.models import ModelOptions, ppocr
 from keju.models.base import Answer
-from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
-from keju.models.ppocr_runtimes import (
+from keju.models.ppocr import (
     ONNXRUNTIME,
     OPENVINO,
-    CoreDivision,
+    PPOCR,
+    PPOCROnOpenVINO,
     Runtime,
     divide_cores,
     load_engine,
@@ -46,16 +46,16 @@ BOTH = [
     ("cores", "divided"), [(1, (1, 1)), (2, (2, 1)), (4, (4, 1)), (7, (4, 1)), (16, (4, 4))]
 )
 def test_each_core_reads_a_page_up_to_the_most(cores: int, divided: tuple[int, int]):
-    assert divide_cores(cores) == CoreDivision(*divided)
+    assert divide_cores(cores) == divided
 
 
 @pytest.mark.parametrize("runtime", [ONNXRUNTIME, OPENVINO], ids=lambda each: each.package)
 def test_a_runtime_that_is_not_installed_is_named_with_what_installs_it(
     monkeypatch: pytest.MonkeyPatch, runtime: Runtime
 ):
-    real = ppocr_runtimes.find_spec
+    real = ppocr.find_spec
     monkeypatch.setattr(
-        ppocr_runtimes, "find_spec", lambda name: None if name == runtime.package else real(name)
+        ppocr, "find_spec", lambda name: None if name == runtime.package else real(name)
     )
     with pytest.raises(PrerequisiteError) as caught:
         model_files(runtime)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -14,11 +13,12 @@ from PIL import Image
 
 from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
 from keju.encoders.loading import best_device, check_whole, loading, quiet
-from keju.errors import DataError, PrerequisiteError, UsageError, describe_exception
-from keju.items import Request, Status
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.items import ImageRef
 from keju.local_paths import check_local
-from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.models.base import ModelOptions
+from keju.models.engine import Engine, PageReading
+from keju.models.request_pixels import picture
 from keju.texts import _
 
 MOST_TOKENS = 4096
@@ -36,7 +36,7 @@ class _Loaded(NamedTuple):
     device: str
 
 
-class Got:
+class Got(Engine):
     """Transcribes images as plain text, in the model's own order.
 
     The directory has the weights in transformers' format (``stepfun-ai/GOT-OCR-2.0-hf``):
@@ -49,6 +49,8 @@ class Got:
         PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain such a model.
     """
+
+    program = "GOT-OCR"
 
     def __init__(self, folder: str, options: ModelOptions) -> None:
         check_local(folder, "got:")
@@ -86,31 +88,17 @@ class Got:
             "max_tokens": str(self._most),
         }
 
-    @property
-    def concurrency(self) -> int:
-        """One: the model itself uses every core."""
-        return 1
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images.
+    async def read(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+        """The text of one image.
 
         Raises:
-            AskError: an image cannot be read, or the model failed.
+            AskError: the image cannot be read.
             DataError: the weights cannot be loaded.
         """
-        texts, whole = [], True
-        for number, data in enumerate(images, start=1):
-            image = picture(data, f"{request.item}, image {number}")
-            text, ended = await asyncio.to_thread(self._read, image)
-            texts.append(text)
-            whole = whole and ended
-        text = "\n".join(filter(None, texts))
-        status: Status = status_of(text) if whole else "truncated"
-        return Answer(text=text, status=status, finish_reason="stop" if whole else "length")
+        del ref
+        image = picture(data, name)
+        text, complete = await asyncio.to_thread(self._read, image)
+        return PageReading(text=text, finish_reason="stop" if complete else "length")
 
     async def close(self) -> None:
         """Release the model."""
@@ -121,11 +109,7 @@ class Got:
         with self._lock:
             if self._loaded is None:
                 self._loaded = _load(self._folder)
-            try:
-                return _transcribed(self._loaded, image, self._most)
-            except RuntimeError as error:
-                words = describe_exception(error)[:300]
-                raise AskError("engine", _("GOT-OCR: {}", words)) from error
+            return _transcribed(self._loaded, image, self._most)
 
 
 def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:

@@ -11,22 +11,27 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
-from keju.items import Line, Request
-from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.items import ImageRef, Line, Point
+from keju.models.base import AskError, ModelOptions
+from keju.models.engine import Engine, PageReading
+from keju.models.request_pixels import picture
 from keju.texts import _
 
 _INSTALL = "apt-get install tesseract-ocr tesseract-ocr-{}"
 _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
 _ORIENTATION = "osd"
 _LINE, _WORD = "4", "5"
+_box = itemgetter("left", "top", "width", "height")
+_line = itemgetter("page_num", "block_num", "par_num", "line_num")
 
 
 class _Settings(NamedTuple):
@@ -43,7 +48,7 @@ _WITH_ORIENTATION = ("1", "12")
 """The modes that also need the data for orientation and script (`_ORIENTATION`)."""
 
 
-class Tesseract:
+class Tesseract(Engine):
     """Transcribes page images with the ``tesseract`` program.
 
     The model string is ``tesseract``, or ``tesseract:lang=NAME,psm=N`` with the language data and
@@ -54,7 +59,10 @@ class Tesseract:
         PrerequisiteError: the program or its language data is not installed.
     """
 
+    program = "tesseract"
+
     def __init__(self, options: ModelOptions, settings: _Settings = _DEFAULT) -> None:
+        self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
         self._settings = settings
         self._timeout = options.timeout
         self._installed = _find(self._settings)
@@ -79,32 +87,15 @@ class Tesseract:
             **({"orientation_data": sha256_file(orientation)} if orientation else {}),
         }
 
-    @property
-    def concurrency(self) -> int:
-        """One process per core, each with one thread."""
-        return os.cpu_count() or 1
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images.
+    async def read(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+        """The lines of one image.
 
         Raises:
-            AskError: an image cannot be read, or the program failed or took too long.
+            AskError: the image cannot be read, or the program failed or took too long.
         """
-        lines: list[Line] = []
-        for number, data in enumerate(images, start=1):
-            name = f"{request.item}, image {number}"
-            picture = await asyncio.to_thread(_as_png, data, name)
-            table = await self._run(picture)
-            lines += _lines(table, f"{number}-" if len(images) > 1 else "")
-        text = "\n".join(line.text for line in lines)
-        return Answer(text=text, status=status_of(text), lines=tuple(lines))
-
-    async def close(self) -> None:
-        """Nothing to release."""
+        del ref
+        png = await asyncio.to_thread(_as_png, data, name)
+        return PageReading(list(_lines(await self._run(png))))
 
     async def _run(self, picture: bytes) -> str:
         try:
@@ -243,28 +234,21 @@ def _as_png(data: bytes, name: str) -> bytes:
     return buffer.getvalue()
 
 
-def _lines(table: str, prefix: str) -> list[Line]:
+def _lines(table: str) -> Iterator[Line]:
     """The lines of Tesseract's table (TSV), in its order; lines without text are skipped."""
-    found: dict[tuple[str, ...], tuple[list[str], list[float], list[float]]] = {}
-    for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
-        name = tuple(row[part] for part in ("page_num", "block_num", "par_num", "line_num"))
-        if row["level"] == _LINE:
-            box = [float(row[part]) for part in ("left", "top", "width", "height")]
-            found[name] = ([], [], box)
-        elif row["level"] == _WORD and name in found and row["text"]:
-            found[name][0].append(row["text"].strip())
-            found[name][1].append(float(row["conf"]))
-    lines: list[Line] = []
-    for words, sure, (left, top, width, height) in found.values():
-        text = "".join(words)
-        if text:
-            right, bottom = left + width, top + height
-            lines.append(
-                Line(
-                    id=f"{prefix}{len(lines) + 1}",
-                    text=text,
-                    polygon=((left, top), (right, top), (right, bottom), (left, bottom)),
-                    confidence=max(0.0, sum(sure) / len(sure) / 100),
-                )
-            )
-    return lines
+    rows = csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE)
+    for __, line in groupby(rows, _line):
+        words: list[str] = []
+        shares: list[float] = []
+        polygon: tuple[Point, ...] = ()
+        for row in line:
+            if row["level"] == _LINE:
+                left, top, width, height = map(float, _box(row))
+                right, bottom = left + width, top + height
+                polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
+            elif row["level"] == _WORD and row["text"]:
+                words.append(row["text"].strip())
+                shares.append(float(row["conf"]))
+        if text := "".join(words):
+            confidence = max(0.0, sum(shares) / len(shares) / 100)
+            yield Line(id="", text=text, polygon=polygon, confidence=confidence)
