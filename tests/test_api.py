@@ -170,6 +170,7 @@ def test_public_types_have_these_members(name):
     # Attributes that a constructor sets are not in dir() of its class.
     made = {
         "Dataset": {"manifest", "path"},
+        "PythonModel": {"name", "identity"},
         "Results": {"scores"},
         "Run": {"summary"},
         "View": {"html"},
