@@ -177,7 +177,7 @@ def run(
 
     With --engine ray, ppocr, tesseract and got:DIR run on every node of a Ray cluster.
     """
-    from keju.models.cluster_engine import on_ray
+    from keju.models.cluster import on_ray
     from keju.running import run as ask
     from keju.running.restricted_data import permitting
 
