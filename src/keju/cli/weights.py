@@ -23,7 +23,7 @@ weights_app = typer.Typer(
     rich_markup_mode="rich",
     help="List the weights that semantic metrics and engines need, with their source, revision and "
     "SHA-256 if known. keju does not download weights.\n\n[b]keju weights check DIR[/b] checks "
-    "whether a folder contains such weights, for example [b]keju weights check "
+    "whether a folder contains the right weights, for example [b]keju weights check "
     "models/bert-base-chinese[/b].",
 )
 app.add_typer(weights_app, name="weights")
