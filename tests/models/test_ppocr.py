@@ -19,7 +19,7 @@ from rapidfuzz.distance import Levenshtein
 from keju.errors import PrerequisiteError
 from keju.models import ModelOptions, open_model, ppocr
 from keju.models.base import Answer, AskError
-from keju.models.ppocr import ONNXRUNTIME, PPOCR
+from keju.models.ppocr import PPOCR
 from keju.text import han_only
 from tests.models.conftest import page_request, white_png
 
@@ -50,7 +50,7 @@ class StandIn:
 def with_engine(
     monkeypatch: pytest.MonkeyPatch, engine: Any, *, reading_order: bool = True
 ) -> PPOCR:
-    monkeypatch.setattr(ppocr, "load_engine", lambda models, runtime, threads: engine)
+    monkeypatch.setattr(PPOCR, "load", lambda model: engine)
     return PPOCR(ModelOptions(reading_order=reading_order))
 
 
@@ -205,7 +205,7 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
     meeting = threading.Barrier(2, timeout=20)
     engines: list[StandIn] = []
 
-    def load(models: Any, runtime: Any, threads: int) -> Any:
+    def load(model: PPOCR) -> Any:
         engine = StandIn(*THREE)
         engines.append(engine)
 
@@ -215,9 +215,10 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
 
         return read
 
-    monkeypatch.setattr(ppocr, "load_engine", load)
+    monkeypatch.setattr(PPOCR, "load", load)
     monkeypatch.setattr(ppocr, "divide_cores", lambda: (2, 1))
-    model = PPOCR(ModelOptions(), runtime=ONNXRUNTIME._replace(shared=shared))
+    monkeypatch.setattr(PPOCR, "shared", shared)
+    model = PPOCR(ModelOptions())
 
     async def twice() -> None:
         await asyncio.gather(*(model.answer(page_request(), [white_png()]) for _ in range(2)))
@@ -231,11 +232,11 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
 def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pytest.MonkeyPatch):
     engines: list[StandIn] = []
 
-    def load(models: Any, runtime: Any, threads: int) -> StandIn:
+    def load(model: PPOCR) -> StandIn:
         engines.append(StandIn(*THREE))
         return engines[-1]
 
-    monkeypatch.setattr(ppocr, "load_engine", load)
+    monkeypatch.setattr(PPOCR, "load", load)
     model = PPOCR(ModelOptions())
     ask(model, white_png())
     asyncio.run(model.close())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -34,7 +37,8 @@ class PageReading(NamedTuple):
 class Engine:
     """Transcribes the images of a request, one after the other.
 
-    A subclass has a name, an identity and `read`. The text of an image has one row per line, in the
+    A subclass has a name, an identity and `read`, which is called in as many threads as there are
+    requests in flight. The text of an image has one row per line, in the
     engine's order; with `ordering` the lines are in keju's reading order: the text is the running
     text with its notes in place, one row per column, and marginal lines (centre column, head and
     foot notes) follow the others with their kinds and are not in the text.
@@ -64,7 +68,7 @@ class Engine:
         """Supports only the transcription of images."""
         return unsupported_page_reason(request)
 
-    async def read(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+    def read(self, data: bytes, name: str) -> PageReading:
         """Read one image; `data` are its stored bytes, `name` is its name in errors.
 
         Raises:
@@ -72,6 +76,11 @@ class Engine:
                 of the kind ``engine``.
         """
         raise NotImplementedError
+
+    async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+        """Call `read` in a thread; overridden by an engine that waits for a server."""
+        del ref
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self.read, data, name)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
@@ -84,7 +93,7 @@ class Engine:
         finish_reason = ""
         for number, (ref, data) in enumerate(zip(request.images, images, strict=False), start=1):
             try:
-                page = await self.read(data, ref, f"{request.item}, image {number}")
+                page = await self.read_image(data, ref, f"{request.item}, image {number}")
             except KejuError:
                 raise
             except Exception as error:
@@ -105,7 +114,13 @@ class Engine:
         )
 
     async def close(self) -> None:
-        """Release connections and memory; by default nothing is open."""
+        """Release threads, connections and memory."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        del self._pool  # The next page opens it again.
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.concurrency, thread_name_prefix=self.program)
 
     def _text_and_lines(self, page: PageReading, prefix: str) -> tuple[str, Sequence[Line]]:
         lines = [

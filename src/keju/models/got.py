@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +12,6 @@ from PIL import Image
 from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
 from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.items import ImageRef
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
 from keju.models.engine import Engine, PageReading
@@ -65,7 +62,6 @@ class Got(Engine):
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
         self._most = options.decoding.max_tokens or MOST_TOKENS
-        self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
 
     @property
@@ -88,28 +84,23 @@ class Got(Engine):
             "max_tokens": str(self._most),
         }
 
-    async def read(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+    def read(self, data: bytes, name: str) -> PageReading:
         """The text of one image.
 
         Raises:
             AskError: the image cannot be read.
             DataError: the weights cannot be loaded.
         """
-        del ref
         image = picture(data, name)
-        text, complete = await asyncio.to_thread(self._read, image)
+        if self._loaded is None:
+            self._loaded = _load(self._folder)
+        text, complete = _transcribed(self._loaded, image, self._most)
         return PageReading(text=text, finish_reason="stop" if complete else "length")
 
     async def close(self) -> None:
         """Release the model."""
+        await super().close()
         self._loaded = None
-
-    def _read(self, image: Image.Image) -> tuple[str, bool]:
-        """The text of one image, and whether the model finished it; runs in a thread."""
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = _load(self._folder)
-            return _transcribed(self._loaded, image, self._most)
 
 
 def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:

@@ -144,7 +144,7 @@ class HttpOcr(Engine):
         """Only the service's host."""
         return Capabilities(destinations=destinations_of(self._service.url))
 
-    async def read(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+    async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
         """The lines of one image.
 
         Raises:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
-from keju.items import ImageRef, Line
+from keju.items import Line
 from keju.models.base import AskError, ModelOptions
 from keju.models.engine import Engine, PageReading
 from keju.models.request_pixels import picture
@@ -41,77 +38,8 @@ _MOST_PIXELS = 32_000_000
 """The maximum size at which an image is searched for lines; it takes about 6 GB of memory."""
 
 
-class Runtime(NamedTuple):
-    """A runtime of the networks: its package and its settings.
-
-    `settings` maps a number of threads to RapidOCR's parameters. `shared`: one engine can serve
-    several threads at once; else each thread needs its own engine. `precision` names the number
-    format in which the runtime computes on this machine, where that is its own choice.
-    """
-
-    package: str
-    install: str
-    settings: Callable[[int], dict[str, object]]
-    shared: bool
-    precision: Callable[[], str] | None = None
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """The package's version, and the number format where machines differ in it.
-
-        Raises:
-            PrerequisiteError: the runtime does not work on this machine.
-        """
-        chosen = {"precision": self.precision()} if self.precision else {}
-        return {self.package: version(self.package), **chosen}
-
-
-def _onnxruntime(threads: int) -> dict[str, object]:
-    """Memory is kept between requests: without the arena detection takes 1.5 times as long."""
-    return {
-        "EngineConfig.onnxruntime.intra_op_num_threads": threads,
-        "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
-    }
-
-
-def _openvino(threads: int) -> dict[str, object]:
-    """Threads are not pinned: those of two engines would be pinned to the same cores."""
-    return {
-        "EngineConfig.openvino.inference_num_threads": threads,
-        "EngineConfig.openvino.num_streams": 1,
-        "EngineConfig.openvino.enable_cpu_pinning": False,
-    }
-
-
-def _openvino_precision() -> str:
-    """The number format that OpenVINO chooses for this CPU: ``f32``, ``bf16`` or ``f16``."""
-    import openvino  # noqa: PLC0415 - an extra
-
-    try:
-        chosen = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT")
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())[:300]
-        raise PrerequisiteError(
-            _("OpenVINO on this CPU ({})", reason),
-            _("use --model ppocr, which runs with ONNX Runtime"),
-        ) from None
-    return str(chosen.get_type_name())
-
-
-ONNXRUNTIME = Runtime("onnxruntime", INSTALL, _onnxruntime, shared=True)
-OPENVINO = Runtime(
-    "openvino",
-    'pip install "keju[openvino]"',
-    _openvino,
-    shared=False,
-    precision=_openvino_precision,
-)
-
-
 class PPOCR(Engine):
-    """Transcribes page images, offline.
-
-    The model string is ``ppocr``, or ``ppocr:openvino`` for that runtime.
+    """Transcribes page images, offline; the model string is ``ppocr``.
 
     The engine finds one box per column (or half column) and lists boxes from the top left; keju
     puts them into reading order, unless ``reading_order`` is off.
@@ -123,68 +51,76 @@ class PPOCR(Engine):
     changes nothing on upright pages), lines are recognised one by one, and the models are named, so
     that nothing is ever downloaded.
 
+    Attributes:
+        package: the runtime that executes the networks.
+        shared: whether one engine serves several threads at once; else each thread has its own.
+
     Raises:
         PrerequisiteError: the engine, the runtime, or a model file is not installed, or the runtime
             does not work on this machine.
     """
 
+    name = "ppocr"
     program = "RapidOCR"
+    package = "onnxruntime"
+    install = INSTALL
+    shared = True
 
-    def __init__(self, options: ModelOptions, *, runtime: Runtime = ONNXRUNTIME) -> None:
+    def __init__(self, options: ModelOptions) -> None:
         self.ordering = options.reading_order
-        self.concurrency, self._threads = divide_cores()
-        self._runtime = runtime
-        self._models = model_files(runtime)
+        self.concurrency, self.threads = divide_cores()
+        self._models = self._find_models()
         self._lock = threading.Lock()
-        self._open()
-
-    @property
-    def name(self) -> str:
-        """The model string."""
-        return "ppocr" if self._runtime is ONNXRUNTIME else f"ppocr:{self._runtime.package}"
+        self._engines: dict[int, Any] = {}
 
     @cached_property
     def identity(self) -> dict[str, str]:
         """Versions of engine and runtime, hashes of the models, and whether keju orders lines."""
-        hashes = {f"model_{part}": sha256_file(at) for part, at in self._models.items()}
         return {
             "kind": "ppocr",
             "rapidocr": version("rapidocr"),
-            **self._runtime.identity,
-            **hashes,
+            self.package: version(self.package),
+            **{f"model_{part}": sha256_file(path) for part, path in self._models.items()},
             "lines_per_batch": "1",
             "reading_order": _READING_ORDER if self.ordering else "engine",
         }
 
-    async def read(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+    @property
+    def settings(self) -> dict[str, object]:
+        """RapidOCR's settings of the runtime.
+
+        Memory is kept between requests: without the arena detection takes 1.5 times as long.
+        """
+        return {
+            "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+        }
+
+    def load(self) -> Any:  # noqa: ANN401 - RapidOCR
+        """RapidOCR with the installed models, named so that nothing is downloaded.
+
+        Lines are recognised one by one: in a batch a line is padded to the longest one's width, so
+        its text would depend on the other lines.
+        """
+        from rapidocr import EngineType, RapidOCR  # noqa: PLC0415 - takes a second, and an extra
+
+        return RapidOCR(
+            params={
+                "Global.use_cls": False,
+                "Global.log_level": "error",
+                "Rec.rec_batch_num": 1,
+                **{f"{part}.engine_type": EngineType(self.package) for part in self._models},
+                **{f"{part}.model_path": str(path) for part, path in self._models.items()},
+                **self.settings,
+            }
+        )
+
+    def read(self, data: bytes, name: str) -> PageReading:
         """The lines of one image.
 
         Raises:
             AskError: the image cannot be read, or has a shape that the engine cannot read.
         """
-        del ref
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._read, data, name)
-
-    async def close(self) -> None:
-        """Release the models. The next page loads them again."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._open()
-
-    def _open(self) -> None:
-        """Threads for reading, without an engine yet."""
-        self._pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="ppocr")
-        self._engines: dict[int, Any] = {}
-
-    def _engine(self) -> Any:  # noqa: ANN401 - RapidOCR
-        """The engine for the calling thread, loaded on first use."""
-        thread = 0 if self._runtime.shared else threading.get_ident()
-        with self._lock:
-            if thread not in self._engines:
-                self._engines[thread] = load_engine(self._models, self._runtime, self._threads)
-            return self._engines[thread]
-
-    def _read(self, data: bytes, name: str) -> PageReading:
         image = picture(data, name)
         width, height = searched_size(*image.size)
         if not 0 < width * height <= _MOST_PIXELS:
@@ -206,7 +142,6 @@ class PPOCR(Engine):
         result = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         if result.boxes is None or not result.txts or not result.scores:
             return PageReading()
-        boxes = zip(result.boxes, result.txts, result.scores, strict=True)
         lines = [
             Line(
                 id="",
@@ -214,9 +149,33 @@ class PPOCR(Engine):
                 polygon=tuple((float(x), float(y)) for x, y in corners),
                 confidence=float(score),
             )
-            for corners, text, score in boxes
+            for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
         ]
         return PageReading(lines, image.size)
+
+    async def close(self) -> None:
+        """Release the models. The next page loads them again."""
+        await super().close()
+        self._engines = {}
+
+    def _engine(self) -> Any:  # noqa: ANN401 - RapidOCR
+        """The engine for the calling thread, loaded on first use."""
+        thread = 0 if self.shared else threading.get_ident()
+        with self._lock:
+            if thread not in self._engines:
+                self._engines[thread] = self.load()
+            return self._engines[thread]
+
+    def _find_models(self) -> dict[str, Path]:
+        """The models in RapidOCR's wheel, by the part that uses them."""
+        spec = find_spec("rapidocr")
+        if spec is None or not spec.origin or find_spec(self.package) is None:
+            raise PrerequisiteError(_("the OCR engine 'ppocr' on {}", self.package), self.install)
+        folder = Path(spec.origin).parent / "models"
+        for name in _MODELS.values():
+            if not (folder / name).is_file():
+                raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), INSTALL)
+        return {part: folder / name for part, name in _MODELS.items()}
 
 
 class PPOCROnOpenVINO(PPOCR):
@@ -224,13 +183,52 @@ class PPOCROnOpenVINO(PPOCR):
 
     OpenVINO computes in bf16 where the processor has it, so texts differ between machines; the
     number format is part of the identity.
-
-    Raises:
-        PrerequisiteError: as for `PPOCR`.
     """
 
-    def __init__(self, options: ModelOptions) -> None:
-        super().__init__(options, runtime=OPENVINO)
+    name = "ppocr:openvino"
+    package = "openvino"
+    install = 'pip install "keju[openvino]"'
+    shared = False
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """As for `PPOCR`, with the number format.
+
+        Raises:
+            PrerequisiteError: OpenVINO does not work on this machine.
+        """
+        return {**super().identity, "precision": openvino_precision()}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """RapidOCR's settings of the runtime.
+
+        Threads are not pinned: those of two engines would be pinned to the same cores.
+        """
+        return {
+            "EngineConfig.openvino.inference_num_threads": self.threads,
+            "EngineConfig.openvino.num_streams": 1,
+            "EngineConfig.openvino.enable_cpu_pinning": False,
+        }
+
+
+def openvino_precision() -> str:
+    """The number format that OpenVINO chooses for this CPU: ``f32``, ``bf16`` or ``f16``.
+
+    Raises:
+        PrerequisiteError: OpenVINO does not work on this machine.
+    """
+    import openvino  # noqa: PLC0415 - an extra
+
+    try:
+        precision = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT")
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:300]
+        raise PrerequisiteError(
+            _("OpenVINO on this CPU ({})", reason),
+            _("use --model ppocr, which runs with ONNX Runtime"),
+        ) from None
+    return str(precision.get_type_name())
 
 
 def divide_cores(cores: int | None = None) -> tuple[int, int]:
@@ -242,43 +240,6 @@ def divide_cores(cores: int | None = None) -> tuple[int, int]:
     cores = cores or os.cpu_count() or 1
     pages = min(cores, _MOST_PAGES)
     return pages, cores // pages
-
-
-def model_files(runtime: Runtime) -> dict[str, Path]:
-    """The models in RapidOCR's wheel, by the part that uses them.
-
-    Raises:
-        PrerequisiteError: RapidOCR, the runtime, or a model file is not installed.
-    """
-    spec = find_spec("rapidocr")
-    if spec is None or not spec.origin or find_spec(runtime.package) is None:
-        raise PrerequisiteError(_("the OCR engine 'ppocr' on {}", runtime.package), runtime.install)
-    folder = Path(spec.origin).parent / "models"
-    files = {part: folder / name for part, name in _MODELS.items()}
-    missing = [path.name for path in files.values() if not path.is_file()]
-    if missing:
-        raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", missing[0]), INSTALL)
-    return files
-
-
-def load_engine(models: Mapping[str, Path], runtime: Runtime, threads: int) -> Any:  # noqa: ANN401
-    """RapidOCR with these models, named so that nothing is downloaded.
-
-    Lines are recognised one by one: in a batch a line is padded to the longest one's width, so its
-    text would depend on the other lines.
-    """
-    from rapidocr import EngineType, RapidOCR  # noqa: PLC0415 - takes a second, and is an extra
-
-    return RapidOCR(
-        params={
-            "Global.use_cls": False,
-            "Global.log_level": "error",
-            "Rec.rec_batch_num": 1,
-            **{f"{part}.engine_type": EngineType(runtime.package) for part in models},
-            **{f"{part}.model_path": str(path) for part, path in models.items()},
-            **runtime.settings(threads),
-        }
-    )
 
 
 def searched_size(width: int, height: int) -> tuple[int, int]:
