@@ -38,10 +38,10 @@ class Engine:
     """Transcribes the images of a request, one after the other.
 
     A subclass has a name, an identity and `read`, which is called in as many threads as there are
-    requests in flight. The text of an image has one row per line, in the
-    engine's order; with `ordering` the lines are in keju's reading order: the text is the running
-    text with its notes in place, one row per column, and marginal lines (centre column, head and
-    foot notes) follow the others with their kinds and are not in the text.
+    requests in flight. The text of an image has one row per line, in the engine's order. With
+    `ordering` the lines are in keju's reading order: the text is the running text with its notes in
+    place, one row per column; marginal lines (centre column, head and foot notes) follow the others
+    with their kinds and are not in the text.
 
     Attributes:
         program: the engine's name in errors.

@@ -85,12 +85,7 @@ class Got(Engine):
         }
 
     def read(self, data: bytes, name: str) -> PageReading:
-        """The text of one image.
-
-        Raises:
-            AskError: the image cannot be read.
-            DataError: the weights cannot be loaded.
-        """
+        """The text of one image."""
         image = picture(data, name)
         if self._loaded is None:
             self._loaded = _load(self._folder)

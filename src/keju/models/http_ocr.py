@@ -145,11 +145,7 @@ class HttpOcr(Engine):
         return Capabilities(destinations=destinations_of(self._service.url))
 
     async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
-        """The lines of one image.
-
-        Raises:
-            AskError: there is no answer; its kind is the reason.
-        """
+        """The lines of one image."""
         del name
         x_scale = y_scale = 1.0
         if self._fit.touches(ref):

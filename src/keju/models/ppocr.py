@@ -116,11 +116,7 @@ class PPOCR(Engine):
         )
 
     def read(self, data: bytes, name: str) -> PageReading:
-        """The lines of one image.
-
-        Raises:
-            AskError: the image cannot be read, or has a shape that the engine cannot read.
-        """
+        """The lines of one image, unless its shape is one that RapidOCR cannot read."""
         image = picture(data, name)
         width, height = searched_size(*image.size)
         if not 0 < width * height <= _MOST_PIXELS:
@@ -192,11 +188,7 @@ class PPOCROnOpenVINO(PPOCR):
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """As for `PPOCR`, with the number format.
-
-        Raises:
-            PrerequisiteError: OpenVINO does not work on this machine.
-        """
+        """As for `PPOCR`, with the number format."""
         return {**super().identity, "precision": openvino_precision()}
 
     @property

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +62,13 @@ def _send(folder: Path, names: Iterable[str], stores: Mapping[Node, Any]) -> Non
     import ray  # noqa: PLC0415 - heavy, optional
 
     last: dict[Node, Any] = {}
-    for name, part in _parts(folder, names):
-        sent = ray.put(part)
-        calls = {node: store.write.remote(name, sent) for node, store in stores.items()}
-        _results(last, folder)
-        last = calls
+    for name in names:
+        with (folder / name).open("rb") as file:
+            while part := file.read(_PART):
+                sent = ray.put(part)
+                calls = {node: store.write.remote(name, sent) for node, store in stores.items()}
+                _results(last, folder)
+                last = calls
     _results(last, folder)
 
 
@@ -94,13 +96,6 @@ def _results(calls: Mapping[Node, Any], folder: Path) -> dict[Node, str]:
         if result is not None:
             results[node] = str(result)
     return results
-
-
-def _parts(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    for name in names:
-        with (folder / name).open("rb") as file:
-            while part := file.read(_PART):
-                yield name, part
 
 
 def _hashes(folder: Path) -> dict[str, str]:

@@ -93,11 +93,7 @@ class Tesseract(Engine):
         }
 
     def read(self, data: bytes, name: str) -> PageReading:
-        """The lines of one image.
-
-        Raises:
-            AskError: the image cannot be read, or the program failed or took too long.
-        """
+        """The lines of one image."""
         upright_png = io.BytesIO()
         picture(data, name).save(upright_png, "PNG", compress_level=1)
         options = ("-l", self._settings.lang, "--psm", self._settings.psm)
@@ -143,22 +139,18 @@ class Tesseract(Engine):
 
 
 class TesseractWithOptions(Tesseract):
-    """Tesseract with the options of a model string.
-
-    Raises:
-        UsageError: the options are not valid.
-        PrerequisiteError: the program or its language data is not installed.
-    """
+    """Tesseract with the options of a model string."""
 
     def __init__(self, text: str, options: ModelOptions) -> None:
         super().__init__(options, _read_settings(text))
 
 
 def check_settings(text: str) -> None:
-    """Check the options of a model string before there is a dataset.
+    """Check the options of a model string, and that their data are installed.
 
     Raises:
-        UsageError, PrerequisiteError: as of `TesseractWithOptions`.
+        UsageError: the options are not valid.
+        PrerequisiteError: the program or its language data is not installed.
     """
     TesseractWithOptions(text, ModelOptions())
 
