@@ -33,22 +33,26 @@ from keju.errors import PrerequisiteError
 from keju.items import ImageRef, Request
 from keju.metrics.bags import ErrorParts, error_parts
 from keju.models import ModelOptions
-from keju.models.ppocr import PPOCR
-from keju.models.ppocr_runtimes import ONNXRUNTIME, OPENVINO
+from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
 from keju.text import han_only
 
 CHUNK, RESAMPLES = 8, 2000
-AS_RAPIDOCR = ONNXRUNTIME._replace(
-    settings=lambda _: {
+
+
+class AsRapidOCR(PPOCR):
+    """RapidOCR as it sets itself up."""
+
+    settings = {  # noqa: RUF012 - as of the base class
         "Rec.rec_batch_num": 6,
         "EngineConfig.onnxruntime.intra_op_num_threads": -1,
         "EngineConfig.onnxruntime.enable_cpu_mem_arena": False,
     }
-)
-ROWS = {
-    "RapidOCR's settings": (AS_RAPIDOCR, 1),
-    "ppocr": (ONNXRUNTIME, None),
-    "ppocr:openvino": (OPENVINO, None),
+
+
+ROWS: dict[str, tuple[type[PPOCR], int | None]] = {
+    "RapidOCR's settings": (AsRapidOCR, 1),
+    "ppocr": (PPOCR, None),
+    "ppocr:openvino": (PPOCROnOpenVINO, None),
 }
 
 
@@ -207,14 +211,14 @@ def main() -> None:
     options = parser.parse_args()
     console = Console(width=150)
     models: dict[str, tuple[PPOCR, int]] = {}
-    for name, (runtime, at_once) in ROWS.items():
+    for name, (kind, at_once) in ROWS.items():
         try:
-            model = PPOCR(ModelOptions(), runtime=runtime)
+            model = kind(ModelOptions())
         except PrerequisiteError as error:
             console.print(f"{name} skipped: {error}")
             continue
         models[name] = (model, at_once or model.concurrency)
-        console.print(f"{name}: {runtime.identity}", highlight=False)
+        console.print(f"{name}: {model.identity}", highlight=False)
     for title, pages in (("scans", real_pages()), ("bundled", bundled_pages(options.bundled))):
         if not models or not pages:
             console.print(f"{title} skipped: no runtime, or no pages (scans need KEJU_SHARED)")

@@ -68,7 +68,8 @@ PARAMETERS = {
         "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
         "max_cost": None, "prices": None,
         "per_minute": None, "tokens_per_minute": None, "batch": False,
-        "retry_failed": False, "replace": False, "reading_order": True, "send_restricted_data": False,
+        "retry_failed": False, "replace": False, "reading_order": True,
+        "send_restricted_data": False,
         "engine": "native", "ray_address": "",
         "progress": False,
     },
@@ -170,6 +171,7 @@ def test_public_types_have_these_members(name):
     # Attributes that a constructor sets are not in dir() of its class.
     made = {
         "Dataset": {"manifest", "path"},
+        "PythonModel": {"name", "identity"},
         "Results": {"scores"},
         "Run": {"summary"},
         "View": {"html"},

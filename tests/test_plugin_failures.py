@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.models.plugin_model import PluginModel
+from keju.models.function_model import PluginModel
 from keju.plugins import AskError, ModelBase, Plugin, Request
 from tests.support.plugged import run_here
 
@@ -203,7 +203,8 @@ def test_a_source_that_fails_is_named(failed, where, said):
      ("unsupported_reason",
       "Faulty.unsupported_reason (model 'faulty:unsupported_reason') raised ZeroDivisionError: "
       "no rule"),
-     ("concurrency", "the concurrency of 'faulty:concurrency' is not a number")],
+     ("concurrency", "the model 'faulty:concurrency' has a wrong attribute: Expected `int`, got "
+      "`str` - at `$.concurrency`")],
 )  # fmt: skip
 def test_a_model_that_cannot_be_asked_is_named(failed, part, said):
     command = ("run", "mini", "--task", "T7", "--limit", "1", "--model", f"faulty:{part}")

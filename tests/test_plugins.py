@@ -38,7 +38,7 @@ class Fixed(ModelBase):
 
     async def answer(self, request, images):
         if self.text == "wrong":
-            return "not an Answer"
+            return b"neither an Answer nor a text"
         return Answer(text=self.text)
 
 
@@ -48,7 +48,7 @@ class Echo(ModelBase):
         pass
 
     async def answer(self, request, images):
-        return Answer(text=request.prompt)
+        return request.prompt
 
 
 @keju.reader("answers-tsv", summary="lines of id and answer", layout="SRC  a TSV file")
@@ -211,7 +211,7 @@ def test_an_answer_of_another_type_is_a_failure_of_its_request(file, tmp_path, k
                 "--out", run, "--plugin", file)  # fmt: skip
     assert done.returncode == 1
     (responses,) = (run / "responses").rglob("*.jsonl")
-    assert "str instead of an Answer" in responses.read_text("utf-8")
+    assert "fixed:wrong returned a bytes instead of a text" in responses.read_text("utf-8")
 
 
 def test_the_wrapping_models_take_and_record_plug_ins(file, tmp_path, keju):

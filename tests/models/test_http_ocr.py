@@ -17,13 +17,13 @@ from PIL import Image
 from keju.errors import DataError, KejuError, UsageError
 from keju.items import Request
 from keju.models import Answer, AskError, Fit, ModelOptions, open_model
-from keju.models.ocr_replies import polygon_of
-from keju.models.ocr_services import service_of
 from tests.support.showing import stored
 
 pytest.importorskip("aiohttp", reason="an extra: pip install 'keju[api]'")
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+
+from keju.models.http_ocr import polygon_of, service_of
 
 TOKEN, EMAIL = "secret-token-0123456789", "reader@example.org"
 PAGE = stored(np.full((300, 200), 255, np.uint8))

@@ -20,8 +20,8 @@ from keju.items import Request
 from keju.models import ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import run
-from keju.running.key import key_of
 from keju.running.dataset_access import attach_dataset
+from keju.running.key import key_of
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 

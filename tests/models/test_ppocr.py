@@ -17,10 +17,9 @@ import pytest
 from rapidfuzz.distance import Levenshtein
 
 from keju.errors import PrerequisiteError
-from keju.models import ModelOptions, open_model, ppocr, ppocr_runtimes
+from keju.models import ModelOptions, open_model, ppocr
 from keju.models.base import Answer, AskError
 from keju.models.ppocr import PPOCR
-from keju.models.ppocr_runtimes import ONNXRUNTIME, CoreDivision
 from keju.text import han_only
 from tests.models.conftest import page_request, white_png
 
@@ -51,7 +50,7 @@ class StandIn:
 def with_engine(
     monkeypatch: pytest.MonkeyPatch, engine: Any, *, reading_order: bool = True
 ) -> PPOCR:
-    monkeypatch.setattr(ppocr, "load_engine", lambda models, runtime, threads: engine)
+    monkeypatch.setattr(PPOCR, "load", lambda model: engine)
     return PPOCR(ModelOptions(reading_order=reading_order))
 
 
@@ -162,7 +161,7 @@ def test_the_size_that_is_searched_is_the_engine_s(size: tuple[int, int]):
     from rapidocr.utils.process_img import ResizeImgError, resize_image_within_bounds
 
     pixels = np.zeros((size[1], size[0], 3), np.uint8)
-    vanishes = 0 in ppocr_runtimes.searched_size(*size)
+    vanishes = 0 in ppocr.searched_size(*size)
     try:
         resize_image_within_bounds(pixels, 30, 2000)
     except ResizeImgError:
@@ -185,7 +184,7 @@ def test_as_many_pages_are_read_at_once_as_there_are_workers(monkeypatch: pytest
             inside -= 1
         return StandIn(*THREE)(pixels, **flags)
 
-    monkeypatch.setattr(ppocr, "divide_cores", lambda: CoreDivision(pages=3, threads=1))
+    monkeypatch.setattr(ppocr, "divide_cores", lambda: (3, 1))
     model = with_engine(monkeypatch, engine)
 
     async def many() -> Sequence[Answer]:
@@ -206,7 +205,7 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
     meeting = threading.Barrier(2, timeout=20)
     engines: list[StandIn] = []
 
-    def load(models: Any, runtime: Any, threads: int) -> Any:
+    def load(model: PPOCR) -> Any:
         engine = StandIn(*THREE)
         engines.append(engine)
 
@@ -216,9 +215,10 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
 
         return read
 
-    monkeypatch.setattr(ppocr, "load_engine", load)
-    monkeypatch.setattr(ppocr, "divide_cores", lambda: CoreDivision(pages=2, threads=1))
-    model = PPOCR(ModelOptions(), runtime=ONNXRUNTIME._replace(shared=shared))
+    monkeypatch.setattr(PPOCR, "load", load)
+    monkeypatch.setattr(ppocr, "divide_cores", lambda: (2, 1))
+    monkeypatch.setattr(PPOCR, "shared", shared)
+    model = PPOCR(ModelOptions())
 
     async def twice() -> None:
         await asyncio.gather(*(model.answer(page_request(), [white_png()]) for _ in range(2)))
@@ -232,11 +232,11 @@ def test_engines_are_loaded_as_the_runtime_needs_them(
 def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pytest.MonkeyPatch):
     engines: list[StandIn] = []
 
-    def load(models: Any, runtime: Any, threads: int) -> StandIn:
+    def load(model: PPOCR) -> StandIn:
         engines.append(StandIn(*THREE))
         return engines[-1]
 
-    monkeypatch.setattr(ppocr, "load_engine", load)
+    monkeypatch.setattr(PPOCR, "load", load)
     model = PPOCR(ModelOptions())
     ask(model, white_png())
     asyncio.run(model.close())
@@ -265,14 +265,14 @@ def test_stored_responses_stay_valid_in_later_versions_with_the_same_order():
 
 
 def test_a_missing_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ppocr_runtimes, "find_spec", lambda name: None)
+    monkeypatch.setattr(ppocr, "find_spec", lambda name: None)
     with pytest.raises(PrerequisiteError, match=r'pip install "keju\[ocr\]"'):
         PPOCR(ModelOptions())
 
 
 def test_missing_model_files_are_never_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(ppocr_runtimes, "find_spec", lambda name: spec)
+    monkeypatch.setattr(ppocr, "find_spec", lambda name: spec)
     with pytest.raises(PrerequisiteError, match="PP-OCRv6_det_small"):
         PPOCR(ModelOptions())
 

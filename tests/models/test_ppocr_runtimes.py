@@ -16,18 +16,9 @@ from PIL import Image
 from keju.datasets import mini
 from keju.errors import PrerequisiteError
 from keju.items import Line
-from keju.models import ModelOptions, ppocr_runtimes
+from keju.models import ModelOptions, ppocr
 from keju.models.base import Answer
-from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
-from keju.models.ppocr_runtimes import (
-    ONNXRUNTIME,
-    OPENVINO,
-    CoreDivision,
-    Runtime,
-    divide_cores,
-    load_engine,
-    model_files,
-)
+from keju.models.ppocr import PPOCR, PPOCROnOpenVINO, divide_cores, openvino_precision
 from keju.models.request_pixels import picture
 from keju.running import Selection, run
 from keju.runs import RunFolder
@@ -37,8 +28,8 @@ from tests.support.needing import needs
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
 
 BOTH = [
-    pytest.param(ONNXRUNTIME, id="onnxruntime"),
-    pytest.param(OPENVINO, id="openvino", marks=needs("openvino", "make install-semantic")),
+    pytest.param(PPOCR, id="onnxruntime"),
+    pytest.param(PPOCROnOpenVINO, id="openvino", marks=needs("openvino", "make install-semantic")),
 ]
 
 
@@ -46,21 +37,21 @@ BOTH = [
     ("cores", "divided"), [(1, (1, 1)), (2, (2, 1)), (4, (4, 1)), (7, (4, 1)), (16, (4, 4))]
 )
 def test_each_core_reads_a_page_up_to_the_most(cores: int, divided: tuple[int, int]):
-    assert divide_cores(cores) == CoreDivision(*divided)
+    assert divide_cores(cores) == divided
 
 
-@pytest.mark.parametrize("runtime", [ONNXRUNTIME, OPENVINO], ids=lambda each: each.package)
+@pytest.mark.parametrize("kind", [PPOCR, PPOCROnOpenVINO])
 def test_a_runtime_that_is_not_installed_is_named_with_what_installs_it(
-    monkeypatch: pytest.MonkeyPatch, runtime: Runtime
+    monkeypatch: pytest.MonkeyPatch, kind: type[PPOCR]
 ):
-    real = ppocr_runtimes.find_spec
+    real = ppocr.find_spec
     monkeypatch.setattr(
-        ppocr_runtimes, "find_spec", lambda name: None if name == runtime.package else real(name)
+        ppocr, "find_spec", lambda name: None if name == kind.package else real(name)
     )
     with pytest.raises(PrerequisiteError) as caught:
-        model_files(runtime)
-    assert runtime.package in str(caught.value)
-    assert runtime.install in str(caught.value)
+        kind(ModelOptions())
+    assert kind.package in str(caught.value)
+    assert kind.install in str(caught.value)
 
 
 def test_a_processor_without_openvino_is_an_error_that_names_the_other_runtime(
@@ -72,16 +63,18 @@ def test_a_processor_without_openvino_is_an_error_that_names_the_other_runtime(
 
     monkeypatch.setitem(sys.modules, "openvino", SimpleNamespace(Core=Core))
     with pytest.raises(PrerequisiteError, match="no CPU plugin") as caught:
-        OPENVINO.identity  # noqa: B018 - a property that raises
+        openvino_precision()
     assert "--model ppocr" in str(caught.value)
 
 
 @needs("openvino", "make install-semantic")
 def test_the_number_format_in_the_identity_is_the_one_that_the_network_is_compiled_for():
     import openvino
+    import rapidocr
 
     identity = PPOCROnOpenVINO(ModelOptions()).identity
-    network = openvino.Core().compile_model(str(model_files(OPENVINO)["Rec"]), "CPU")
+    folder = Path(rapidocr.__file__).parent / "models"
+    network = openvino.Core().compile_model(str(folder / "PP-OCRv6_rec_small.onnx"), "CPU")
     assert identity["precision"] == network.get_property("INFERENCE_PRECISION_HINT").get_type_name()
     assert "onnxruntime" not in identity
     assert identity["openvino"].startswith("20")
@@ -112,21 +105,23 @@ def read(model: PPOCR, pages: list[bytes]) -> list[Answer]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runtime", BOTH)
-def test_an_answer_does_not_depend_on_the_pages_beside_it(runtime: Runtime, scans: list[bytes]):
-    model = PPOCR(ModelOptions(), runtime=runtime)
+@pytest.mark.parametrize("kind", BOTH)
+def test_an_answer_does_not_depend_on_the_pages_beside_it(kind: type[PPOCR], scans: list[bytes]):
+    model = kind(ModelOptions())
     together = read(model, scans)
     assert all(answer.text for answer in together)
     shuffled = [2, 0, 3, 1]
     assert read(model, [scans[place] for place in shuffled]) == [together[at] for at in shuffled]
 
 
-@pytest.mark.parametrize("runtime", BOTH)
-def test_a_line_s_text_does_not_depend_on_the_lines_beside_it(runtime: Runtime, scans: list[bytes]):
-    engine = load_engine(model_files(runtime), runtime, 1)
-    recognise = engine.recognize_txt  # type: ignore[attr-defined]
+@pytest.mark.parametrize("kind", BOTH)
+def test_a_line_s_text_does_not_depend_on_the_lines_beside_it(
+    kind: type[PPOCR], scans: list[bytes]
+):
+    engine = kind(ModelOptions()).load()
+    recognise = engine.recognize_txt
     page = np.asarray(picture(scans[0], "page"))[:, :, ::-1]
-    crops, _ = engine.detect_and_crop(page, {})  # type: ignore[attr-defined]
+    crops, _ = engine.detect_and_crop(page, {})
     together = recognise(crops)
     alone = [recognise([crop]) for crop in crops]
     assert len(crops) > 5
@@ -140,15 +135,13 @@ def transcribed(folder: Path) -> dict[str, tuple[str, tuple[Line, ...]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("runtime", BOTH)
+@pytest.mark.parametrize("kind", BOTH)
 def test_a_resumed_run_and_shards_store_the_texts_of_one_whole_run(
-    runtime: Runtime, tmp_path: Path
+    kind: type[PPOCR], tmp_path: Path
 ):
-    name = PPOCR(ModelOptions(), runtime=runtime).name
-
     def asked(folder: str, **chosen: Any) -> dict[str, tuple[str, tuple[Line, ...]]]:
         selection = Selection(tasks=("page_level_ocr",), **chosen)
-        run(mini.path(), [name], tmp_path / folder, selection=selection)
+        run(mini.path(), [kind.name], tmp_path / folder, selection=selection)
         return transcribed(tmp_path / folder)
 
     whole = asked("whole")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(store: WeightStore, *, without: str = "") -> None:
+    assert store.find("nowhere") == ""
     for name, data in FILES.items():
         if name != without:
             store.write(name, data[:5])
@@ -51,47 +53,46 @@ def test_sent_files_are_found_by_later_commands_once_they_are_complete(
     cache: Path, hashes: dict[str, str]
 ):
     store = WeightStore(hashes)
-    assert store.begin(wait=True) == "begun"
     write(store)
     assert WeightStore(hashes).find("nowhere") == ""
     place = Path(store.finish())
     assert place.parent == cache
     assert {each.name: each.read_bytes() for each in place.iterdir()} == FILES
-    later = WeightStore(hashes)
-    assert later.find("nowhere") == str(place)
-    assert later.begin(wait=False) == str(place)
+    assert WeightStore(hashes).find("nowhere") == str(place)
     assert WeightStore(hashes | {"vocab.txt": "0"}).find("nowhere") == ""
 
 
-def test_stores_of_one_cache_do_not_write_the_same_files(hashes: dict[str, str]):
+def test_stores_of_one_cache_do_not_disturb_each_other(cache: Path, hashes: dict[str, str]):
     one, other = WeightStore(hashes), WeightStore(hashes)
-    assert one.begin(wait=True) == "begun"
-    assert other.begin(wait=False) == "busy"
     write(one)
+    write(other)
     place = one.finish()
-    assert other.begin(wait=True) == place
+    assert other.finish() == place
+    assert [each.name for each in cache.iterdir()] == [Path(place).name]
+    assert {each.name: each.read_bytes() for each in Path(place).iterdir()} == FILES
 
 
-def test_damaged_and_half_sent_files_are_replaced(cache: Path, hashes: dict[str, str]):
+def test_damaged_files_are_replaced_and_abandoned_ones_are_removed(
+    cache: Path, hashes: dict[str, str]
+):
     store = WeightStore(hashes)
-    store.begin(wait=True)
     write(store)
     place = Path(store.finish())
     (place / "config.json").write_bytes(b"damaged")
-    place.with_suffix(".part").mkdir()
-    place.with_suffix(".part").joinpath("config.json").write_bytes(b"half")
+    abandoned, recent = cache / "a.part", cache / "b.part"
+    for each in (abandoned, recent):
+        each.mkdir()
+    os.utime(abandoned, (0, 0))
     again = WeightStore(hashes)
-    assert again.find("nowhere") == ""
-    assert again.begin(wait=True) == "begun"
     write(again)
     assert again.finish() == str(place)
     assert (place / "config.json").read_bytes() == FILES["config.json"]
-    assert not place.with_suffix(".part").exists()
+    assert recent.exists()
+    assert not abandoned.exists()
 
 
 def test_files_that_are_not_those_announced_are_refused(cache: Path, hashes: dict[str, str]):
     store = WeightStore(hashes)
-    store.begin(wait=True)
     write(store, without="model.safetensors")
     with pytest.raises(OSError, match="part"):
         store.finish()

@@ -27,7 +27,7 @@ from keju.items import Provenance
 from keju.models import ModelOptions, capabilities_of, open_model
 from keju.models.addresses import destinations_of, is_this_machine
 from keju.models.base import ModelBase
-from keju.models.plugin_model import PluginModel
+from keju.models.function_model import PluginModel
 from keju.registry import Plugin, PluginError
 from keju.running import Selection, run
 from keju.running.restricted_data import Permission, permitting
@@ -165,12 +165,13 @@ def test_a_plugin_declares_where_it_sends_data(tmp_path: Path):
     assert capabilities_of(PluginModel("plain", ModelBase(), mine)).destinations == ()
     with pytest.raises(UsageError, match=HOST):
         run(dataset(tmp_path / "d", "unknown"), [sends], tmp_path / "r")
+    own = open_model("openai:m", ModelOptions(base_url=f"https://{HOST}/v1"))
+    assert capabilities_of(PluginModel("own", own, mine)).destinations == (HOST,)
     for wrong in (HOST, (1,), None):
         with pytest.raises(PluginError) as refused:
             PluginModel("sends", _OfPlugin(wrong), mine)
-        assert (
-            refused.value.template == "plug-in {}: the destinations of {!r} are not a tuple of str"
-        )
+        assert refused.value.template == "plug-in {}: the model {!r} has a wrong attribute: {}"
+        assert "`$.destinations" in str(refused.value)
 
 
 @pytest.mark.parametrize(

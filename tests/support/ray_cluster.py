@@ -91,6 +91,13 @@ class RayCluster:
         node.kill()
         node.wait()
 
+    def kill_actors(self, name: str) -> None:
+        """Kill the processes of a node's actors; the node itself stays."""
+        actors = [each for each in _descendants(self.nodes[name].pid) if _is_actor(each)]
+        assert actors
+        for process in actors:
+            _kill(process)
+
     def close(self) -> None:
         """End all nodes."""
         for name in reversed(list(self.nodes)):
@@ -141,6 +148,14 @@ def _descendants(pid: int) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def _is_actor(pid: int) -> bool:
+    try:
+        title = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return title.startswith(b"ray::") and not title.startswith(b"ray::IDLE")
 
 
 def _kill(pid: int) -> None:

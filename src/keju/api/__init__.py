@@ -18,7 +18,7 @@ from keju.bundles import Verification
 from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
-from keju.models.python_function import PythonModel
+from keju.models.function_model import PythonModel
 from keju.plugins import export, metric, model, reader, responses, source, step, writer
 from keju.scoring import Extracted
 

@@ -17,7 +17,7 @@ from keju.api.runs import Run
 from keju.console import Console
 from keju.datasets import Dataset, mini
 from keju.models import Model
-from keju.models.cluster_engine import on_ray
+from keju.models.cluster import on_ray
 from keju.running import RunSummary, run_in_loop
 from keju.running import run as run_here
 from keju.running.interruption import Interruption

@@ -80,7 +80,7 @@ def run(
     With --engine ray, ppocr, tesseract and got:DIR run on every node of a Ray cluster.
     """
     from keju.cli.output.run_summary import unlike_paper
-    from keju.models.cluster_engine import on_ray
+    from keju.models.cluster import on_ray
     from keju.running import plan_run
     from keju.running import run as ask
     from keju.running.restricted_data import permitting

@@ -16,7 +16,7 @@ from keju.texts import _
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from keju.models.weights import KnownWeights, WeightsCheck
+    from keju.encoders.weights import KnownWeights, WeightsCheck
 
 weights_app = typer.Typer(
     invoke_without_command=True,
@@ -34,7 +34,7 @@ def weights(context: typer.Context, *, as_json: AsJson = False) -> None:
     """Print the list, unless a command follows."""
     if context.invoked_subcommand is not None:
         return
-    from keju.models.weights import known_weights
+    from keju.encoders.weights import known_weights
 
     used = _metrics_of_encoders()
     if as_json:
@@ -59,43 +59,30 @@ def check(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Compare a folder of weights with the models that keju uses.
+    """Check whether a folder contains weights whose SHA-256 is known.
 
-    Hashes, architecture and vocabulary are compared. Files are read and never executed, and pickle
-    files are refused. The exit status is 1 if the folder matches none of these models.
+    Files are hashed and never loaded, and pickle files are refused. The exit status is 1 if the
+    hash of the weights is not a known one, or vocab.txt is not that of the model.
 
     Example: keju weights check models/bert-base-chinese
     """
-    from keju.models.weights import check_weights, installed_folders
+    from keju.encoders.weights import check_weights, installed_folders
 
     if folder is not None and not folder.is_dir():
         raise UsageError(
             "there is no folder {}. Give the folder that has config.json and model.safetensors",
             folder,
         )
-    if folder is not None and not (
-        (folder / "config.json").is_file() or any(folder.glob("*.onnx"))
-    ):
-        raise UsageError(
-            "{} is not a folder of weights: it contains no config.json and no ONNX file. Give "
-            "the folder that has config.json and model.safetensors",
-            folder,
-        )
     folders = installed_folders() if folder is None else [folder]
     if not folders:
         raise UsageError("no weights are installed here. Give a folder: keju weights check DIR")
-    found = {str(each): check_weights(each) for each in folders}
+    checks = {str(path): check_weights(path) for path in folders}
     if as_json:
-        print_json(
-            {
-                place: [{**asdict(each), "reason": str(each.reason)} for each in checks]
-                for place, checks in found.items()
-            }
-        )
+        print_json({path: asdict(result) for path, result in checks.items()})
     else:
-        for place, checks in found.items():
-            _show_checks(place, checks)
-    if any(checks[0].outcome == "differs" for checks in found.values()):
+        for path, result in checks.items():
+            _show_check(path, result)
+    if any(not result.model or result.vocabulary_differs for result in checks.values()):
         raise typer.Exit(WITH_FAILURES)
 
 
@@ -123,28 +110,18 @@ def _show(known: KnownWeights, metrics: Sequence[str]) -> None:
             size if known.megabytes else unknown,
         )
     )
-    if known.model_type:
-        say(
-            _(
-                "  {}, {} layers, hidden size {}, vocabulary {:,}",
-                known.model_type,
-                known.layers,
-                known.hidden_size,
-                known.vocabulary,
-            )
-        )
     for name, sha256 in known.files.items():
         say(f"  {name}  {sha256}")
-    if known.model_type and not known.weights_sha256:
-        say(_("  SHA-256: unknown; the check compares architecture and vocabulary"))
+    if not known.files:
+        say(_("  SHA-256: unknown"))
 
 
-def _show_checks(place: str, checks: Sequence[WeightsCheck]) -> None:
-    say(f"{place}:")
-    for each in checks:
-        if each.outcome == "matches":
-            say(_("  {}: matches", each.model))
-        elif each.outcome == "differs":
-            say(_("  {}: differs: {}", each.model, each.reason))
-        else:
-            say(_("  {}: cannot be verified: {}", each.model, each.reason))
+def _show_check(path: str, result: WeightsCheck) -> None:
+    if not result.model:
+        say(_("{}: no model with this SHA-256 is known", path))
+    elif result.vocabulary_differs:
+        say(_("{}: the weights of {}, with another vocab.txt", path, result.model))
+    else:
+        say(_("{}: the weights of {}", path, result.model))
+    for name, sha256 in result.files.items():
+        say(f"  {name}  {sha256}")

@@ -101,9 +101,9 @@ def start_actor(
     *arguments: object,
     cores: int = 1,
     gpu: bool = False,
-    concurrency: int | None = None,
+    attempts: int = 1,
 ) -> Any:  # noqa: ANN401 - Ray's handle
-    """Start an actor on a node. The actor ends with the process that started it.
+    """Start an actor on a node, which ends with the process that started it.
 
     Args:
         kind: the class of the actor.
@@ -111,21 +111,22 @@ def start_actor(
         arguments: the arguments of the class.
         cores: the number of cores to reserve; the actor waits until they are free.
         gpu: reserve one GPU. Otherwise the actor sees no GPU.
-        concurrency: the maximum number of calls at a time, if the methods are coroutines.
+        attempts: how often a call is tried. With more than one, Ray restarts an actor that is lost
+            (on its node only) and repeats its calls.
     """
     import ray  # noqa: PLC0415 - heavy, optional
     from ray.util.scheduling_strategies import (  # noqa: PLC0415 - as above
         NodeAffinitySchedulingStrategy,
     )
 
-    options: dict[str, Any] = {
-        "num_cpus": cores,
-        "num_gpus": int(gpu),
-        "scheduling_strategy": NodeAffinitySchedulingStrategy(node_id=node.id, soft=False),
-    }
-    if concurrency is not None:
-        options["max_concurrency"] = concurrency
-    return ray.remote(kind).options(**options).remote(*arguments)
+    actor: Any = ray.remote(kind)
+    return actor.options(
+        num_cpus=cores,
+        num_gpus=int(gpu),
+        max_restarts=-1 if attempts > 1 else 0,
+        max_task_retries=attempts - 1,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node.id, soft=False),
+    ).remote(*arguments)
 
 
 def result_of(call: Any) -> Any:  # noqa: ANN401 - of any method

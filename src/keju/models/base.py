@@ -261,8 +261,8 @@ class ModelBase:
         del request
         return ""
 
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Answer one request; `images` are the stored bytes of `request.images`, in order.
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer | str:
+        """The answer to a request, or its text; `images` are the bytes of `request.images`.
 
         Raises:
             AskError: there is no answer.

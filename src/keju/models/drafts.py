@@ -38,24 +38,14 @@ def _names_in(spec: str) -> Iterator[str]:
     """Yield the name of each engine and model in a model string, without the harness."""
     spec = spec.strip()
     kind, _, rest = spec.partition(":")
-    if kind == "ocr+llm":
-        engine, _, model = rest.partition("+")
-        yield from _names_in(engine)
-        yield from _names_in(model)
-    elif kind in _WRAPPERS:
-        yield from _names_in(rest)
-    else:
-        name = (
-            _VERSION.split(spec, maxsplit=1)[0]
-            if role_of(_without_version(kind)) != "answers"
-            else spec
-        )
-        kind, _, rest = name.casefold().partition(":")
-        if kind == "inspect":
-            rest = rest.partition("/")[2]
-        yield f"model:{rest}" if kind in {"openai", "inspect"} else name.casefold()
-
-
-def _without_version(kind: str) -> str:
-    """The kind, without a version after it."""
-    return _VERSION.split(kind, maxsplit=1)[0]
+    if kind == "ocr+llm" or kind in _WRAPPERS:
+        for part in rest.split("+", 1) if kind == "ocr+llm" else [rest]:
+            yield from _names_in(part)
+        return
+    unversioned = _VERSION.split(kind, maxsplit=1)[0]
+    if role_of(unversioned) != "answers":
+        spec = _VERSION.split(spec, maxsplit=1)[0]
+    kind, _, rest = spec.casefold().partition(":")
+    if kind == "inspect":
+        rest = rest.partition("/")[2]
+    yield f"model:{rest}" if kind in {"openai", "inspect"} else spec.casefold()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -14,11 +11,11 @@ from PIL import Image
 
 from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
 from keju.encoders.loading import best_device, check_whole, loading, quiet
-from keju.errors import DataError, PrerequisiteError, UsageError, describe_exception
-from keju.items import Request, Status
+from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.local_paths import check_local
-from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.models.base import ModelOptions
+from keju.models.engine import Engine, PageReading
+from keju.models.request_pixels import picture
 from keju.texts import _
 
 MOST_TOKENS = 4096
@@ -36,7 +33,7 @@ class _Loaded(NamedTuple):
     device: str
 
 
-class Got:
+class Got(Engine):
     """Transcribes images as plain text, in the model's own order.
 
     The directory has the weights in transformers' format (``stepfun-ai/GOT-OCR-2.0-hf``):
@@ -49,6 +46,8 @@ class Got:
         PrerequisiteError: torch or transformers is not installed.
         DataError: the directory does not contain such a model.
     """
+
+    program = "GOT-OCR"
 
     def __init__(self, folder: str, options: ModelOptions) -> None:
         check_local(folder, "got:")
@@ -63,7 +62,6 @@ class Got:
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
         self._most = options.decoding.max_tokens or MOST_TOKENS
-        self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
 
     @property
@@ -86,46 +84,18 @@ class Got:
             "max_tokens": str(self._most),
         }
 
-    @property
-    def concurrency(self) -> int:
-        """One: the model itself uses every core."""
-        return 1
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images.
-
-        Raises:
-            AskError: an image cannot be read, or the model failed.
-            DataError: the weights cannot be loaded.
-        """
-        texts, whole = [], True
-        for number, data in enumerate(images, start=1):
-            image = picture(data, f"{request.item}, image {number}")
-            text, ended = await asyncio.to_thread(self._read, image)
-            texts.append(text)
-            whole = whole and ended
-        text = "\n".join(filter(None, texts))
-        status: Status = status_of(text) if whole else "truncated"
-        return Answer(text=text, status=status, finish_reason="stop" if whole else "length")
+    def read(self, data: bytes, name: str) -> PageReading:
+        """The text of one image."""
+        image = picture(data, name)
+        if self._loaded is None:
+            self._loaded = _load(self._folder)
+        text, complete = _transcribed(self._loaded, image, self._most)
+        return PageReading(text=text, finish_reason="stop" if complete else "length")
 
     async def close(self) -> None:
         """Release the model."""
+        await super().close()
         self._loaded = None
-
-    def _read(self, image: Image.Image) -> tuple[str, bool]:
-        """The text of one image, and whether the model finished it; runs in a thread."""
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = _load(self._folder)
-            try:
-                return _transcribed(self._loaded, image, self._most)
-            except RuntimeError as error:
-                words = describe_exception(error)[:300]
-                raise AskError("engine", _("GOT-OCR: {}", words)) from error
 
 
 def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:

@@ -1,50 +1,123 @@
-"""``http-ocr:SERVICE``: an OCR service that accepts an image over HTTP and returns lines."""
+"""``http-ocr:SERVICE``: OCR services that accept an image over HTTP, declared as data."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Sequence
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
 from string import Template
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from keju.files import sha256_bytes
-from keju.items import ImageRef, Line, Request
-from keju.layout import order_lines, page_text
-from keju.models.addresses import destinations_of
-from keju.models.base import Answer, AskError, ModelOptions, status_of
+from keju.errors import UsageError
+from keju.files import read_toml, sha256_bytes, shipped_toml
+from keju.items import ImageRef, Line, Point
+from keju.models.addresses import checked_url, destinations_of
+from keju.models.base import AskError, ModelOptions
 from keju.models.capabilities import Capabilities
+from keju.models.engine import Engine, PageReading
 from keju.models.http_client import Wire
-from keju.models.ocr_replies import bad_reply, lines_of
-from keju.models.ocr_services import Service, Value, service_of
 from keju.models.replies import body_of, excerpt, json_value
-from keju.models.request_pixels import unsupported_page_reason
 from keju.models.secrets import Secrets
+from keju.texts import _
+
+_PUBLISHED = "kandianguji"
+_RETRYABLE = frozenset({"rate", "server", "bad-response"})
+
+Value = str | bool | int | float
 
 
-class HttpOcr:
+class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A class of failure (see `AskError`), and words in the service's message that indicate it."""
+
+    says: tuple[str, ...]
+    kind: Literal["auth", "rate", "server", "refused", "unreadable-image", "bad-request"]
+
+
+class ReplyForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The structure of a reply, as dotted paths of names.
+
+    `lines` is a list of texts, or of objects with `text`, and optionally `polygon` (points, or a
+    flat list of numbers: corners x, y, or left, top, right, bottom; in pixels of the image as it
+    was sent) and `confidence` (0 to 1). `right` are fields and their values in a successful reply;
+    in any other, `problem` contains the error, and `faults` classify it.
+    """
+
+    lines: str
+    text: str = "text"
+    polygon: str = ""
+    confidence: str = ""
+    right: dict[str, Value] = {}
+    problem: str = ""
+    faults: tuple[Fault, ...] = ()
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An OCR service, as a TOML file declares it.
+
+    `image` is the field of the image in base64. `fields` are posted with it and `headers` are sent;
+    ``$NAME`` in them is replaced by an environment variable. `body` is the format of the fields,
+    `at_once` the number of concurrent requests. `ordered` is false where its lines have no reading
+    order and keju has to find it from their polygons.
+
+    The hash of these fields is part of request keys: another order or name of a field changes them.
+    """
+
+    url: str
+    image: str
+    reply: ReplyForm
+    fields: dict[str, Value] = {}
+    headers: dict[str, str] = {}
+    body: Literal["json", "form"] = "json"
+    at_once: int = 2
+    ordered: bool = True
+
+    def secrets(self) -> dict[str, str]:
+        """The values of its environment variables.
+
+        Raises:
+            UsageError: one is not set.
+        """
+        texts = [
+            value
+            for value in (*self.fields.values(), *self.headers.values())
+            if isinstance(value, str)
+        ]
+        names = dict.fromkeys(name for text in texts for name in Template(text).get_identifiers())
+        values = {name: os.environ.get(name, "").strip() for name in names}
+        if missing := [name for name, value in values.items() if not value]:
+            raise UsageError("the OCR service needs the environment variable {}", missing[0])
+        return values
+
+
+class HttpOcr(Engine):
     """One OCR service; its declaration describes its requests and replies (see `Service`).
 
     The image is sent as it is stored, in base64, unless it is beyond the limits that the user gave;
-    then the lines' positions are converted back to the stored image. The text has one row per line,
-    in the service's order, or in keju's where the service has none. Secrets are read from the
-    environment and are removed from all replies of the service.
+    then the lines' positions are converted back to the stored image. The lines are in the service's
+    order, or in keju's where the service has none. Secrets are read from the environment and are
+    removed from all replies of the service.
 
     Raises:
         UsageError: no such service, or an environment variable that it needs is not set.
         DataError: its file is not valid.
     """
 
+    program = "http-ocr"
+
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self._spec = spec
-        self._service: Service = service_of(spec)
+        self._service = service_of(spec)
         self._fit = options.fit
-        self._ordering = options.reading_order and not self._service.ordered
-        self._filling = self._service.secrets() if options.asking else {}
-        self._secrets = Secrets(self._filling.values())
-        self._destinations = destinations_of(self._service.url)
+        self.ordering = options.reading_order and not self._service.ordered
+        self.concurrency = self._service.at_once
+        self._values = self._service.secrets() if options.asking else {}
+        self._secrets = Secrets(self._values.values())
         self._wire = Wire(self._service.url, options.timeout)
 
     @property
@@ -59,63 +132,38 @@ class HttpOcr:
             "kind": "http-ocr",
             "endpoint": self._service.url,
             "service": sha256_bytes(msgspec.json.encode(self._service)),
-            "reading_order": "keju" if self._ordering else "service",
+            "reading_order": "keju" if self.ordering else "service",
             **self._fit.identity,
         }
 
     @property
-    def concurrency(self) -> int:
-        """The limit of the service."""
-        return self._service.at_once
-
-    @property
     def capabilities(self) -> Capabilities:
         """Only the service's host."""
-        return Capabilities(destinations=self._destinations)
+        return Capabilities(destinations=destinations_of(self._service.url))
 
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images, one after the other.
-
-        Raises:
-            AskError: there is no answer; its kind is the reason.
-        """
-        texts: list[str] = []
-        lines: list[Line] = []
-        for number, (data, ref) in enumerate(zip(images, request.images, strict=True), start=1):
-            prefix = f"{number}-" if len(request.images) > 1 else ""
-            sent, times = await self._fitted(data, ref)
-            found = lines_of(await self._post(sent), self._service.reply, prefix)
-            read = tuple(_enlarged(line, times) for line in found)
-            if self._ordering and all(line.polygon for line in read):
-                order = order_lines(read, width=ref.width, height=ref.height)
-                texts.append(page_text(order.reading))
-                read = order.reading + order.marginalia
-            else:
-                texts.append("\n".join(line.text for line in read))
-            lines += read
-        text = "\n".join(filter(None, texts))
-        return Answer(text=text, status=status_of(text), lines=tuple(lines))
+    async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+        """The lines of one image."""
+        del name
+        x_scale = y_scale = 1.0
+        if self._fit.touches(ref):
+            smaller = await asyncio.to_thread(self._fit.fitted, data, ref)
+            data = smaller.data
+            x_scale, y_scale = ref.width / smaller.size[0], ref.height / smaller.size[1]
+        lines = [
+            replace(line, polygon=tuple((x * x_scale, y * y_scale) for x, y in line.polygon))
+            for line in lines_of(await self._post(data), self._service.reply)
+        ]
+        return PageReading(lines, (ref.width, ref.height))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._wire.close()
 
-    async def _fitted(self, data: bytes, ref: ImageRef) -> tuple[bytes, tuple[float, float]]:
-        """The image as sent, and the factors by which the stored one is wider and higher."""
-        if not self._fit.touches(ref):
-            return data, (1.0, 1.0)
-        small = await asyncio.to_thread(self._fit.fitted, data, ref)
-        return small.data, (ref.width / small.size[0], ref.height / small.size[1])
-
     async def _post(self, data: bytes) -> object:
         """The decoded reply of the service for one image."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
-        headers = {name: str(self._filled(each)) for name, each in self._service.headers.items()}
+        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
         form: list[bytes] | dict[str, str] = _as_form(fields)
         if self._service.body == "json":
             form = [msgspec.json.encode(fields)]
@@ -129,17 +177,13 @@ class HttpOcr:
         try:
             return json_value(body)
         except ValueError:
-            raise bad_reply(f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}") from None
+            raise _bad_reply(
+                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
+            ) from None
 
     def _filled(self, value: Value) -> Value:
         """A declared value with environment variables replaced."""
-        return Template(value).safe_substitute(self._filling) if isinstance(value, str) else value
-
-
-def _enlarged(line: Line, times: tuple[float, float]) -> Line:
-    if times == (1.0, 1.0):
-        return line
-    return replace(line, polygon=tuple((x * times[0], y * times[1]) for x, y in line.polygon))
+        return Template(value).safe_substitute(self._values) if isinstance(value, str) else value
 
 
 def _as_form(fields: dict[str, Value]) -> dict[str, str]:
@@ -147,3 +191,99 @@ def _as_form(fields: dict[str, Value]) -> dict[str, str]:
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in fields.items()
     }
+
+
+def service_of(spec: str) -> Service:
+    """The service of that name: one that keju knows, a TOML file, or an address.
+
+    A service at an address is assumed to have the API of 看典古籍.
+
+    Raises:
+        UsageError: no such service or file, or not a valid address.
+        DataError: the file does not declare a service.
+    """
+    if spec.endswith(".toml") and "://" not in spec:
+        service = read_toml(Path(spec), Service, what="a declaration of an OCR service")
+    else:
+        service = shipped_toml("keju.models", f"services/{_PUBLISHED}.toml", Service)
+        if spec.startswith(("http://", "https://")):
+            service = replace(service, url=spec)
+        elif spec != _PUBLISHED:
+            raise UsageError(
+                "http-ocr: needs an address, a file.toml or {} after it, not {!r}", _PUBLISHED, spec
+            )
+    url = checked_url(
+        service.url, what="an OCR service's address", example="https://host/ocr",
+        secret_in="an environment variable",  # noqa: S106 - where it belongs, not a secret
+    )  # fmt: skip
+    return replace(service, url=url)
+
+
+def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
+    """The lines of a decoded reply, which is untrusted, in its order.
+
+    Raises:
+        AskError: the service reports a failure, or the reply does not have the declared form.
+    """
+    if any(_at(reply, path) != value for path, value in form.right.items()):
+        raise _failure(excerpt(str(_at(reply, form.problem) or "it did not say why")), form)
+    entries = _at(reply, form.lines)
+    if not isinstance(entries, list):
+        raise _bad_reply(f"no list at {form.lines}")
+    for number, entry in enumerate(entries, start=1):
+        text = entry if isinstance(entry, str) else _at(entry, form.text)
+        if not isinstance(text, str):
+            raise _bad_reply(f"line {number} has no {form.text}")
+        yield Line(
+            id="",
+            text=text,
+            polygon=polygon_of(_at(entry, form.polygon)),
+            confidence=_share(_at(entry, form.confidence)),
+        )
+
+
+def polygon_of(value: object) -> tuple[Point, ...]:
+    """A polygon from points, from a flat list of coordinates, or from left, top, right, bottom.
+
+    Empty where it is none of them: a line without a position is still a line.
+    """
+    if not isinstance(value, list):
+        return ()
+    flat = [number for part in value for number in (part if isinstance(part, list) else [part])]
+    numbers = [float(number) for number in flat if isinstance(number, int | float)]
+    if len(numbers) != len(flat) or len(flat) % 2 or not all(map(math.isfinite, numbers)):
+        return ()
+    if len(numbers) == 4:
+        x0, y0, x1, y1 = numbers
+        return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+    points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
+    return points if len(points) > 2 else ()
+
+
+def _share(value: object) -> float | None:
+    """A confidence in 0..1, or None."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return None
+
+
+def _failure(message: str, form: ReplyForm) -> AskError:
+    kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
+    kind = next(kinds, "bad-response")
+    return AskError(
+        kind,
+        _("the service reports: {}", message),
+        retryable=kind in _RETRYABLE,
+        overloaded=kind == "rate",
+    )
+
+
+def _bad_reply(problem: str) -> AskError:
+    return AskError("bad-response", _("the service's reply: {}", problem), retryable=True)
+
+
+def _at(value: object, path: str) -> object:
+    """The value at a dotted path of names; None where there is none."""
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
+import os
 import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib.metadata import version
-from typing import NamedTuple, cast
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from keju.errors import describe_exception
+from keju.errors import PrerequisiteError
 from keju.files import sha256_file
-from keju.items import Line, Point, Request
-from keju.layout import order_lines, page_text
-from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.ppocr_runtimes import (
-    ONNXRUNTIME,
-    OPENVINO,
-    Engine,
-    Pixels,
-    Runtime,
-    divide_cores,
-    load_engine,
-    model_files,
-    searched_size,
-)
-from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.items import Line
+from keju.models.base import AskError, ModelOptions
+from keju.models.engine import Engine, PageReading
+from keju.models.request_pixels import picture
 from keju.texts import _
+
+INSTALL = 'pip install "keju[ocr]"'
 
 _READING_ORDER = "keju 0.1.0"
 """The name of the rule that orders lines (`order_lines`).
@@ -38,26 +29,20 @@ It is part of the cache keys of responses. Change it only if the order of lines 
 interrupted run is then not continued in another order.
 """
 
+_MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
+
+_MOST_PAGES = 4
+"""The maximum number of pages read at once, whatever the number of cores: each may take 0.6 GB."""
+
 _MOST_PIXELS = 32_000_000
 """The maximum size at which an image is searched for lines; it takes about 6 GB of memory."""
 
 
-class _Box(NamedTuple):
-    polygon: tuple[Point, ...]
-    text: str
-    score: float
+class PPOCR(Engine):
+    """Transcribes page images, offline; the model string is ``ppocr``.
 
-
-class PPOCR:
-    """Transcribes page images, offline.
-
-    The model string is ``ppocr``, or ``ppocr:openvino`` for that runtime.
-
-    The engine finds one box per column (or half column) and lists boxes from the top left. keju
-    puts them into reading order: the answer's text is the running text with its notes in place, one
-    row per column; the centre column, head and foot notes are not in the text, but are in the
-    answer's lines with their kinds, after the others. With ``reading_order`` off the text has all
-    boxes, one row each, in the engine's order. Several images are read one after the other.
+    The engine finds one box per column (or half column) and lists boxes from the top left; keju
+    puts them into reading order, unless ``reading_order`` is off.
 
     Pages are read concurrently, as many as there are cores (at most 4). A page's text does not
     depend on the other pages, nor a line's on the other lines of its page.
@@ -66,91 +51,72 @@ class PPOCR:
     changes nothing on upright pages), lines are recognised one by one, and the models are named, so
     that nothing is ever downloaded.
 
+    Attributes:
+        package: the runtime that executes the networks.
+        shared: whether one engine serves several threads at once; else each thread has its own.
+
     Raises:
         PrerequisiteError: the engine, the runtime, or a model file is not installed, or the runtime
             does not work on this machine.
     """
 
-    def __init__(self, options: ModelOptions, *, runtime: Runtime = ONNXRUNTIME) -> None:
-        self._ordered = options.reading_order
-        self._runtime = runtime
-        self._models = model_files(runtime)
-        self._division = divide_cores()
-        self._lock = threading.Lock()
-        self._open()
+    name = "ppocr"
+    program = "RapidOCR"
+    package = "onnxruntime"
+    install = INSTALL
+    shared = True
 
-    @property
-    def name(self) -> str:
-        """The model string."""
-        return "ppocr" if self._runtime is ONNXRUNTIME else f"ppocr:{self._runtime.package}"
+    def __init__(self, options: ModelOptions) -> None:
+        self.ordering = options.reading_order
+        self.concurrency, self.threads = divide_cores()
+        self._models = self._find_models()
+        self._lock = threading.Lock()
+        self._engines: dict[int, Any] = {}
 
     @cached_property
     def identity(self) -> dict[str, str]:
         """Versions of engine and runtime, hashes of the models, and whether keju orders lines."""
-        hashes = {f"model_{part}": sha256_file(at) for part, at in self._models.items()}
         return {
             "kind": "ppocr",
             "rapidocr": version("rapidocr"),
-            **self._runtime.identity,
-            **hashes,
+            self.package: version(self.package),
+            **{f"model_{part}": sha256_file(path) for part, path in self._models.items()},
             "lines_per_batch": "1",
-            "reading_order": _READING_ORDER if self._ordered else "engine",
+            "reading_order": _READING_ORDER if self.ordering else "engine",
         }
 
     @property
-    def concurrency(self) -> int:
-        """The number of pages that are read concurrently."""
-        return self._division.pages
+    def settings(self) -> dict[str, object]:
+        """RapidOCR's settings of the runtime.
 
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images.
-
-        Raises:
-            AskError: an image cannot be read, or the engine failed.
+        Memory is kept between requests: without the arena detection takes 1.5 times as long.
         """
-        loop = asyncio.get_running_loop()
-        texts: list[str] = []
-        lines: list[Line] = []
-        for number, data in enumerate(images, start=1):
-            name = f"{request.item}, image {number}"
-            prefix = f"{number}-" if len(images) > 1 else ""
-            text, read = await loop.run_in_executor(self._pool, self._read, data, name, prefix)
-            texts.append(text)
-            lines += read
-        text = "\n".join(filter(None, texts))
-        return Answer(text=text, status=status_of(text), lines=tuple(lines))
+        return {
+            "EngineConfig.onnxruntime.intra_op_num_threads": self.threads,
+            "EngineConfig.onnxruntime.enable_cpu_mem_arena": True,
+        }
 
-    async def close(self) -> None:
-        """Release the models. The next page loads them again."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        self._open()
+    def load(self) -> Any:  # noqa: ANN401 - RapidOCR
+        """RapidOCR with the installed models, named so that nothing is downloaded.
 
-    def _open(self) -> None:
-        """Threads for reading, without an engine yet."""
-        self._pool = ThreadPoolExecutor(self._division.pages, thread_name_prefix="ppocr")
-        self._shared: Engine | None = None
-        self._own = threading.local()
+        Lines are recognised one by one: in a batch a line is padded to the longest one's width, so
+        its text would depend on the other lines.
+        """
+        from rapidocr import EngineType, RapidOCR  # noqa: PLC0415 - takes a second, and an extra
 
-    def _engine(self) -> Engine:
-        """The engine for the calling thread, loaded on first use."""
-        if self._runtime.shared:
-            with self._lock:
-                if self._shared is None:
-                    self._shared = self._load()
-                return self._shared
-        if not hasattr(self._own, "engine"):
-            self._own.engine = self._load()
-        return cast("Engine", self._own.engine)
+        return RapidOCR(
+            params={
+                "Global.use_cls": False,
+                "Global.log_level": "error",
+                "Rec.rec_batch_num": 1,
+                **{f"{part}.engine_type": EngineType(self.package) for part in self._models},
+                **{f"{part}.model_path": str(path) for part, path in self._models.items()},
+                **self.settings,
+            }
+        )
 
-    def _load(self) -> Engine:
-        return load_engine(self._models, self._runtime, self._division.threads)
-
-    def _read(self, data: bytes, name: str, prefix: str) -> tuple[str, tuple[Line, ...]]:
-        """Text and lines of one image; runs in a thread."""
+    def read(self, data: bytes, name: str) -> PageReading:
+        """The lines of one image, unless its shape is one that RapidOCR cannot read."""
         image = picture(data, name)
         width, height = searched_size(*image.size)
         if not 0 < width * height <= _MOST_PIXELS:
@@ -167,30 +133,45 @@ class PPOCR:
                     ),
                 ),
             )
-        found = self._detect(np.asarray(image)[:, :, ::-1])
-        lines = tuple(
-            Line(id=f"{prefix}{number}", text=box.text, polygon=box.polygon, confidence=box.score)
-            for number, box in enumerate(found, start=1)
-        )
-        if not self._ordered:
-            return "\n".join(line.text for line in lines), lines
-        order = order_lines(lines, width=image.width, height=image.height)
-        return page_text(order.reading), order.reading + order.marginalia
-
-    def _detect(self, pixels: Pixels) -> list[_Box]:
-        """Outline, text and confidence of each box, from pixels in OpenCV's colour order."""
-        try:
-            # The flags of a call persist, so each call sets all of them.
-            found = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
-        except Exception as error:
-            words = describe_exception(error)[:300]
-            raise AskError("engine", _("RapidOCR: {}", words)) from error
-        if found.boxes is None or not found.txts or not found.scores:
-            return []
-        return [
-            _Box(tuple((float(x), float(y)) for x, y in box), str(text), float(score))
-            for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+        # RapidOCR wants OpenCV's order of colours. Its flags persist, so each call sets all.
+        pixels = np.asarray(image)[:, :, ::-1]
+        result = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
+        if result.boxes is None or not result.txts or not result.scores:
+            return PageReading()
+        lines = [
+            Line(
+                id="",
+                text=str(text),
+                polygon=tuple((float(x), float(y)) for x, y in corners),
+                confidence=float(score),
+            )
+            for corners, text, score in zip(result.boxes, result.txts, result.scores, strict=True)
         ]
+        return PageReading(lines, image.size)
+
+    async def close(self) -> None:
+        """Release the models. The next page loads them again."""
+        await super().close()
+        self._engines = {}
+
+    def _engine(self) -> Any:  # noqa: ANN401 - RapidOCR
+        """The engine for the calling thread, loaded on first use."""
+        thread = 0 if self.shared else threading.get_ident()
+        with self._lock:
+            if thread not in self._engines:
+                self._engines[thread] = self.load()
+            return self._engines[thread]
+
+    def _find_models(self) -> dict[str, Path]:
+        """The models in RapidOCR's wheel, by the part that uses them."""
+        spec = find_spec("rapidocr")
+        if spec is None or not spec.origin or find_spec(self.package) is None:
+            raise PrerequisiteError(_("the OCR engine 'ppocr' on {}", self.package), self.install)
+        folder = Path(spec.origin).parent / "models"
+        for name in _MODELS.values():
+            if not (folder / name).is_file():
+                raise PrerequisiteError(_("the model {} of the OCR engine 'ppocr'", name), INSTALL)
+        return {part: folder / name for part, name in _MODELS.items()}
 
 
 class PPOCROnOpenVINO(PPOCR):
@@ -198,10 +179,79 @@ class PPOCROnOpenVINO(PPOCR):
 
     OpenVINO computes in bf16 where the processor has it, so texts differ between machines; the
     number format is part of the identity.
-
-    Raises:
-        PrerequisiteError: as for `PPOCR`.
     """
 
-    def __init__(self, options: ModelOptions) -> None:
-        super().__init__(options, runtime=OPENVINO)
+    name = "ppocr:openvino"
+    package = "openvino"
+    install = 'pip install "keju[openvino]"'
+    shared = False
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """As for `PPOCR`, with the number format."""
+        return {**super().identity, "precision": openvino_precision()}
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """RapidOCR's settings of the runtime.
+
+        Threads are not pinned: those of two engines would be pinned to the same cores.
+        """
+        return {
+            "EngineConfig.openvino.inference_num_threads": self.threads,
+            "EngineConfig.openvino.num_streams": 1,
+            "EngineConfig.openvino.enable_cpu_pinning": False,
+        }
+
+
+def openvino_precision() -> str:
+    """The number format that OpenVINO chooses for this CPU: ``f32``, ``bf16`` or ``f16``.
+
+    Raises:
+        PrerequisiteError: OpenVINO does not work on this machine.
+    """
+    import openvino  # noqa: PLC0415 - an extra
+
+    try:
+        precision = openvino.Core().get_property("CPU", "INFERENCE_PRECISION_HINT")
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:300]
+        raise PrerequisiteError(
+            _("OpenVINO on this CPU ({})", reason),
+            _("use --model ppocr, which runs with ONNX Runtime"),
+        ) from None
+    return str(precision.get_type_name())
+
+
+def divide_cores(cores: int | None = None) -> tuple[int, int]:
+    """The number of pages read at once, and of threads for each.
+
+    A page per core with one thread, and more threads beyond 4 cores: while one page is decoded or
+    its boxes are outlined, the other cores process other pages.
+    """
+    cores = cores or os.cpu_count() or 1
+    pages = min(cores, _MOST_PAGES)
+    return pages, cores // pages
+
+
+def searched_size(width: int, height: int) -> tuple[int, int]:
+    """The size in pixels to which RapidOCR 3.10 scales an image before it searches it for lines.
+
+    It reduces the longer side to 2,000, enlarges the shorter one to 30 and then to 736, and puts
+    margins above and below an image that is more than 8 times as wide as high. Each size is rounded
+    to a multiple of 32: in a long and narrow image a side vanishes, and in a small and narrow one
+    the other side grows without a limit.
+    """
+    if max(width, height) > 2000:
+        width, height = _scaled(width, height, 2000 / max(width, height))
+    if 0 < min(width, height) < 30:
+        width, height = _scaled(width, height, 30 / min(width, height))
+    if height <= 30 or width / max(height, 1) > 8:
+        height = 2 * max(width // 8, 30) if height else 0
+    if 0 < min(width, height) < 736:
+        width, height = _scaled(width, height, 736 / min(width, height))
+    return width, height
+
+
+def _scaled(width: int, height: int, ratio: float) -> tuple[int, int]:
+    return round(int(width * ratio) / 32) * 32, round(int(height * ratio) / 32) * 32

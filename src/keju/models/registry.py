@@ -18,7 +18,7 @@ from keju.models.declarations import (
     declarations,
     strings_for_name,
 )
-from keju.models.plugin_model import PluginModel
+from keju.models.function_model import PluginModel
 from keju.registry import Plugin, PluginError, guard_function
 from keju.texts import _
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from keju.clusters import Node, result_of, start_actor
 from keju.encoders.folder import weight_files
@@ -19,11 +19,8 @@ from keju.object_stores import cache_folder
 _PART = 16 << 20
 """Bytes that are sent at a time, so that memory does not depend on the size of the weights."""
 
-_UNDER_WAY = 2
-"""Parts that are sent before the first one is stored."""
-
-_BEGUN, _BUSY = "begun", "busy"
-"""States of a store that has no path of the files yet."""
+_ABANDONED = 24 * 3600
+"""Seconds after which incomplete files are those of a command that was killed."""
 
 _SUFFIXES = {".jinja", ".json", ".txt"}
 """Files beside the weights that their loaders read; other formats of the weights stay here."""
@@ -46,45 +43,33 @@ def send_weights(folder: Path, nodes: Sequence[Node]) -> dict[Node, Path]:
     """
     hashes = _hashes(folder)
     stores = {node: start_actor(WeightStore, node, hashes, cores=0) for node in nodes}
-    calls = {node: each.find.remote(str(folder)) for node, each in stores.items()}
-    found = _results(calls, folder)
-    places = {node: path for node, path in found.items() if path}
-    lacking = [node for node, path in found.items() if not path]
-    while lacking:
-        begun, busy = dict[Node, Any](), list[Node]()
-        for node in lacking:
-            # Wait only while nothing is begun here: nodes may share a cache, with those of other
-            # commands too, and would then wait for each other.
-            call = stores[node].begin.remote(wait=not begun)
-            for state in _results({node: call}, folder).values():
-                if state == _BEGUN:
-                    begun[node] = stores[node]
-                elif state == _BUSY:
-                    busy.append(node)
-                else:
-                    places[node] = state
-        _send(folder, hashes, begun)
-        places |= _results({node: each.finish.remote() for node, each in begun.items()}, folder)
-        lacking = busy
-    return {node: Path(path) for node, path in places.items()}
+    calls = {node: store.find.remote(str(folder)) for node, store in stores.items()}
+    paths = _results(calls, folder)
+    lacking = {node: stores[node] for node, path in paths.items() if not path}
+    if lacking:
+        _send(folder, hashes, lacking)
+        calls = {node: store.finish.remote() for node, store in lacking.items()}
+        paths |= _results(calls, folder)
+    return {node: Path(path) for node, path in paths.items() if path}
 
 
-def _send(folder: Path, hashes: Mapping[str, str], stores: Mapping[Node, Any]) -> None:
-    """Send all files to stores, part by part.
+def _send(folder: Path, names: Iterable[str], stores: Mapping[Node, Any]) -> None:
+    """Send all files to stores, part by part: one part is sent while another one is stored.
 
     Raises:
         UsageError: a node cannot store them.
     """
     import ray  # noqa: PLC0415 - heavy, optional
 
-    under_way = []
-    for name, part in _parts(folder, hashes):
-        sent = ray.put(part)
-        under_way.append({node: each.write.remote(name, sent) for node, each in stores.items()})
-        if len(under_way) == _UNDER_WAY:
-            _results(under_way.pop(0), folder)
-    for calls in under_way:
-        _results(calls, folder)
+    last: dict[Node, Any] = {}
+    for name in names:
+        with (folder / name).open("rb") as file:
+            while part := file.read(_PART):
+                sent = ray.put(part)
+                calls = {node: store.write.remote(name, sent) for node, store in stores.items()}
+                _results(last, folder)
+                last = calls
+    _results(last, folder)
 
 
 def _results(calls: Mapping[Node, Any], folder: Path) -> dict[Node, str]:
@@ -93,7 +78,7 @@ def _results(calls: Mapping[Node, Any], folder: Path) -> dict[Node, str]:
     Raises:
         UsageError: a call failed.
     """
-    found = {}
+    results = {}
     for node, call in calls.items():
         try:
             result = result_of(call)
@@ -109,15 +94,8 @@ def _results(calls: Mapping[Node, Any], folder: Path) -> dict[Node, str]:
                 ),
             ) from None
         if result is not None:
-            found[node] = str(result)
-    return found
-
-
-def _parts(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    for name in names:
-        with (folder / name).open("rb") as file:
-            while part := file.read(_PART):
-                yield name, part
+            results[node] = str(result)
+    return results
 
 
 def _hashes(folder: Path) -> dict[str, str]:
@@ -126,13 +104,14 @@ def _hashes(folder: Path) -> dict[str, str]:
     Raises:
         DataError: the folder has no weights.
     """
-    beside = [each for each in folder.iterdir() if each.suffix in _SUFFIXES and each.is_file()]
-    files = sorted({*weight_files(folder), *beside})
-    return {each.name: sha256_file(each) for each in files}
+    others = [path for path in folder.iterdir() if path.suffix in _SUFFIXES and path.is_file()]
+    return {path.name: sha256_file(path) for path in sorted({*weight_files(folder), *others})}
 
 
 class WeightStore:
     """The actor: the weights of one node.
+
+    Each store writes into a folder of its own, since nodes may share a cache.
 
     Args:
         hashes: the SHA-256 of each file, by name.
@@ -142,34 +121,21 @@ class WeightStore:
         lines = "".join(f"{name} {digest}\n" for name, digest in sorted(hashes.items()))
         self._hashes = hashes
         self._place = cache_folder() / "weights" / hashlib.sha256(lines.encode()).hexdigest()
-        self._partial = self._place.with_suffix(".part")
-        self._lock = FileLock(self._place.with_suffix(".lock"))
+        self._partial = self._place.with_suffix(f".{uuid.uuid4().hex}.part")
 
     def find(self, folder: str) -> str:
-        """The path of the same files on this node, or an empty string."""
-        return next((str(each) for each in (Path(folder), self._place) if self._has(each)), "")
+        """The path of the same files on this node, or an empty string.
 
-    def begin(self, *, wait: bool) -> str:
-        """Begin to store the files, unless they are there or another store is storing them.
-
-        Args:
-            wait: wait until no other store is storing them.
-
-        Returns:
-            Their path if they are there, else `_BEGUN` or `_BUSY`.
+        Without them, the store is ready for `write`.
         """
-        self._place.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire(timeout=-1 if wait else 0)
-        except Timeout:
-            return _BUSY
-        if self._has(self._place):
-            self._lock.release()
-            return str(self._place)
-        for each in (self._partial, self._place):
-            shutil.rmtree(each, ignore_errors=True)
-        self._partial.mkdir()
-        return _BEGUN
+        for path in (Path(folder), self._place):
+            if self._has(path):
+                return str(path)
+        self._partial.mkdir(parents=True)
+        for path in self._place.parent.glob("*.part"):
+            if path.stat().st_mtime < time.time() - _ABANDONED:
+                shutil.rmtree(path, ignore_errors=True)
+        return ""
 
     def write(self, name: str, part: bytes) -> None:
         """Append a part to a file."""
@@ -188,8 +154,11 @@ class WeightStore:
             (self._partial / name).touch()
         if not self._has(self._partial):
             raise OSError(str(self._partial))
-        self._partial.replace(self._place)
-        self._lock.release()
+        if self._has(self._place):  # Another store of this cache was faster.
+            shutil.rmtree(self._partial)
+        else:
+            shutil.rmtree(self._place, ignore_errors=True)
+            self._partial.replace(self._place)
         return str(self._place)
 
     def _has(self, folder: Path) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import csv
 import io
 import os
@@ -11,22 +9,31 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
-from keju.items import Line, Request
-from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.request_pixels import picture, unsupported_page_reason
+from keju.items import Line, Point
+from keju.models.base import AskError, ModelOptions
+from keju.models.engine import Engine, PageReading
+from keju.models.request_pixels import picture
 from keju.texts import _
 
-_INSTALL = "apt-get install tesseract-ocr tesseract-ocr-{}"
 _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
-_ORIENTATION = "osd"
+_SEGMENTATIONS = tuple(str(mode) for mode in (1, *range(3, 14)))
+"""The page segmentation modes that recognise text; 0 and 2 do not."""
+_WITH_ORIENTATION = ("1", "12")
+"""The modes that also need the data for orientation and script (``osd``)."""
+
+# Levels and columns of the table (TSV) of results.
 _LINE, _WORD = "4", "5"
+_line_of = itemgetter("page_num", "block_num", "par_num", "line_num")
+_box_of = itemgetter("left", "top", "width", "height")
 
 
 class _Settings(NamedTuple):
@@ -37,13 +44,9 @@ class _Settings(NamedTuple):
 
 
 _DEFAULT = _Settings()
-_SEGMENTATIONS = tuple(str(mode) for mode in (1, *range(3, 14)))
-"""The page segmentation modes that recognise text; 0 and 2 do not."""
-_WITH_ORIENTATION = ("1", "12")
-"""The modes that also need the data for orientation and script (`_ORIENTATION`)."""
 
 
-class Tesseract:
+class Tesseract(Engine):
     """Transcribes page images with the ``tesseract`` program.
 
     The model string is ``tesseract``, or ``tesseract:lang=NAME,psm=N`` with the language data and
@@ -54,10 +57,20 @@ class Tesseract:
         PrerequisiteError: the program or its language data is not installed.
     """
 
+    program = "tesseract"
+
     def __init__(self, options: ModelOptions, settings: _Settings = _DEFAULT) -> None:
+        path = shutil.which("tesseract")
+        if path is None:
+            raise PrerequisiteError(_("the OCR engine 'tesseract'"), _install(settings.lang))
+        self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
+        self._path = path
         self._settings = settings
         self._timeout = options.timeout
-        self._installed = _find(self._settings)
+        self._version = self._print("--version").partition("\n")[0].strip()
+        self._languages = self._print("--list-langs")
+        self._data = self._data_of(settings.lang)
+        self._orientation = self._data_of("osd") if settings.psm in _WITH_ORIENTATION else None
 
     @property
     def name(self) -> str:
@@ -69,114 +82,88 @@ class Tesseract:
     @cached_property
     def identity(self) -> dict[str, str]:
         """The program's version, its page segmentation, and the hash of its language data."""
-        orientation = self._installed.orientation
+        orientation = self._orientation
         return {
             "kind": "tesseract",
-            "tesseract": self._installed.version,
+            "tesseract": self._version,
             "language": self._settings.lang,
-            "language_data": sha256_file(self._installed.data),
+            "language_data": sha256_file(self._data),
             "page_segmentation": self._settings.psm,
             **({"orientation_data": sha256_file(orientation)} if orientation else {}),
         }
 
-    @property
-    def concurrency(self) -> int:
-        """One process per core, each with one thread."""
-        return os.cpu_count() or 1
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Transcribe the images.
-
-        Raises:
-            AskError: an image cannot be read, or the program failed or took too long.
-        """
-        lines: list[Line] = []
-        for number, data in enumerate(images, start=1):
-            name = f"{request.item}, image {number}"
-            picture = await asyncio.to_thread(_as_png, data, name)
-            table = await self._run(picture)
-            lines += _lines(table, f"{number}-" if len(images) > 1 else "")
-        text = "\n".join(line.text for line in lines)
-        return Answer(text=text, status=status_of(text), lines=tuple(lines))
-
-    async def close(self) -> None:
-        """Nothing to release."""
-
-    async def _run(self, picture: bytes) -> str:
+    def read(self, data: bytes, name: str) -> PageReading:
+        """The lines of one image."""
+        upright_png = io.BytesIO()
+        picture(data, name).save(upright_png, "PNG", compress_level=1)
+        options = ("-l", self._settings.lang, "--psm", self._settings.psm)
         try:
-            process = await asyncio.create_subprocess_exec(
-                self._installed.program,
-                *("stdin", "stdout", "-l", self._settings.lang, "--psm", self._settings.psm, "tsv"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
+            done = subprocess.run(  # noqa: S603 - the program found, with checked options
+                [self._path, "stdin", "stdout", *options, "tsv"],
+                input=upright_png.getvalue(),
+                capture_output=True,
+                check=False,
+                timeout=self._timeout,
                 env={**os.environ, "OMP_THREAD_LIMIT": "1"},
             )
         except OSError as error:
             raise AskError("engine", _("tesseract does not start: {}", error)) from None
-        try:
-            talk = process.communicate(picture)
-            table, complaint = await asyncio.wait_for(talk, self._timeout)
-        except TimeoutError:
+        except subprocess.TimeoutExpired:
             raise AskError("timeout", _("tesseract took more than {:g} s", self._timeout)) from None
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
-        if process.returncode:
-            said = " ".join(complaint.decode(errors="replace").split())
-            said = said or _signal_name(process.returncode) or _("no reason given")
-            raise AskError(
-                "engine",
-                _("tesseract ended with {}: {}", process.returncode, said[:500]),
+        if done.returncode:
+            reason = " ".join(done.stderr.decode(errors="replace").split())[:500]
+            if -done.returncode in set(signal.Signals):
+                reason = reason or signal.Signals(-done.returncode).name
+            reason = reason or _("no reason given")
+            raise AskError("engine", _("tesseract ended with {}: {}", done.returncode, reason))
+        return PageReading(list(_lines(done.stdout.decode(errors="replace"))))
+
+    def _print(self, option: str) -> str:
+        try:
+            done = subprocess.run(  # noqa: S603 - the program found, with an option of ours
+                [self._path, option], capture_output=True, check=True, timeout=30, text=True
             )
-        return table.decode(errors="replace")
+        except (OSError, subprocess.SubprocessError) as error:
+            install = _install(self._settings.lang)
+            raise PrerequisiteError(_("a working tesseract ({})", error), install) from None
+        return done.stdout or done.stderr
+
+    def _data_of(self, language: str) -> Path:
+        folder = re.search(r'"([^"]+)"', self._languages)
+        data = Path(folder.group(1) if folder else "") / f"{language}.traineddata"
+        if language not in self._languages.split() or not data.is_file():
+            raise PrerequisiteError(
+                _("the language {} of the OCR engine 'tesseract'", language), _install(language)
+            )
+        return data
 
 
 class TesseractWithOptions(Tesseract):
-    """Tesseract with the options of a model string.
+    """Tesseract with the options of a model string."""
+
+    def __init__(self, text: str, options: ModelOptions) -> None:
+        super().__init__(options, _read_settings(text))
+
+
+def check_settings(text: str) -> None:
+    """Check the options of a model string, and that their data are installed.
 
     Raises:
         UsageError: the options are not valid.
         PrerequisiteError: the program or its language data is not installed.
     """
-
-    def __init__(self, given: str, options: ModelOptions) -> None:
-        super().__init__(options, _read_settings(given))
+    TesseractWithOptions(text, ModelOptions())
 
 
-class _Installed(NamedTuple):
-    program: str
-    version: str
-    data: Path
-    orientation: Path | None
+def _install(language: str) -> str:
+    package = language.replace("_", "-").lower()
+    return f"apt-get install tesseract-ocr tesseract-ocr-{package}"
 
 
-def _signal_name(code: int) -> str:
-    """The signal that ended a process, such as ``SIGKILL``; empty where none did."""
-    with contextlib.suppress(ValueError):
-        return signal.Signals(-code).name
-    return ""
-
-
-def check_settings(given: str) -> None:
-    """Check the options of a model string before there is a dataset.
-
-    Raises:
-        UsageError, PrerequisiteError: as of `TesseractWithOptions`.
-    """
-    _find(_read_settings(given))
-
-
-def _read_settings(given: str) -> _Settings:
+def _read_settings(text: str) -> _Settings:
     """The options of ``lang=NAME,psm=N``."""
     values: dict[str, str] = {}
-    for part in given.split(",") if given else ():
+    for part in text.split(",") if text else ():
         name, __, value = part.strip().partition("=")
         if name not in _Settings._fields or not value or name in values:
             raise UsageError(
@@ -187,11 +174,10 @@ def _read_settings(given: str) -> _Settings:
         values[name] = value.strip()
     settings = _Settings(**values)
     if settings.psm not in _SEGMENTATIONS:
-        numbers = ", ".join(_SEGMENTATIONS)
         raise UsageError(
             "psm={} is not a page segmentation of tesseract that reads text ({})",
             settings.psm,
-            numbers,
+            ", ".join(_SEGMENTATIONS),
         )
     if not _LANGUAGE_NAME.fullmatch(settings.lang):
         raise UsageError(
@@ -201,70 +187,21 @@ def _read_settings(given: str) -> _Settings:
     return settings
 
 
-def _find(settings: _Settings) -> _Installed:
-    """The program, its version and the files of its data."""
-    install = _INSTALL.format(settings.lang.replace("_", "-").lower())
-    program = shutil.which("tesseract")
-    if program is None:
-        raise PrerequisiteError(_("the OCR engine 'tesseract'"), install)
-    listed = _say(program, "--list-langs", install)
-    folder = re.search(r'"([^"]+)"', listed)
-    languages = listed.split()
-
-    def data_of(language: str) -> Path:
-        data = Path(folder.group(1) if folder else "") / f"{language}.traineddata"
-        if language not in languages or not data.is_file():
-            wanted = _INSTALL.format(language.replace("_", "-").lower())
-            raise PrerequisiteError(
-                _("the language {} of the OCR engine 'tesseract'", language), wanted
-            )
-        return data
-
-    orientation = data_of(_ORIENTATION) if settings.psm in _WITH_ORIENTATION else None
-    version = _say(program, "--version", install).partition("\n")[0].strip()
-    return _Installed(program, version, data_of(settings.lang), orientation)
-
-
-def _say(program: str, option: str, install: str) -> str:
-    try:
-        done = subprocess.run(  # noqa: S603 - the program found, with an option of ours
-            [program, option], capture_output=True, check=True, timeout=30, text=True
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise PrerequisiteError(_("a working tesseract ({})", error), install) from None
-    return done.stdout or done.stderr
-
-
-def _as_png(data: bytes, name: str) -> bytes:
-    """The image as Tesseract needs it: upright, RGB."""
-    image = picture(data, name)
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=1)
-    return buffer.getvalue()
-
-
-def _lines(table: str, prefix: str) -> list[Line]:
-    """The lines of Tesseract's table (TSV), in its order; lines without text are skipped."""
-    found: dict[tuple[str, ...], tuple[list[str], list[float], list[float]]] = {}
-    for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
-        name = tuple(row[part] for part in ("page_num", "block_num", "par_num", "line_num"))
-        if row["level"] == _LINE:
-            box = [float(row[part]) for part in ("left", "top", "width", "height")]
-            found[name] = ([], [], box)
-        elif row["level"] == _WORD and name in found and row["text"]:
-            found[name][0].append(row["text"].strip())
-            found[name][1].append(float(row["conf"]))
-    lines: list[Line] = []
-    for words, sure, (left, top, width, height) in found.values():
-        text = "".join(words)
-        if text:
-            right, bottom = left + width, top + height
-            lines.append(
-                Line(
-                    id=f"{prefix}{len(lines) + 1}",
-                    text=text,
-                    polygon=((left, top), (right, top), (right, bottom), (left, bottom)),
-                    confidence=max(0.0, sum(sure) / len(sure) / 100),
-                )
-            )
-    return lines
+def _lines(table: str) -> Iterator[Line]:
+    """The lines of the table, in its order; lines without text are skipped."""
+    rows = csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE)
+    for __, line in groupby(rows, _line_of):
+        words: list[str] = []
+        shares: list[float] = []
+        polygon: tuple[Point, ...] = ()
+        for row in line:
+            if row["level"] == _LINE:
+                left, top, width, height = map(float, _box_of(row))
+                right, bottom = left + width, top + height
+                polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
+            elif row["level"] == _WORD and row["text"]:
+                words.append(row["text"].strip())
+                shares.append(float(row["conf"]))
+        if text := "".join(words):
+            confidence = max(0.0, sum(shares) / len(shares) / 100)
+            yield Line(id="", text=text, polygon=polygon, confidence=confidence)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from keju.cli.app import WITH_FAILURES
+from keju.clusters import Node
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
-from keju.models import ModelOptions
-from keju.models.cluster_engine import ClusterEngine, is_local_engine
+from keju.items import Request
+from keju.models import Answer, AskError, ModelOptions
+from keju.models.cluster import ClusterEngine, is_local_engine
+from tests.models.conftest import page_request
 from tests.support.builds import need_ray
 from tests.support.children import started
 from tests.support.making import page_item
@@ -37,6 +44,55 @@ def test_only_local_engines_run_on_a_cluster():
         assert not is_local_engine(name)
         with pytest.raises(UsageError, match="--engine ray"):
             ClusterEngine(name, ModelOptions())
+
+
+class Instance:
+    """An actor whose calls raise an exception, or give an answer."""
+
+    def __init__(self, result: Exception | bytes) -> None:
+        self.answer = SimpleNamespace(remote=self.call)
+        self.result = result
+        self.calls = 0
+
+    async def call(self, request: Request, images: list[bytes]) -> bytes:
+        self.calls += 1
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+def engine_of(*instances: Instance) -> ClusterEngine:
+    engine = ClusterEngine.__new__(ClusterEngine)
+    nodes = {Node(str(at), "", 1, 0): each for at, each in enumerate(instances)}
+    engine.name = "ppocr"
+    engine._actors, engine._pages, engine._in_work = nodes, dict.fromkeys(nodes, 1), Counter()
+    return engine
+
+
+def ask(engine: ClusterEngine) -> Answer:
+    return asyncio.run(engine.answer(page_request(), [b""]))
+
+
+def test_the_page_of_a_lost_node_is_read_on_another_one_until_none_is_left():
+    errors = pytest.importorskip("ray.exceptions")
+    lost = Instance(errors.ActorUnschedulableError("its node is gone"))
+    dead = Instance(errors.ActorDiedError())
+    alive = Instance(msgspec.msgpack.encode(Answer(text="天")))
+    engine = engine_of(lost, dead, alive)
+    assert [ask(engine).text for _ in range(3)] == ["天"] * 3
+    assert (lost.calls, dead.calls, alive.calls) == (1, 1, 3)
+    with pytest.raises(AskError, match="no node of the Ray cluster is left") as none:
+        ask(engine_of(lost, dead))
+    assert none.value.kind == "connection"
+
+
+def test_a_page_that_loses_its_engine_again_fails_and_is_not_sent_to_all_nodes():
+    errors = pytest.importorskip("ray.exceptions")
+    lost = Instance(errors.ActorUnavailableError("the process ended", b"0" * 16))
+    alive = Instance(msgspec.msgpack.encode(Answer(text="天")))
+    with pytest.raises(AskError, match="lost 2 times") as failed:
+        ask(engine_of(lost, alive))
+    assert (failed.value.kind, failed.value.retryable, alive.calls) == ("engine", False, 0)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +146,7 @@ def responses(run: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray cluster")
-def test_responses_are_those_of_one_machine_though_a_node_and_the_command_are_killed(
+def test_responses_are_those_of_one_machine_though_nodes_and_commands_are_killed(
     cluster: RayCluster, given: Path, tmp_path: Path
 ):
     pytest.importorskip("rapidocr")
@@ -105,6 +161,7 @@ def test_responses_are_those_of_one_machine_though_a_node_and_the_command_are_ki
     second = command(given, tmp_path / "driver", cluster)
     wait_until(second, lambda: len(responses(run)) > len(stored))
     cluster.kill("two")
+    cluster.kill_actors("one")
     finish(second)
     made = responses(run)
     assert made == responses(tmp_path / "native" / "run")

@@ -1,0 +1,219 @@
+"""`FunctionModel`: code of a user or of a plug-in as a model of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import re
+import traceback
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+
+import msgspec
+
+from keju.items import Request
+from keju.models.base import PYTHON, Answer, AskError, Model, status_of
+from keju.models.capabilities import Capabilities, capabilities_of
+from keju.registry import Plugin, PluginError, guard_call, is_debugging
+from keju.texts import _
+
+Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awaitable[str]]
+"""From the images of a request, as stored, and its prompt to the text of the response."""
+
+_NAME = re.compile(r"[^\s:/\\]([^\x00-\x1f\x7f:/\\]{0,78}[^\s:/\\])?")
+
+
+class FunctionModel:
+    """A model that is a function from a request and its images to an `Answer`, or to its text.
+
+    A function that is not async is called in a thread, so that it does not block other requests.
+
+    Args:
+        name: the model string.
+        function: the function; an exception in it is a failed response.
+        identity: everything except the request that determines an answer.
+        concurrency: how many calls run at the same time.
+        destinations: the hosts that receive images or texts, except this machine.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[[Request, Sequence[bytes]], object],
+        identity: dict[str, str],
+        *,
+        concurrency: int = 1,
+        destinations: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.identity = identity
+        self.concurrency = concurrency
+        self.capabilities = Capabilities(destinations=destinations)
+        self._function = function
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def unsupported_reason(self, request: Request) -> str:
+        """Why the model does not support this request; by default it supports all."""
+        del request
+        return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The function's result.
+
+        Raises:
+            AskError: it is neither an `Answer` nor a text.
+        """
+        if inspect.iscoroutinefunction(self._function):
+            result = await self._function(request, images)
+        else:
+            result = await asyncio.to_thread(self._function, request, images)
+            if inspect.isawaitable(result):
+                result = await result
+        if isinstance(result, str):
+            return Answer(text=result, status=status_of(result))
+        if not isinstance(result, Answer):
+            kind = type(result).__name__
+            raise AskError("engine", _("{} returned a {} instead of a text", self.name, kind))
+        return result
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+class PythonModel(FunctionModel):
+    """A Python function that answers requests, with the name ``python:NAME``.
+
+    The function is called with the bytes of the images (as the dataset stores them) and the prompt,
+    and returns the text of the response. It may be async. An exception in it is a failed response,
+    and so is a return value that is not a str.
+
+    keju cannot detect whether a function changed. A run has one `version` of each: resuming it with
+    another is an error, so that answers of two versions are never mixed.
+
+    Args:
+        name: the model's name in runs, tables and reports, without ``python:``.
+        function: the function.
+        version: what distinguishes this function from others of the name: a version, a date, a
+            checkpoint.
+        concurrency: how many calls run at the same time. A function that is not async is then
+            called from several threads.
+
+    Raises:
+        TypeError: a value has another type.
+        ValueError: the name is empty or has a character that names cannot have, or `concurrency` is
+            below 1.
+    """
+
+    def __init__(
+        self, name: str, function: Function, *, version: str = "", concurrency: int = 1
+    ) -> None:
+        for what, value, wanted in (
+            ("name", name, str), ("version", version, str), ("concurrency", concurrency, int),
+        ):  # fmt: skip
+            if not isinstance(value, wanted) or isinstance(value, bool):
+                raise TypeError(f"{what} is a {type(value).__name__}, not a {wanted.__name__}")
+        if not callable(function):
+            raise TypeError(f"function is a {type(function).__name__}, which cannot be called")
+        if not _NAME.fullmatch(name):
+            raise ValueError(
+                f"name {name!r}: give 1 to 80 characters, without line breaks, ':', '/' and '\\', "
+                "that begin and end with a visible one"
+            )
+        if concurrency < 1:
+            raise ValueError(f"concurrency is {concurrency}. Give 1 or more")
+        super().__init__(
+            f"{PYTHON}:{name}",
+            lambda request, images: function(list(images), request.prompt),
+            {"kind": PYTHON, "version": version},
+            concurrency=concurrency,
+        )
+
+    def unsupported_reason(self, request: Request) -> str:
+        """A system prompt and examples, which the function does not get."""
+        if request.system or request.examples:
+            return _("a Python function takes a prompt alone: no system prompt and no examples")
+        return ""
+
+
+class _Declared(msgspec.Struct):
+    """The attributes of a plug-in's model."""
+
+    identity: dict[str, str]
+    concurrency: int
+    destinations: tuple[str, ...]
+
+
+class PluginModel(FunctionModel):
+    """A model of a plug-in: exceptions in it name the plug-in.
+
+    Its name is the user's model string, and its identity names the plug-in, so that another version
+    of the plug-in is another model: responses of the two are never mixed.
+
+    Raises:
+        PluginError: the model lacks an attribute, or one has another type than in `ModelBase`.
+    """
+
+    def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
+        self.name = spec
+        self._model, self._plugin = model, plugin
+        with self._guard("identity"):
+            identity: object = model.identity
+        with self._guard("concurrency"):
+            concurrency: object = model.concurrency
+        with self._guard("destinations"):
+            hosts: object = getattr(model, "destinations", capabilities_of(model).destinations)
+        parts = {"identity": identity, "concurrency": concurrency, "destinations": hosts}
+        try:
+            declared = msgspec.convert(parts, _Declared)
+        except msgspec.ValidationError as error:
+            raise PluginError(
+                "plug-in {}: the model {!r} has a wrong attribute: {}", plugin, spec, error
+            ) from None
+        super().__init__(
+            spec,
+            model.answer,
+            {**declared.identity, "kind": spec.partition(":")[0], "plugin": str(plugin)},
+            concurrency=max(1, declared.concurrency),
+            destinations=declared.destinations,
+        )
+
+    def unsupported_reason(self, request: Request) -> str:
+        """Why the model does not support this request, as it reports it.
+
+        Raises:
+            PluginError: the model raises an exception.
+        """
+        with self._guard("unsupported_reason"):
+            return self._model.unsupported_reason(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer.
+
+        Raises:
+            AskError: there is no answer, or the model raises an exception.
+        """
+        try:
+            with self._guard("answer"):
+                return await super().answer(request, images)
+        except PluginError as error:
+            if is_debugging():
+                traceback.print_exception(error)
+            late = isinstance(error.__cause__, TimeoutError)
+            kind = "timeout" if late else "engine"
+            raise AskError(kind, str(error), retryable=late) from error
+
+    async def close(self) -> None:
+        """Close the model.
+
+        Raises:
+            PluginError: the model raises an exception.
+        """
+        with self._guard("close"):
+            await self._model.close()
+
+    def _guard(self, part: str) -> AbstractContextManager[None]:
+        return guard_call(
+            self._plugin, f"{type(self._model).__name__}.{part} (model {self.name!r})"
+        )
