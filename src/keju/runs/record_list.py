@@ -138,6 +138,11 @@ class StoredItems(RecordList[Item]):
         self._places.setdefault((item.task, item.query), {})[item.id] = len(self)
         super().append(item)
 
+    @property
+    def tasks(self) -> set[str]:
+        """The tasks of the items."""
+        return {task for task, _ in self._places}
+
     def place_of(self, record: Response | Score) -> int | None:
         """The place of the item of a response or score; None where there is none."""
         return self._places.get((record.task, record.query), {}).get(record.item)
