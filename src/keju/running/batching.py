@@ -20,7 +20,7 @@ import msgspec
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
-from keju.items import Record, Response, Usage
+from keju.items import Record, Response
 from keju.models import AskError, Model, capabilities_of
 from keju.models.batch_support import (
     MOST_BYTES,
@@ -216,7 +216,7 @@ class _BatchRunner:
         except AskError as error:
             self._store(job, error)
         else:
-            uncounted = self.queue.cost.uncounted(job.request, outcome.usage) or Usage()
+            uncounted = self.queue.cost.uncounted(job.request, outcome.usage)
             if outcome.ignored_usage:
                 self.queue.ignored_usage.append(outcome.ignored_usage)
             self._keep(response_of(self._model, job, outcome, 0.0, 1, uncounted))

@@ -2,7 +2,6 @@
 
 import io
 
-import msgspec
 from rich.console import Console
 
 from keju.cli.output.plan_tables import plan_notes, plan_table, totals_table
