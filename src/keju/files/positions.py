@@ -14,7 +14,7 @@ def read_at(stream: IO[bytes], size: int, start: int) -> bytes:
     """
     if hasattr(os, "pread"):
         return os.pread(stream.fileno(), size, start)
-    place = stream.tell()
+    place = stream.seek(0, os.SEEK_CUR)
     try:
         stream.seek(start)
         return stream.read(size)

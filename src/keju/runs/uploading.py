@@ -164,11 +164,12 @@ def _read_parts(path: Path, before: tuple[Part, ...]) -> Iterator[tuple[Part, by
     Of JSON lines only complete lines are read.
     """
     with path.open("rb") as file:
+        start = 0
         for part in before:
-            start = file.tell()
             if sha256_bytes(file.read(part.size)) != part.sha256:
                 file.seek(start)
                 break
+            start += part.size
             yield part, b""
         while data := file.read(PART_BYTES):
             if path.suffix == ".jsonl" and len(data) < PART_BYTES:
