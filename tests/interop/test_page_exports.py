@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import re
 import sys
 import tracemalloc
@@ -23,7 +25,7 @@ from keju.datasets.readers.pages.alto import read_alto
 from keju.datasets.readers.pages.page_items import PageSettings
 from keju.datasets.readers.pages.page_xml import READER, read_page
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.interop.page_exports import LARGEST, export_pages
 from keju.items import ImageRef, Line
 from keju.running import Selection, run
@@ -504,6 +506,18 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
     with pytest.raises(UsageError, match="not an empty directory"):
         export_pages(run, "txt", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+def test_a_full_disk_is_named_with_the_file_and_leaves_no_index(tmp_path, monkeypatch):
+    run = made_run(tmp_path / "run", [item("p")], [response("p", "天")])
+
+    def full(path: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(DataError, match=r"p\.txt: cannot be written: No space left"):
+        export_pages(run, "txt", tmp_path / "out")
+    assert not (tmp_path / "out" / "index.csv").exists()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -35,7 +35,7 @@ from keju.datasets.writers.pages.page import (
     rows_as_lines,
 )
 from keju.definitions import query_of
-from keju.errors import UsageError, did_you_mean, nearest_names, number_of, shortened
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, number_of, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS, upright_file
 from keju.items import Item, Line, Response
@@ -113,7 +113,7 @@ def export_pages(
         UsageError: the run or the model does not exist, the run has several models or scripts and
             none is selected, it has nothing to export, `out` is not empty, or the dataset with the
             images is not found.
-        DataError: the run is damaged, or an image is missing or altered.
+        DataError: the run is damaged, an image is missing or altered, or the disk is full.
     """
     if form not in PAGE_FORMS:
         raise UsageError("{!r} is not a form of pages. Forms: {}", form, ", ".join(PAGE_FORMS))
@@ -216,11 +216,11 @@ class _PageWriter(NamedTuple):
             created=self.created,
         )
         file = f"{stem}{self.form.suffix}"
-        (self.out / file).write_bytes(self.form.write(page))
+        _write(self.out / file, self.form.write(page))
         if self.dataset is not None:
             # Many programs ignore the EXIF orientation, and the coordinates are upright.
             data = upright_file(self.dataset.image_bytes(ref), name=ref.path)
-            (self.out / row.image).write_bytes(data)
+            _write(self.out / row.image, data)
         placed = [bool(line.outline) for line in lines]
         status = (
             "empty" if not placed
@@ -314,6 +314,17 @@ def _time(manifest: RunManifest) -> str:
     except ValueError:
         made = datetime.now(UTC)
     return made.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _write(path: Path, data: bytes) -> None:
+    # Not `write_atomic`: forcing each of many small files to disk takes longer than making it, and
+    # index.csv shows that all are there.
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise DataError(
+            "cannot be written: {}", error.strerror or error, file=path, hint="Choose another place"
+        ) from None
 
 
 def _csv_line(cells: Iterable[object]) -> bytes:
