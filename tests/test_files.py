@@ -19,6 +19,7 @@ from keju.files import (
 )
 from keju.files.toml_files import MOST_TOML
 from keju.running.item_list import read_item_ids
+from keju.runs import RunFolder
 from keju.texts import _, using
 
 
@@ -28,19 +29,22 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path):
     assert read_json(file, list[int]) == [1]
 
 
-@pytest.mark.parametrize("half", ["\\ud800", "\\uDC00", "\\ud800\\u0041", "\\\\\\ud800"])
-def test_half_a_character_is_named_with_its_place(tmp_path: Path, half: str):
-    file = tmp_path / "a.json"
-    file.write_text(f'["\\ud840\\udc00", "\\\\ud800", "{half}"]')
-    with pytest.raises(DataError, match=r"a\.json: half a character, .u[dD][8cC]00, at byte"):
-        read_json(file, list[str])
-
-
-def test_an_escaped_backslash_and_a_pair_are_no_half_characters(tmp_path: Path):
-    file = tmp_path / "a.json"
-    file.write_text(r'["\\ud800", "\ud840\udc00"')
-    with pytest.raises(DataError, match="not readable as JSON"):
-        read_json(file, list[str])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"\xff\xfe{\x00}\x00", b'{"keju": "\xff"}', b'{"keju": "\\ud800"}', b'{"a":' * 100_000,
+        b"[" * 100_000, b'{"models": {"m": NaN}}', b'{"format": 1e999}', b'{"keju": "1"} x',
+        b'{"keju": "\x1b[31m\n"}', b'{"format": "\\u001b[31m\\n"}', b"9" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_hostile_manifest_is_an_error_of_one_line_with_its_file(tmp_path: Path, data: bytes):
+    (tmp_path / "run.json").write_bytes(data)
+    with pytest.raises(DataError) as caught:
+        RunFolder.open(tmp_path)
+    for language in ("en", "zh"):
+        line = caught.value.render(language)
+        assert line.isprintable()
+        assert line.startswith(f"{tmp_path / 'run.json'}: ")
 
 
 def test_a_folder_is_no_json(tmp_path: Path):

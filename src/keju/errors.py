@@ -130,6 +130,10 @@ class KejuError(Exception, Translatable):
         hint: how to correct it, a sentence without a full stop, instead of the hint of the text.
     """
 
+    file: str | None = None
+    item: str | None = None
+    """The place of the problem; only a `DataError` has one."""
+
     def __init__(self, template: str, *values: object, hint: str | None = None) -> None:
         self.message = Text(template, values) if values else template
         self._hint = hint
@@ -153,15 +157,17 @@ class KejuError(Exception, Translatable):
 
     def render(self, chosen: str) -> str:
         """The line in a language, ``en`` or ``zh``; a text without translation is the same."""
-        line = " ".join(shortened(self._line(chosen), LONGEST).split())
+        place = "".join(f"{part}: " for part in (self.file, self.item) if part)
+        line, hint = f"{place}{translator(chosen)(self.message)}", self.render_hint(chosen)
+        if hint:
+            between = _SENTENCE[chosen]
+            line += f"{between[1:] if line.endswith(_ENDS) else between}{hint}"
+        line = " ".join(shortened(line, LONGEST).split())
         return shortened(printable(line, glyphs=True), LONGEST - 1)
 
     def render_hint(self, chosen: str) -> str:
         """The hint in a language, or ""."""
         return translator(chosen)(self.hint) if self.hint else ""
-
-    def _line(self, chosen: str) -> str:
-        return _with_hint(translator(chosen)(self.message), self.render_hint(chosen), chosen)
 
 
 class UsageError(KejuError):
@@ -195,11 +201,6 @@ class DataError(KejuError):
     def problem(self) -> str:
         """The problem, without place and hint."""
         return recognised(self.message)
-
-    def _line(self, chosen: str) -> str:
-        place = "".join(f"{part}: " for part in (self.file, self.item) if part)
-        problem = translator(chosen)(self.message)
-        return _with_hint(f"{place}{problem}", self.render_hint(chosen), chosen)
 
 
 class ProblemsError(DataError):
@@ -271,10 +272,3 @@ def _words_of(error: BaseException) -> str:
     if lines and lines[0].startswith("Traceback ("):
         lines = lines[-1:]
     return " ".join(" ".join(lines).split())
-
-
-def _with_hint(text: str, hint: str, chosen: str) -> str:
-    if not hint:
-        return text
-    ends, between = text.endswith(_ENDS), _SENTENCE[chosen]
-    return f"{text}{between[1:] if ends else between}{hint}"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import re
+import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -16,16 +20,16 @@ from typer.testing import CliRunner
 
 from keju.cli.app import app
 from keju.datasets.mini import path as mini
-from keju.datasets.page_names import PageOf, page_stems
+from keju.datasets.page_names import page_stems
 from keju.datasets.readers.pages.alto import read_alto
 from keju.datasets.readers.pages.page_items import PageSettings
 from keju.datasets.readers.pages.page_xml import READER, read_page
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.interop.page_exports import LARGEST, export_pages
 from keju.items import ImageRef, Line
 from keju.running import Selection, run
-from keju.runs import RunFolder
+from keju.runs import RunFolder, record_list
 from keju.scoring import score_run
 from tests.support.exported_pages import SIZE, column, item, made_run, response, valid
 from tests.support.turned import MARK, marked, stored
@@ -210,11 +214,11 @@ def test_copies_of_images_fit_the_coordinates_without_exif(form, orientation, tm
     ],
 )
 def test_all_pages_are_named_by_one_rule(sources, names):
-    pages = [
-        PageOf(item(str(number), metadata={"file": source} if source else {}), 1, 1)
+    items = [
+        item(str(number), metadata={"file": source} if source else {})
         for number, source in enumerate(sources)
     ]
-    assert page_stems(pages) == names
+    assert list(page_stems(items)) == names
 
 
 # Directions, regions, engine
@@ -358,6 +362,25 @@ def test_every_image_is_listed_with_what_became_of_it(tmp_path):
     assert [len(list(each.iter("{*}TextLine"))) for each in some.iter("{*}TextRegion")] == [1, 0]
 
 
+def test_a_long_run_is_exported_in_its_order_without_all_items_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(record_list, "MOST_IN_MEMORY", 10)
+    count, long = 600, "天" * 10_000
+    items = [replace(item(f"p{at:03}"), answer=f"{long}{at}") for at in range(count)]
+    said = [response(f"p{at:03}", f"第{at}頁") for at in reversed(range(count)) if at % 7]
+    run = made_run(tmp_path / "run", items, said)
+    del items
+    tracemalloc.start()
+    rows = exported(run, "txt", tmp_path / "out")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [row["item"] for row in rows.values()] == [f"p{at:03}" for at in range(count)]
+    for at, row in enumerate(rows.values()):
+        assert row["status"] == ("text-only" if at % 7 else "missing")
+        if at % 7:
+            assert (tmp_path / "out" / row["file"]).read_text("utf-8") == f"第{at}頁\n"
+    assert peak < 8_000_000 < count * sys.getsizeof(long)
+
+
 # Hostile responses
 
 
@@ -483,6 +506,18 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
     with pytest.raises(UsageError, match="not an empty directory"):
         export_pages(run, "txt", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+def test_a_full_disk_is_named_with_the_file_and_leaves_no_index(tmp_path, monkeypatch):
+    run = made_run(tmp_path / "run", [item("p")], [response("p", "天")])
+
+    def full(path: Path, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(DataError, match=r"p\.txt: cannot be written: No space left"):
+        export_pages(run, "txt", tmp_path / "out")
+    assert not (tmp_path / "out" / "index.csv").exists()
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -61,6 +61,20 @@ def test_the_second_upload_adds_only_what_is_new(made: Path, address: str, tmp_p
     assert back[responses_file(made).relative_to(made).as_posix()].endswith(b'\n{"more": 1}\n')
 
 
+def test_earlier_uploads_are_found_by_one_list(made: Path, address: str, monkeypatch):
+    for number in range(3):
+        (made / "note.txt").write_text(str(number))
+        assert upload_run(made, address).number == number
+    lists = list[str]()
+    listed = ObjectFolder.list
+    monkeypatch.setattr(ObjectFolder, "find", None)
+    monkeypatch.setattr(
+        ObjectFolder, "list", lambda *given: (lists.append("list"), listed(*given))[1]
+    )
+    assert upload_run(made, address).number == 2
+    assert lists == ["list"]
+
+
 def test_a_file_that_changed_is_uploaded_again(made: Path, address: str, tmp_path: Path):
     upload_run(made, address)
     responses_file(made).write_bytes(b'{"other": 1}\n')
@@ -96,7 +110,7 @@ def test_a_damaged_part_or_index_is_a_data_error(made: Path, address: str, tmp_p
         download_run(address, tmp_path / "back")
     assert caught.value.template == "the content differs from the content that was uploaded"
     assert not (tmp_path / "back" / "run.json").exists()
-    for name in ("../run.json", "/etc/x", "a/../../b"):
+    for name in ("../run.json", "/etc/x", "a/../../b", "", "a//b", "a/.", "C:x", "a\\b", "a\0"):
         wrong = index | {"files": index["files"] | {name: []}}
         folder.write("index-00000.json", msgspec.json.encode(wrong))
         with pytest.raises(DataError) as caught:

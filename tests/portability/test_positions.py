@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
 
 from keju.errors import DataError
-from keju.files import create_private, open_append, read_at, replace_file, write_atomic
+from keju.files import read_at, replace_file, write_atomic
 from keju.runs import RecordList
 
 
@@ -44,23 +43,6 @@ def test_a_long_list_is_the_same_while_it_grows() -> None:
         found.append(number)
         assert found[number // 2] == number // 2
     assert list(found) == list(range(200))
-
-
-def test_bytes_are_appended_and_kept(tmp_path: Path) -> None:
-    for data in (b"a\n", b"b\r\n"):
-        file = open_append(tmp_path / "f", 0o644)
-        os.write(file, data)
-        os.close(file)
-    assert (tmp_path / "f").read_bytes() == b"a\nb\r\n"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has other rights")
-def test_a_private_file_is_made_once_and_is_its_owners(tmp_path: Path) -> None:
-    create_private(tmp_path / "f")
-    (tmp_path / "f").write_bytes(b"x")
-    create_private(tmp_path / "f")
-    assert (tmp_path / "f").read_bytes() == b"x"
-    assert stat.S_IMODE((tmp_path / "f").stat().st_mode) == 0o600
 
 
 def _replacing(monkeypatch: pytest.MonkeyPatch, error: OSError, times: int) -> list[str]:

@@ -1,5 +1,9 @@
 """Long lists of records are on disk, and read the same as in memory."""
 
+import io
+import tempfile
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
@@ -64,3 +68,14 @@ def test_items_are_found_by_task_and_id(monkeypatch, most):
     assert stored.item_of(record) == items[7]
     assert stored.item_of(replace(record, task="t0")) is None
     assert stored.item_of(replace(record, item="i99")) is None
+
+
+def test_a_write_of_a_part_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Short(io.FileIO):
+        def write(self, data: bytearray) -> int:
+            return super().write(data[:7])
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda buffering: Short(tmp_path / "f", "w+"))
+    found = RecordList(str, map(str, range(100)), most=0)
+    assert list(found) == list(map(str, range(100)))
+    assert found[50] == "50"

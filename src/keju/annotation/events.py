@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import msgspec
 
 from keju.errors import DataError
-from keju.files import create_private
 from keju.texts import _
 
 FORMAT = 0x6B656A31
@@ -101,7 +100,7 @@ class EventLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             # It contains the token and what people wrote, so other users of the machine may not
             # read it.
-            create_private(path)
+            path.touch(0o600)
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
         except (OSError, sqlite3.OperationalError) as error:

@@ -1,8 +1,8 @@
-"""File functions: atomic writes, hashes, locks, crash-safe JSON lines, JSON and TOML."""
+"""File functions: atomic writes, hashes, locks, JSON lines, JSON and TOML."""
 
 from __future__ import annotations
 
-from keju.files.atomic import copy_atomic, replace_file, write_atomic
+from keju.files.atomic import replace_file, write_atomic
 from keju.files.hashes import sha256_bytes, sha256_file
 from keju.files.json_files import (
     bounded_bytes,
@@ -11,12 +11,11 @@ from keju.files.json_files import (
     read_json,
     read_jsonl,
     read_jsonl_lines,
-    repair_torn_line,
     write_json,
 )
 from keju.files.locks import locked_file
 from keju.files.names import FORMULA, cell_text, is_reserved, relative_path, slug
-from keju.files.positions import create_private, open_append, read_at
+from keju.files.positions import read_at
 from keju.files.toml_files import (
     parse_toml,
     read_toml,
@@ -29,13 +28,10 @@ __all__ = [
     "FORMULA",
     "bounded_bytes",
     "cell_text",
-    "copy_atomic",
-    "create_private",
     "decode_json",
     "encode_stored",
     "is_reserved",
     "locked_file",
-    "open_append",
     "parse_toml",
     "read_at",
     "read_json",
@@ -43,7 +39,6 @@ __all__ = [
     "read_jsonl_lines",
     "read_toml",
     "relative_path",
-    "repair_torn_line",
     "replace_file",
     "sha256_bytes",
     "sha256_file",

@@ -7,14 +7,10 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 
 from keju.errors import DataError
 from keju.local_paths import check_local
-
-_BLOCK = 1 << 20
-"""Bytes of a file that are in memory while it is copied."""
 
 _BUSY = frozenset({5, 32})
 """Errors of Windows while another program has the file open (access denied, sharing violation)."""
@@ -33,50 +29,29 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         DataError: the path is a directory, a device or a pipe, or the file cannot be written.
     """
     check_local(path)
+    data = data.encode() if isinstance(data, str) else data
+    unfinished: Path | None = None
     try:
-        _write_atomic(path, data)
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EEXIST, "the path exists and is not a file")  # noqa: TRY301
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        unfinished = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            for piece in [data] if isinstance(data, bytes) else data:
+                stream.write(piece)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.umask(mask := os.umask(0))
+        unfinished.chmod(0o666 & ~mask)
+        replace_file(unfinished, path)
     except OSError as error:
         raise DataError(
             "cannot be written: {}", error.strerror or error, file=path, hint="Choose another place"
         ) from None
-
-
-def copy_atomic(source: Path, path: Path) -> None:
-    """Copy a whole file as `write_atomic` writes one.
-
-    Raises:
-        UsageError: as `write_atomic`.
-        DataError: as `write_atomic`.
-    """
-    with source.open("rb") as stream:
-        write_atomic(path, iter(partial(stream.read, _BLOCK), b""))
-
-
-def _write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
-    if path.exists() and not path.is_file():
-        raise OSError(errno.EEXIST, "the path exists and is not a file")
-    if isinstance(data, str | bytes):
-        data = [data.encode() if isinstance(data, str) else data]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    unfinished = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            for piece in data:
-                stream.write(piece)
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.chmod(0o666 & ~_umask())
-        replace_file(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    finally:
+        if unfinished is not None:
+            unfinished.unlink(missing_ok=True)
 
 
 def replace_file(unfinished: Path, path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,13 +17,8 @@ from keju.texts import _, in_english
 
 T = TypeVar("T")
 
-_CHUNK = 1 << 20
-_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
-"""A JSON escape, a surrogate pair as one; the group is a lone surrogate."""
-
 MOST_JSON = 512 << 20
 """Default maximum size of a JSON file in bytes."""
-
 
 _NUMBERS = re.compile(rb'"(?:[^"\\]|\\.)*+"|NaN|-?Infinity', re.DOTALL)
 """Texts of a JSON file, and the numbers of Python's json that JSON does not have."""
@@ -77,15 +71,6 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     try:
         return msgspec.json.decode(data, type=shape)
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
-        lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
-        if lone:
-            raise DataError(
-                "half a character, {}, at byte {}",
-                lone[0].decode("ascii", "replace"),
-                lone.start(),
-                file=path,
-                hint="Replace it by \\ufffd",
-            ) from None
         if isinstance(error, msgspec.ValidationError):
             raise DataError(
                 "the JSON does not have the expected structure: {}", error, file=path
@@ -154,26 +139,6 @@ def read_jsonl_lines(
                     hint="Delete that line to continue without it",
                 ) from None
             yield record, line
-
-
-def repair_torn_line(path: Path) -> int:
-    """Cut an unfinished last line off a JSON-lines file; returns the number of bytes cut."""
-    if not path.exists():
-        return 0
-    with path.open("rb+") as stream:
-        size = stream.seek(0, os.SEEK_END)
-        end = size
-        while end > 0:
-            start = max(0, end - _CHUNK)
-            stream.seek(start)
-            newline = stream.read(end - start).rfind(b"\n")
-            if newline >= 0:
-                end = start + newline + 1
-                break
-            end = start
-        if end < size:
-            stream.truncate(end)
-        return size - end
 
 
 def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:

@@ -61,26 +61,13 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = 
 
 
 def shipped_toml(package: str, name: str, shape: type[T]) -> T:
-    """Read a TOML file that a package such as ``keju.models`` contains, by its path with ``/``.
-
-    Raises:
-        DataError: the file is not TOML or does not have the shape.
-    """
-    file = resources.files(package).joinpath(*name.split("/"))
-    return shipped_file(file, shape, f"{package}: {name}")
+    """Read a TOML file that a package such as ``keju.models`` contains, by its path with ``/``."""
+    return shipped_file(resources.files(package).joinpath(*name.split("/")), shape)
 
 
-def shipped_file(file: Traversable, shape: type[T], place: str = "") -> T:
-    """Read a TOML file of keju as `shape`; `place` is its name in errors.
-
-    Raises:
-        DataError: the file is not TOML or does not have the shape.
-    """
-    try:
-        return msgspec.convert(tomllib.loads(file.read_text("utf-8")), type=shape)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        where = place or str(file)
-        raise DataError("not valid: {}", error, file=where) from None
+def shipped_file(file: Traversable, shape: type[T]) -> T:
+    """Read a TOML file of keju as `shape`."""
+    return msgspec.toml.decode(file.read_bytes(), type=shape)
 
 
 def toml_text(path: Path, problem: str) -> str:

@@ -7,11 +7,10 @@ environment (``AWS_ACCESS_KEY_ID``, ``GOOGLE_APPLICATION_CREDENTIALS`` …), nev
 a file of keju. `FileCache` keeps fetched files in a bounded folder that several processes share.
 """
 
-from keju.object_stores.address import Address, is_address, parse_address
+from keju.object_stores.address import STORES, Address, is_address, parse_address
 from keju.object_stores.cache import FileCache, cache_folder
 from keju.object_stores.folder import ObjectFolder
 from keju.object_stores.staging import stage_output, upload_folder
-from keju.object_stores.stores import STORES
 
 __all__ = [
     "STORES",

@@ -1,13 +1,72 @@
-"""`Address`: the scheme, bucket and prefix of an address such as ``s3://BUCKET/PREFIX``."""
+"""`Address`: an address such as ``s3://BUCKET/PREFIX``; `STORES`, the stores that it can name."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import UsageError
-from keju.object_stores.stores import STORES, Store
+
+
+class Store(NamedTuple):
+    """How obstore opens a store, and the environment variables that it reads."""
+
+    name: str
+    """obstore's class."""
+    prefix: str
+    """The beginning of the names of its variables."""
+    credentials: re.Pattern[str]
+    """One of these variables must be set. Otherwise obstore would ask a server of the cloud."""
+    usual: str
+    """The variables that users set most often, for errors."""
+    endpoint: str
+    """The variable with the address of a server, for errors."""
+    role: str
+    """The setting for a cloud machine with a role, for errors."""
+
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """The names and values of its variables in the environment, sorted by name."""
+        return tuple(sorted(pair for pair in os.environ.items() if pair[0].startswith(self.prefix)))
+
+
+STORES = {
+    "s3": Store(
+        "S3Store",
+        "AWS_",
+        re.compile(
+            "AWS_(ACCESS_KEY_ID|WEB_IDENTITY_TOKEN_FILE|CONTAINER_CREDENTIALS_(FULL|RELATIVE)_URI"
+            "|METADATA_ENDPOINT|SKIP_SIGNATURE)"
+        ),
+        "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL",
+        "AWS_ENDPOINT_URL",
+        "AWS_METADATA_ENDPOINT=http://169.254.169.254",
+    ),
+    "gs": Store(
+        "GCSStore",
+        "GOOGLE_",
+        re.compile(
+            "GOOGLE_(APPLICATION_CREDENTIALS|SERVICE_ACCOUNT(_PATH|_KEY)?|BEARER_TOKEN"
+            "|SKIP_SIGNATURE)|GCE_METADATA_HOST"
+        ),
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "GOOGLE_BASE_URL",
+        "GCE_METADATA_HOST=metadata.google.internal",
+    ),
+    "az": Store(
+        "AzureStore",
+        "AZURE_",
+        re.compile(
+            "AZURE_(STORAGE_(ACCOUNT_KEY|ACCESS_KEY|MASTER_KEY|SAS_KEY|SAS_TOKEN|TOKEN|CLIENT_ID"
+            "|USE_EMULATOR)|CLIENT_ID|USE_AZURE_CLI|CREDENTIAL_TYPE|SKIP_SIGNATURE)"
+        ),
+        "AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
+        "AZURE_STORAGE_ENDPOINT",
+        "AZURE_CREDENTIAL_TYPE=managed_identity",
+    ),
+}
+"""The stores, by scheme. Another store of obstore needs only an entry here."""
 
 # `Path` converts two slashes to one.
 _SCHEME = re.compile(rf"({'|'.join(STORES)}):/{{1,2}}(?=[^/]|$)", re.IGNORECASE)
@@ -55,18 +114,15 @@ def parse_address(path: Path | str) -> Address:
             "this is not an address of an object store. Use s3://BUCKET/PREFIX, "
             "gs://BUCKET/PREFIX or az://CONTAINER/PREFIX"
         )
-    scheme = found[1].lower()
     bucket, _, prefix = str(path)[found.end() :].partition("/")
-    prefix = prefix.strip("/")
+    address = Address(found[1].lower(), bucket, prefix.strip("/"))
     if "@" in bucket:
         raise UsageError(
             "the {0}:// address contains an @, which may be part of a name or a password. Use "
             "{0}://BUCKET/PREFIX, and set the credentials in the environment",
-            scheme,
+            address.scheme,
         )
-    parts = prefix.split("/")
-    address = Address(scheme, bucket, prefix)
-    if not _BUCKET.fullmatch(bucket) or any(part in {"", ".", ".."} for part in parts):
+    if not _BUCKET.fullmatch(bucket) or {"", ".", ".."} & {*address.prefix.split("/")}:
         raise UsageError(
             "{}: not a valid address. Use s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or "
             "az://CONTAINER/PREFIX. The name of a bucket has 3 to 63 characters: lowercase "

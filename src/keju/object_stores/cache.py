@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -91,20 +91,14 @@ class FileCache:
         Only one process does this at a time. A removed file stays readable for its readers.
         """
         with contextlib.suppress(Timeout), FileLock(self.folder / ".lock", timeout=0):
-            found = sorted(self._files())
-            total = sum(size for _, size, _ in found)
-            if total <= self.limit:
-                return
-            for _, size, path in found:
-                if total <= self.limit * _SHARE_KEPT:
-                    return
-                if path != newest:
+            files: list[tuple[float, int, Path]] = []
+            for path in (self.folder / "objects").glob("*/*"):
+                with contextlib.suppress(OSError):
+                    about = path.stat()
+                    files.append((about.st_mtime, about.st_size, path))
+            total = sum(size for _, size, _ in files)
+            bound = self.limit if total <= self.limit else self.limit * _SHARE_KEPT
+            for _, size, path in sorted(files):
+                if total > bound and path != newest:
                     path.unlink(missing_ok=True)
                     total -= size
-
-    def _files(self) -> Iterator[tuple[float, int, Path]]:
-        for folder, _, names in os.walk(self.folder / "objects"):
-            for name in names:
-                with contextlib.suppress(OSError):
-                    about = (Path(folder) / name).stat()
-                    yield about.st_mtime, about.st_size, Path(folder) / name

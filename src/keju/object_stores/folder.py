@@ -22,12 +22,15 @@ MAX_RETRIES = 5
 _CHUNK = 4 << 20
 _READ = 1 << 16
 _STATUS = re.compile(r"status(?: code)?:? ([1-5][0-9]{2})")
-_NO_BUCKET = re.compile("NoSuchBucket|ContainerNotFound")
 # Words of obstore's errors that never contain a value.
 _WORDS = re.compile(
     "(?<=HTTP error: )[a-z ]+|Account must be specified|Invalid Access Key"
     "|Unable to (?:open|decode) service account file|Azure Cli not installed"
 )
+
+
+class MissingObjectError(DataError):
+    """An object does not exist."""
 
 
 class StoredObject(NamedTuple):
@@ -41,23 +44,33 @@ class StoredObject(NamedTuple):
 class ObjectFolder:
     """The objects below an address. Creating an instance sends no request; it is thread-safe.
 
+    All methods raise `DataError` if the store answers with an error, and `MissingObjectError` if
+    the object does not exist. Errors never contain credentials.
+
     Raises:
         UsageError: obstore is not installed, or the environment's settings are not valid.
     """
 
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._obstore = _load()
-        _check_environment(address)
-        insecure = any(
-            os.environ.get(name, "").startswith("http://") for name in address.store.endpoints
-        )
         try:
-            from obstore import store  # noqa: PLC0415 - of an extra
-
-            self._store = getattr(store, address.store.name)(
+            import obstore.exceptions  # noqa: PLC0415 - of an extra
+            import obstore.store  # noqa: PLC0415
+        except ImportError:
+            raise UsageError(
+                "addresses of object stores need the package obstore. Install it with: pip install "
+                '"keju[object-stores]"'
+            ) from None
+        self._obstore: Any = obstore
+        _check_environment(address)
+        settings = address.store.settings()
+        try:
+            self._store = getattr(obstore.store, address.store.name)(
                 address.bucket,
-                client_options={"allow_http": insecure, "timeout": "120s"},
+                client_options={
+                    "allow_http": any(value.startswith("http://") for name, value in settings),
+                    "timeout": "120s",
+                },
                 retry_config={
                     "max_retries": MAX_RETRIES,
                     "retry_timeout": timedelta(seconds=60),
@@ -70,45 +83,32 @@ class ObjectFolder:
         return str(self.address)
 
     def read(self, name: str) -> bytes:
-        """The content of an object.
-
-        Raises:
-            DataError: it does not exist, or the store answers with an error.
-        """
+        """The content of an object."""
         with self._reporting(name):
             return bytes(self._obstore.get(self._store, self.address.key(name)).bytes())
 
     def find(self, name: str) -> StoredObject | None:
-        """An object's size and ETag; None if it does not exist.
-
-        Raises:
-            DataError: the store answers with an error.
-        """
-        try:
-            with self._reporting(name):
-                about = self._obstore.head(self._store, self.address.key(name))
-        except MissingObjectError:
-            return None
-        return StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
+        """An object's size and ETag; None if it does not exist."""
+        with suppress(MissingObjectError), self._reporting(name):
+            return self._stored(self._obstore.head(self._store, self.address.key(name)))
+        return None
 
     def list(self, within: str = "") -> Iterator[StoredObject]:
-        """The objects whose name begins with ``within/``, or all, sorted by name.
-
-        Raises:
-            DataError: the store answers with an error.
-        """
-        prefix = self.address.key(within) if within else self.address.prefix
+        """The objects whose name begins with ``within/``, or all, sorted by name."""
+        prefix = self.address.key(within).rstrip("/")
         with self._reporting(within):
             for several in self._obstore.list(self._store, prefix=f"{prefix}/"):
-                for about in several:
-                    name = str(about["path"]).removeprefix(f"{self.address.prefix}/")
-                    yield StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
+                yield from map(self._stored, several)
+
+    def _stored(self, about: dict[str, Any]) -> StoredObject:
+        name = str(about["path"]).removeprefix(f"{self.address.prefix}/")
+        return StoredObject(name, int(about["size"]), str(about["e_tag"] or ""))
 
     def download(self, name: str, target: Path) -> None:
         """Copy an object into a file; the file does not exist until it is complete.
 
         Raises:
-            DataError: it does not exist, the store answers with an error, or the disk is full.
+            DataError: also if the disk is full.
         """
 
         def pieces() -> Iterator[bytes]:
@@ -119,32 +119,20 @@ class ObjectFolder:
         write_atomic(target, pieces())
 
     def open(self, name: str) -> io.BufferedReader:
-        """An object as a file for random reading; only the ranges that are read are fetched.
-
-        Raises:
-            DataError: it does not exist, or the store answers with an error.
-        """
+        """An object as a file for random reading; only the ranges that are read are fetched."""
         found = self.find(name)
         if found is None:
             raise MissingObjectError("the object does not exist", file=f"{self}/{name}")
-        return io.BufferedReader(_ObjectFile(self, name, found.size), buffer_size=_READ)
+        return io.BufferedReader(_ObjectFile(self, found), buffer_size=_READ)
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
-        """Some bytes of an object.
-
-        Raises:
-            DataError: it does not exist, or the store answers with an error.
-        """
+        """Some bytes of an object."""
         with self._reporting(name):
             key = self.address.key(name)
             return bytes(self._obstore.get_range(self._store, key, start=start, length=length))
 
     def write(self, name: str, content: Path | bytes) -> None:
-        """Write an object, and replace an object of the same name.
-
-        Raises:
-            DataError: the store answers with an error.
-        """
+        """Write an object, and replace an object of the same name."""
         with self._reporting(name):
             self._obstore.put(self._store, self.address.key(name), content, max_concurrency=2)
 
@@ -153,83 +141,69 @@ class ObjectFolder:
 
         Returns:
             Whether it was written.
-
-        Raises:
-            DataError: the store answers with an error.
         """
-        from obstore.exceptions import (  # noqa: PLC0415 - of an extra
-            AlreadyExistsError,
-            PreconditionError,
-        )
-
+        known = self._obstore.exceptions
         with self._reporting(name):
             try:
                 self._obstore.put(
                     self._store, self.address.key(name), content, mode="create", use_multipart=False
                 )
-            except (AlreadyExistsError, PreconditionError):
+            except (known.AlreadyExistsError, known.PreconditionError):
                 return False
         return True
 
     def delete(self, name: str) -> None:
-        """Delete an object, if it exists.
-
-        Raises:
-            DataError: the store answers with an error.
-        """
+        """Delete an object, if it exists."""
         with suppress(MissingObjectError), self._reporting(name):
             self._obstore.delete(self._store, self.address.key(name))
 
     @contextmanager
     def _reporting(self, name: str) -> Iterator[None]:
         """Report an error of the store without its text, which may repeat keys and signatures."""
-        from obstore.exceptions import BaseError  # noqa: PLC0415 - of an extra
-
-        place = f"{self.address}/{name}".rstrip("/")
         try:
             yield
-        except (BaseError, OSError) as error:
-            raise self._data_error(error, place) from None
+        except (self._obstore.exceptions.BaseError, OSError) as error:
+            raise self._data_error(error, f"{self}/{name}".rstrip("/")) from None
 
     def _data_error(self, error: Exception, place: str) -> DataError:
-        from obstore.exceptions import NotFoundError  # noqa: PLC0415 - of an extra
-
-        if _NO_BUCKET.search(str(error)):
+        text, store = str(error), self.address.store
+        if "NoSuchBucket" in text or "ContainerNotFound" in text:
             return DataError(
                 "the bucket or container {} does not exist",
                 self.address.bucket,
                 file=place,
                 hint="Check the address, or create the bucket first",
             )
-        if isinstance(error, NotFoundError | FileNotFoundError):
+        if isinstance(error, self._obstore.exceptions.NotFoundError | FileNotFoundError):
             return MissingObjectError("the object does not exist", file=place)
-        store = self.address.store
-        if _STATUS.search(str(error)):
-            text = _(
+        if _STATUS.search(text):
+            return DataError(
                 "the object store refused the request ({})",
                 _reason(error),
+                file=place,
                 hint=_("Check the bucket, and {} in the environment", store.usual),
             )
-        else:
-            text = _(
-                "the object store did not answer ({})",
-                _reason(error),
-                hint=_(
-                    "Check the network. If the store has an address of its own, check {} in the "
-                    "environment",
-                    ", ".join(store.endpoints)
-                )
-            )  # fmt: skip
-        return DataError(text, file=place)
+        return DataError(
+            "the object store did not answer ({})",
+            _reason(error),
+            file=place,
+            hint=_(
+                "Check the network. If the store has an address of its own, check {} in the "
+                "environment",
+                store.endpoint,
+            ),
+        )
 
 
 class _ObjectFile(io.RawIOBase):
-    """An object as a raw file."""
+    """An object as a raw file.
 
-    def __init__(self, folder: ObjectFolder, name: str, size: int) -> None:
+    obstore's own reader fetches a large range in pieces of its buffer, one request after another.
+    """
+
+    def __init__(self, folder: ObjectFolder, about: StoredObject) -> None:
         self._folder = folder
-        self._name = name
-        self._size = size
+        self._about = about
         self._at = 0
 
     def readable(self) -> bool:
@@ -239,32 +213,17 @@ class _ObjectFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._about.size}[whence]
         self._at = max(0, base + offset)
         return self._at
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - any buffer of bytes
-        length = min(len(buffer), self._size - self._at)
+        length = min(len(buffer), self._about.size - self._at)
         if length <= 0:
             return 0
-        buffer[:length] = self._folder.read_range(self._name, self._at, length)
+        buffer[:length] = self._folder.read_range(self._about.name, self._at, length)
         self._at += length
         return length
-
-
-class MissingObjectError(DataError):
-    """An object does not exist."""
-
-
-def _load() -> Any:  # noqa: ANN401 - a module
-    try:
-        import obstore  # noqa: PLC0415 - of an extra
-    except ImportError:
-        raise UsageError(
-            "addresses of object stores need the package obstore. Install it with: pip install "
-            '"keju[object-stores]"'
-        ) from None
-    return obstore
 
 
 def _check_environment(address: Address) -> None:
@@ -273,15 +232,15 @@ def _check_environment(address: Address) -> None:
     Without credentials, obstore would wait for the metadata server of a cloud.
     """
     store = address.store
-    if not any(os.environ.get(name) for name in store.credentials):
+    if not any(os.environ[name] for name in os.environ if store.credentials.fullmatch(name)):
         raise UsageError(
             "{}:// addresses need credentials in the environment. Set {}. For a public bucket, "
             "set {} instead; on a cloud machine with a role, {}",
             address.scheme,
             store.usual,
-            store.public,
-            store.role
-        )  # fmt: skip
+            f"{store.prefix}SKIP_SIGNATURE=true",
+            store.role,
+        )
     for name, value in store.settings():
         # A key file as JSON has line breaks.
         if not value.isprintable() and not value.startswith("{"):
@@ -289,11 +248,10 @@ def _check_environment(address: Address) -> None:
 
 
 def _not_configured(address: Address, reason: str) -> UsageError:
-    variables = address.store.usual
     return UsageError(
         "the settings of the object store in the environment are not valid ({}). Check {}",
         reason,
-        variables,
+        address.store.usual,
     )
 
 

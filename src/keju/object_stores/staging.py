@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -59,33 +58,31 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
         DataError: the store answers with an error.
     """
     _check_empty(folder)
-    if not folder.create(UNFINISHED, secrets.token_hex(16).encode()):
-        raise UsageError(
-            "{}: another process is writing there, or a process was interrupted. Use another "
-            "address, or delete the objects there if no process is writing",
-            folder,
-        )
-    files = {
-        path.relative_to(local).as_posix(): path
-        for path in sorted(local.rglob("*"))
-        if path.is_file() and path.name != UNFINISHED
-    }
-    final = files.pop(last)
+    if not folder.create(UNFINISHED, b""):
+        raise _occupied(folder, UNFINISHED)
     with ThreadPoolExecutor(_THREADS) as pool:
-        for done in [pool.submit(folder.write, name, path) for name, path in files.items()]:
-            done.result()
-    if not folder.create(last, final.read_bytes()):
-        raise UsageError("{}: objects already exist there. Use another address", folder)
+        uploads = [
+            pool.submit(folder.write, path.relative_to(local).as_posix(), path)
+            for path in sorted(local.rglob("*"))
+            if path.is_file() and path != local / last
+        ]
+        for upload in uploads:
+            upload.result()
+    if not folder.create(last, (local / last).read_bytes()):
+        raise _occupied(folder, last)
     folder.delete(UNFINISHED)
 
 
 def _check_empty(folder: ObjectFolder) -> None:
-    found = next(folder.list(), None)
-    if found and found.name == UNFINISHED:
-        raise UsageError(
+    if found := next(folder.list(), None):
+        raise _occupied(folder, found.name)
+
+
+def _occupied(folder: ObjectFolder, name: str) -> UsageError:
+    if name == UNFINISHED:
+        return UsageError(
             "{}: another process is writing there, or a process was interrupted. Use another "
             "address, or delete the objects there if no process is writing",
             folder,
         )
-    if found:
-        raise UsageError("{}: objects already exist there. Use another address", folder)
+    return UsageError("{}: objects already exist there. Use another address", folder)

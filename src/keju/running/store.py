@@ -15,6 +15,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -26,10 +27,8 @@ from keju.errors import DataError
 from keju.files import (
     encode_stored,
     locked_file,
-    open_append,
     read_jsonl,
     read_jsonl_lines,
-    repair_torn_line,
     write_atomic,
 )
 from keju.items import Failure, Record, Response, Status
@@ -37,7 +36,8 @@ from keju.running.key import Slot
 from keju.runs import RunFolder
 from keju.texts import _
 
-_MODE = 0o644
+_CHUNK = 1 << 20
+"""Bytes that are read at a time in search of the last line."""
 
 
 class Head(NamedTuple):
@@ -80,7 +80,7 @@ class ResponseStore:
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self._files: dict[tuple[str, str | None], int] = {}
+        self._files: dict[tuple[str, str | None], FileIO] = {}
         """The open files of responses, by model and task, and of transcriptions, by model."""
         self._lock: FileLock | None = None
 
@@ -111,8 +111,8 @@ class ResponseStore:
         files, self._files = self._files, {}
         try:
             for file in files.values():
-                os.fsync(file)
-                os.close(file)
+                os.fsync(file.fileno())
+                file.close()
         finally:
             if self._lock is not None:
                 self._lock.release()
@@ -164,7 +164,7 @@ class ResponseStore:
                 old one or the new one.
         """
         for place in [place for place in self._files if place[0] == model]:
-            os.close(self._files.pop(place))
+            self._files.pop(place).close()
         for path in self._paths(model, readings=readings):
             stored = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in stored if not drops(head.slot)))
@@ -199,10 +199,10 @@ class ResponseStore:
         try:
             # One write, unless the system takes only a part: then the next one says why.
             while written < len(line):
-                written += os.write(file, line[written:])
+                written += os.write(file.fileno(), line[written:])
         except OSError as error:
             if written:
-                os.ftruncate(file, os.fstat(file).st_size - written)
+                file.truncate(os.fstat(file.fileno()).st_size - written)
             raise DataError(
                 "a response could not be written: {}",
                 error.strerror,
@@ -215,27 +215,31 @@ class ResponseStore:
         folder = self.folder
         return folder.readings_path(model) if task is None else folder.responses_path(model, task)
 
-    def _opened(self, model: str, task: str | None) -> int:
+    def _opened(self, model: str, task: str | None) -> FileIO:
         path = self._path(model, task)
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._files[model, task] = open_append(path, _MODE)
+        file = self._files[model, task] = path.open("ab", buffering=0)
         return file
 
 
 def _complete_last_line(path: Path) -> None:
     """Complete the last line: a missing newline is added, a partial response is cut."""
-    with path.open("rb") as stream:
+    with path.open("rb+") as stream:
+        size = start = stream.seek(0, os.SEEK_END)
         last = b""
-        for line in stream:
-            last = line
-    if not last or last.endswith(b"\n"):
-        return
-    try:
-        msgspec.json.decode(last, type=Response)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        repair_torn_line(path)
-    else:
-        with path.open("ab") as stream:
+        while start and b"\n" not in last:
+            end, start = start, max(0, start - _CHUNK)
+            stream.seek(start)
+            last = stream.read(end - start) + last
+        last = last.rpartition(b"\n")[2]
+        if not last:
+            return
+        try:
+            msgspec.json.decode(last, type=Response)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            stream.truncate(size - len(last))
+        else:
+            stream.seek(size)
             stream.write(b"\n")
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,7 +25,14 @@ from keju.datasets.table import copy_ordered_items, iter_ids, iter_items, read_i
 from keju.definitions import register_definition
 from keju.definitions.wordings import register_wordings
 from keju.errors import DataError, UsageError, shortened
-from keju.files import copy_atomic, is_reserved, read_json, sha256_bytes, sha256_file, write_json
+from keju.files import (
+    is_reserved,
+    read_json,
+    sha256_bytes,
+    sha256_file,
+    write_atomic,
+    write_json,
+)
 from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.object_stores import is_address
@@ -277,7 +285,8 @@ class RunFolder:
         The ids are in the order of the dataset.
         """
         if len(ids) == dataset.manifest.items and dataset.items_path.is_file():
-            copy_atomic(dataset.items_path, self.items_path)
+            with dataset.items_path.open("rb") as stream:
+                write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
         else:
             copy_ordered_items(dataset.items_path, self.items_path, ids)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
@@ -50,12 +51,18 @@ class RecordList(Sequence[T], Generic[T]):
 
     def append(self, record: T) -> None:
         """Add a record at the end."""
-        if self._file is None:
+        if self._file is None and len(self._records) < self._most:
             self._records.append(record)
-            if len(self._records) > self._most:
-                self._move_to_disk()
-        else:
-            self._encode(record)
+            return
+        moved = [record]
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the list
+            moved, self._records = [*self._records, record], []
+        for moving in moved:
+            self._waiting += self._encoder.encode(moving)
+            self._ends.append(self._written + len(self._waiting))
+            if len(self._waiting) >= _BUFFER:
+                self._flush()
 
     def extend(self, records: Iterable[T]) -> None:
         """Add records at the end."""
@@ -73,7 +80,7 @@ class RecordList(Sequence[T], Generic[T]):
         if self._file is None:
             return self._records[place]
         if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
+            return [self[at] for at in range(*place.indices(len(self)))]
         place = range(len(self))[place]
         start, end = self._start(place), self._ends[place]
         if end > self._written:
@@ -87,36 +94,22 @@ class RecordList(Sequence[T], Generic[T]):
         self._flush()
         total, place = len(self), 0
         while place < total:
-            start, last = self._start(place), place
-            while last < total and (last == place or self._ends[last] - start <= _BUFFER):
-                last += 1
+            start = self._start(place)
+            last = min(total, max(place + 1, bisect_right(self._ends, start + _BUFFER, place)))
             data = memoryview(read_at(self._file, self._ends[last - 1] - start, start))
-            for each in range(place, last):
-                yield self._decoder.decode(
-                    data[self._start(each) - start : self._ends[each] - start]
-                )
+            for at in range(place, last):
+                yield self._decoder.decode(data[self._start(at) - start : self._ends[at] - start])
             place = last
 
     def _start(self, place: int) -> int:
         return self._ends[place - 1] if place else 0
 
-    def _encode(self, record: T) -> None:
-        self._waiting += self._encoder.encode(record)
-        self._ends.append(self._written + len(self._waiting))
-        if len(self._waiting) >= _BUFFER:
-            self._flush()
-
     def _flush(self) -> None:
-        if self._waiting:
-            self._file.write(self._waiting)
-            self._written += len(self._waiting)
-            self._waiting = bytearray()
-
-    def _move_to_disk(self) -> None:
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the list
-        for record in self._records:
-            self._encode(record)
-        self._records = []
+        while self._waiting:
+            # The system may take only a part, as of a disk that is nearly full.
+            written = self._file.write(self._waiting)
+            self._written += written
+            del self._waiting[:written]
 
 
 class StoredItems(RecordList[Item]):
@@ -137,6 +130,11 @@ class StoredItems(RecordList[Item]):
         """Add an item at the end."""
         self._places.setdefault((item.task, item.query), {})[item.id] = len(self)
         super().append(item)
+
+    @property
+    def tasks(self) -> set[str]:
+        """The tasks of the items."""
+        return {task for task, _ in self._places}
 
     def place_of(self, record: Response | Score) -> int | None:
         """The place of the item of a response or score; None where there is none."""

@@ -11,15 +11,16 @@ the condition that no other process has written it.
 
 from __future__ import annotations
 
-import hashlib
+import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from keju.errors import DataError, UsageError
-from keju.files import write_atomic
+from keju.files import sha256_bytes, write_atomic
 from keju.items import Record
 from keju.object_stores import ObjectFolder, parse_address
 from keju.runs.folder import RunFolder
@@ -30,6 +31,9 @@ PART_BYTES = 64 << 20
 """The maximum size of a part, which is in memory while it is sent."""
 
 _RUN = "run.json"
+_INDEX = re.compile(r"index-[0-9]{5,}\.json")
+_OUTSIDE = re.compile(r"(^|/)\.{0,2}(/|$)|[\\\0:]")
+"""A name that is not a path inside of a directory on every system."""
 
 
 class Part(Record, frozen=True, array_like=True):
@@ -48,12 +52,11 @@ class UploadIndex(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class UploadedRun(NamedTuple):
-    """The result of an upload: the index's number, and what was sent."""
+    """The result of an upload: the index's number, and the parts and bytes that were sent."""
 
     number: int
     parts: int
     size: int
-    """Bytes."""
 
 
 def upload_run(run: Path, address: str) -> UploadedRun:
@@ -73,15 +76,17 @@ def upload_run(run: Path, address: str) -> UploadedRun:
     folder = ObjectFolder(parse_address(address))
     source = RunFolder.open(run).path
     last = _read_last(folder)
-    before = last.files if last else {}
     files: dict[str, tuple[Part, ...]] = {}
     sent = size = 0
-    for path in _list_files(source):
-        name = path.relative_to(source).as_posix()
-        parts = []
-        for part, data in _read_parts(path, before.get(name, ())):
+    for path in sorted(source.rglob("*")):
+        place = path.relative_to(source)
+        hidden = any(part.startswith(".") for part in place.parts)
+        if not path.is_file() or hidden or path.suffix == ".lock":
+            continue
+        name, parts = place.as_posix(), []
+        for part, data in _read_parts(path, last.files.get(name, ()) if last else ()):
             parts.append(part)
-            if data and folder.create(_part_name(part), data):
+            if data and folder.create(f"parts/{part.sha256}", data):
                 sent, size = sent + 1, size + part.size
         files[name] = tuple(parts)
     if last and files == last.files:
@@ -114,14 +119,6 @@ def download_run(address: str, out: Path) -> Path:
         raise UsageError("{}: there is no uploaded run (no object index-00000.json)", folder)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("{}: exists and is not empty. Use another directory", out)
-    unsafe = next((name for name in index.files if not _is_inside(name)), None)
-    if unsafe is not None or _RUN not in index.files:
-        place = f"{folder}/{_index_name(index.number)}"
-        raise DataError(
-            "the index of an uploaded run is damaged or has another format",
-            file=place,
-            hint="Upload the run to another address",
-        )
     # A directory without run.json is not a run.
     for name in sorted(index.files, key=lambda name: (name == _RUN, name)):
         write_atomic(out / name, _fetch_parts(folder, index.files[name]))
@@ -130,11 +127,11 @@ def download_run(address: str, out: Path) -> Path:
 
 def _fetch_parts(folder: ObjectFolder, parts: tuple[Part, ...]) -> Iterator[bytes]:
     for part in parts:
-        data = folder.read(_part_name(part))
-        if hashlib.sha256(data).hexdigest() != part.sha256:
+        data = folder.read(f"parts/{part.sha256}")
+        if sha256_bytes(data) != part.sha256:
             raise DataError(
                 "the content differs from the content that was uploaded",
-                file=f"{folder}/{_part_name(part)}",
+                file=f"{folder}/parts/{part.sha256}",
                 hint="Upload the run to another address",
             )
         yield data
@@ -146,35 +143,18 @@ def _read_last(folder: ObjectFolder) -> UploadIndex | None:
     Raises:
         DataError: it is damaged, or the store answers with an error.
     """
-    number = -1
-    while folder.find(_index_name(number + 1)):
-        number += 1
-    if number < 0:
-        # The error of a listing names a missing bucket; that of a lookup does not.
-        next(folder.list(), None)
+    name = max(filter(_INDEX.fullmatch, (stored.name for stored in folder.list())), default=None)
+    if name is None:
         return None
-    name = _index_name(number)
-    try:
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError):
         index = msgspec.json.decode(folder.read(name), type=UploadIndex)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        index = None
-    if index is None or index.format != FORMAT or index.number != number:
-        raise DataError(
-            "the index of an uploaded run is damaged or has another format",
-            file=f"{folder}/{name}",
-            hint="Upload the run to another address",
-        )
-    return index
-
-
-def _list_files(source: Path) -> list[Path]:
-    """The files of a run without locks and incomplete files, sorted."""
-    return sorted(
-        path
-        for path in source.rglob("*")
-        if path.is_file()
-        and path.suffix != ".lock"
-        and not any(part.startswith(".") for part in path.relative_to(source).parts)
+        inside = _RUN in index.files and not any(map(_OUTSIDE.search, index.files))
+        if inside and (index.format, _index_name(index.number)) == (FORMAT, name):
+            return index
+    raise DataError(
+        "the index of an uploaded run is damaged or has another format",
+        file=f"{folder}/{name}",
+        hint="Upload the run to another address",
     )
 
 
@@ -184,30 +164,20 @@ def _read_parts(path: Path, before: tuple[Part, ...]) -> Iterator[tuple[Part, by
     Of JSON lines only complete lines are read.
     """
     with path.open("rb") as file:
-        at = 0
+        start = 0
         for part in before:
-            if hashlib.sha256(file.read(part.size)).hexdigest() != part.sha256:
-                file.seek(at)
+            if sha256_bytes(file.read(part.size)) != part.sha256:
+                file.seek(start)
                 break
-            at += part.size
+            start += part.size
             yield part, b""
         while data := file.read(PART_BYTES):
             if path.suffix == ".jsonl" and len(data) < PART_BYTES:
                 data = data[: data.rfind(b"\n") + 1]
             if not data:
                 return
-            yield Part(sha256=hashlib.sha256(data).hexdigest(), size=len(data)), data
-
-
-def _is_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    unsafe = path.is_absolute() or ".." in path.parts or not path.parts
-    return not unsafe and not any(mark in name for mark in ("\\", "\0", ":"))
+            yield Part(sha256=sha256_bytes(data), size=len(data)), data
 
 
 def _index_name(number: int) -> str:
     return f"index-{number:05d}.json"
-
-
-def _part_name(part: Part) -> str:
-    return f"parts/{part.sha256}"
