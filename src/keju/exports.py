@@ -51,8 +51,8 @@ def _guarded(found: RunExport, plugin: Plugin) -> RunExport:
 
 EXPORTS: Registry[RunExport] = Registry(
     "form of runs",
-    "keju.exports",
-    lambda: list_provided("keju.exports"),
+    "exports",
+    lambda: list_provided("exports"),
     check_named(RunExport),
     guard=_guarded,
 )

@@ -32,7 +32,6 @@ from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
-from keju.published import PaperFunctions, PrintedTable, Rebuilt
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
 from keju.scoring.response_files import GROUP as RESPONSES
@@ -56,13 +55,10 @@ __all__ = [
     "ModelBase",
     "ModelOptions",
     "Options",
-    "PaperFunctions",
     "Plugin",
     "PluginError",
     "PrerequisiteError",
-    "PrintedTable",
     "Reader",
-    "Rebuilt",
     "Request",
     "ResponseFile",
     "RunExport",
@@ -134,7 +130,7 @@ def model(
             spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
             program=program, install=install, key=key, local=local,
         )  # fmt: skip
-        return declare("keju.models", declaration.kind, declaration, opens)
+        return declare("models", declaration.kind, declaration, opens)
 
     return decorate
 
@@ -169,7 +165,7 @@ def reader(
         declaration: Reader[Any] = Reader(
             name, summary, layout, read, settings, detect, texts, tables
         )
-        return declare("keju.readers", name, declaration, read)
+        return declare("readers", name, declaration, read)
 
     return decorate
 
@@ -187,7 +183,7 @@ def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
     """
 
     def decorate(write: W) -> W:
-        return declare("keju.writers", name, Writer(name, summary, layout, write), write)
+        return declare("writers", name, Writer(name, summary, layout, write), write)
 
     return decorate
 
@@ -212,7 +208,7 @@ def export(
     """
 
     def decorate(write: E) -> E:
-        return declare("keju.exports", name, RunExport(name, summary, run, out, write), write)
+        return declare("exports", name, RunExport(name, summary, run, out, write), write)
 
     return decorate
 
@@ -247,7 +243,7 @@ def step(
     """
 
     def decorate(run: Run[S]) -> Run[S]:
-        return declare("keju.steps", name, Step(name, summary, settings, run, version), run)
+        return declare("steps", name, Step(name, summary, settings, run, version), run)
 
     return decorate
 
@@ -279,6 +275,6 @@ def source(
             name, summary, settings, make, version,
             check=check or (lambda _: None), reads=reads or (lambda _: ()),
         )  # fmt: skip
-        return declare("keju.sources", name, form, make)
+        return declare("sources", name, form, make)
 
     return decorate

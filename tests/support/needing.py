@@ -17,7 +17,7 @@ def needs(package: str, extra: str) -> pytest.MarkDecorator:
 
 def synthetic_missing() -> pytest.MarkDecorator:
     """A mark for tests of names that keju-synthetic adds: its entry points must be installed."""
-    lacking = not entry_points(group="keju.steps", name="fragment")
+    lacking = not entry_points(group="keju", name="synthetic")
     reason = "keju-synthetic is not installed: make install"
     return pytest.mark.skipif(lacking and os.environ.get("CI") != "true", reason=reason)
 

@@ -157,7 +157,7 @@ def _of_plugin(name: str, found: object) -> Kinds:
     return (found,)
 
 
-MODELS: Registry[Kinds] = Registry("model", "keju.models", _own, _of_plugin)
+MODELS: Registry[Kinds] = Registry("model", "models", _own, _of_plugin)
 """Every kind of model, by the word before the colon."""
 
 

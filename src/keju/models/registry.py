@@ -19,7 +19,7 @@ from keju.models.declarations import (
     strings_for_name,
 )
 from keju.models.plugin_model import PluginModel
-from keju.registry import Plugin, PluginError, guard_function
+from keju.registry import Plugin, PluginError, describe_broken, guard_function
 from keju.texts import _
 
 _PIPELINE = "ocr+llm"
@@ -218,7 +218,9 @@ def _declared(spec: str) -> ModelDeclaration:
         near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)
         hint = did_you_mean(near[:1])
         spellings = ", ".join(each.spelling for each in every)
-        raise UsageError("no model {!r}.{} Models: {}", spec, hint, spellings)
+        raise UsageError(
+            "no model {!r}.{} Models: {}", spec, hint, spellings, hint=describe_broken() or None
+        )
     known = MODELS[kind]
     chosen = _chosen(known, spec)
     if chosen.spelling != spec and len(known) > 1 and not chosen.takes:

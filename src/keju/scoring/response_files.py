@@ -11,7 +11,7 @@ from keju.items import Failure, Item, Response
 from keju.registry import Plugin, Registry, guard_function, list_provided
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
-GROUP = "keju.responses"
+GROUP = "responses"
 
 _PAIRS = "pairs of an Item and a str (None without a response)"
 _MISSING = Failure(kind="missing-answer", message="the file has no response")
