@@ -43,7 +43,6 @@ NEEDS_AN_EXTRA = {
     "keju.models.baselines.components": "cv2",
     "keju.models.http_client": "aiohttp",
     "keju.models.http_ocr": "aiohttp",
-    "keju.models.inspect_batches": "aiohttp",
     "keju.models.inspect_provider": "aiohttp",
     "keju.models.openai_batches": "aiohttp",
     "keju.models.openai_compatible": "aiohttp",

@@ -22,7 +22,7 @@ def test_a_pipeline_reads_first_and_has_no_batches():
     can = capabilities_of(open_model("ocr+llm:openai:reader+openai:m", OPTIONS))
     assert can.reader is not None
     assert can.reader.name == "openai:reader"
-    assert (can.submitter, can.waiter, can.diagnosis) == (None, None, None)
+    assert (can.submitter, can.diagnosis) == (None, None)
 
 
 @pytest.mark.parametrize(

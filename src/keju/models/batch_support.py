@@ -1,8 +1,4 @@
-"""`BatchSubmitter` and `BatchWaiter`: the two ways in which a model answers batches of requests.
-
-A submitter's batches are submitted by keju and collected by a later command. A waiter submits them
-itself, and its answers arrive while the process waits.
-"""
+"""`BatchSubmitter`: a model whose requests keju submits as batches and collects later."""
 
 from __future__ import annotations
 
@@ -104,33 +100,4 @@ class BatchSubmitter(Protocol):
 
         Raises:
             AskError: it contains none.
-        """
-
-
-class BatchWaiter(Protocol):
-    """A model that submits its requests as batches itself and waits for the answers."""
-
-    @property
-    def batch_capacity(self) -> int:
-        """The maximum number of requests in all batches together."""
-
-    def check_batch_provider(self) -> None:
-        """Check that the provider supports batches.
-
-        Raises:
-            UsageError: it does not.
-        """
-
-    async def check_batches(self) -> None:
-        """Check that the server has batch endpoints.
-
-        Raises:
-            UsageError: it has none.
-        """
-
-    def in_batches(self) -> None:
-        """Send all further requests in batches.
-
-        Raises:
-            UsageError: the provider does not support batches.
         """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from keju.items import Request
     from keju.models.base import Model
-    from keju.models.batch_support import BatchSubmitter, BatchWaiter
+    from keju.models.batch_support import BatchSubmitter
 
 
 class Capabilities(NamedTuple):
@@ -18,7 +18,6 @@ class Capabilities(NamedTuple):
         reader: transcribes the images before the model gets its requests, with the transcription
             as their source.
         submitter: the model's batches, if keju submits them and collects the results later.
-        waiter: the model's batches, if the model submits them and waits for the results.
         source_of: returns the SHA-256 of the file that has the answer to a request, or an empty
             string; for models whose answers are files.
         pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
@@ -35,7 +34,6 @@ class Capabilities(NamedTuple):
 
     reader: Model | None = None
     submitter: BatchSubmitter | None = None
-    waiter: BatchWaiter | None = None
     source_of: Callable[[Request], str] | None = None
     pair_forms: frozenset[str] | None = None
     likeness: Callable[[Request, Sequence[bytes]], float] | None = None

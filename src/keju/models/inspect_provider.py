@@ -7,7 +7,6 @@ Inspect's own retries, cache and logs are off, and its notes of a call are disca
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -23,15 +22,6 @@ from keju.models.capabilities import Capabilities
 from keju.models.data_urls import lacks_image, picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
 from keju.models.inspect_answers import answer_of
-from keju.models.inspect_batches import (
-    MOST,
-    OPENAI_FORM,
-    Workers,
-    batch_config,
-    check_endpoints,
-    check_provider,
-    work_in,
-)
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, opened, secrets_of
 from keju.models.inspect_requests import check_config, config_of, passed_on
@@ -40,7 +30,7 @@ from keju.models.server_addresses import destinations_of
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Model
+    from inspect_ai.model import ChatMessage, Model
 
 _ON_THIS_MACHINE = frozenset({"hf", "mockllm", "nnterp", "none", "transformer_lens"})
 
@@ -74,8 +64,6 @@ class InspectModel:
         self._address = address_of(spec, options)
         self._destinations = _destinations(self.provider, self._address)
         self._model: Model | None = None
-        self._batches: GenerateConfig | None = None
-        self._workers = Workers()
         self._secrets = secrets_of(options)
         check_no_secret(self.name, options, self._secrets.hide_stored)
         provider = "" if self._address else self.provider
@@ -112,13 +100,8 @@ class InspectModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Batches, which Inspect submits and waits for, and where the requests go."""
-        return Capabilities(waiter=self, destinations=self._destinations)
-
-    @property
-    def batch_capacity(self) -> int:
-        """The maximum number of requests in all batches together."""
-        return MOST
+        """Where the requests go."""
+        return Capabilities(destinations=self._destinations)
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
@@ -148,44 +131,13 @@ class InspectModel:
         raise AskError(
             failure.kind,
             self._secrets.hide(str(failure)),
-            # A failed request of a batch may have been paid for, so the user decides about a retry.
-            retryable=failure.retryable and self._batches is None,
+            retryable=failure.retryable,
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
         )
 
-    def check_batch_provider(self) -> None:
-        """Check that Inspect supports batches of the provider.
-
-        Raises:
-            UsageError: it does not.
-        """
-        check_provider(self.name, self.provider)
-
-    async def check_batches(self) -> None:
-        """Check that a user's own server has batch endpoints.
-
-        Raises:
-            UsageError: it has none.
-        """
-        if self.provider in OPENAI_FORM:
-            key = os.environ.get(self._options.api_key_env, "")
-            await check_endpoints(self.name, self._address, key)
-
-    def in_batches(self) -> None:
-        """Send requests in batches from now on; an answer then takes up to a day.
-
-        Raises:
-            UsageError: Inspect has no batches of this provider.
-        """
-        self.check_batch_provider()
-        self._batches = batch_config()
-        if self._model is not None:
-            self._model.config.attempt_timeout = None
-
     async def close(self) -> None:
         """Close the connections."""
-        self._workers.stop()
         if self._model is not None:
             await self._model.api.aclose()
 
@@ -201,9 +153,6 @@ class InspectModel:
         noted = Transcript()
         init_transcript(noted)
         config = config_of(parameters, self._options.decoding.extra_body)
-        if self._batches is not None:
-            work_in(self._workers)
-            config = self._batches.merge(config)
         answer = answer_of(await self._model.generate(messages, config=config), self._secrets.hide)
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 

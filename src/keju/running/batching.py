@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +27,6 @@ from keju.models.batch_support import (
     MOST_LINES,
     BatchEndpoint,
     BatchSubmitter,
-    BatchWaiter,
     Result,
 )
 from keju.models.decoding import Parameters
@@ -41,7 +40,6 @@ from keju.runs import RunFolder
 from keju.texts import _
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
-_MORE_THAN_A_DAY = 26 * 3600.0
 
 
 class SubmittedBatch(Record, frozen=True, kw_only=True):
@@ -76,13 +74,8 @@ def check_batchable(models: Iterable[Model], limits: RateLimits, budget: Budget)
         UsageError: a model has no batch endpoints, or a budget or a limit per minute is set.
     """
     for model in models:
-        can = capabilities_of(model)
-        if can.waiter is not None:
-            can.waiter.check_batch_provider()
-        elif can.submitter is None:
-            raise UsageError(
-                "--batch: {} has no batch endpoints; openai: and inspect: models have", model.name
-            )
+        if capabilities_of(model).submitter is None:
+            raise UsageError("--batch: {} has no batch endpoints; openai: models have", model.name)
     if any(msgspec.structs.astuple(limits)) or budget.limited:
         raise UsageError(
             "--batch: budgets and limits per minute do not apply to batches. Use --limit"
@@ -270,59 +263,6 @@ class BatchRunner:
 
     def _path(self, tag: str) -> Path:
         return self._folder / f"{tag}.json"
-
-
-class WaitingBatchRunner:
-    """Process one model's queue by batches that the model submits, and wait for the results.
-
-    Args:
-        queue: the model queue.
-        waiter: the model's batches.
-        dataset: where the images are stored.
-        keep: stores a response.
-        retry: for the first request, which is sent directly.
-    """
-
-    def __init__(
-        self,
-        queue: ModelQueue,
-        waiter: BatchWaiter,
-        dataset: Dataset,
-        keep: Callable[[Response], None],
-        retry: RetryPolicy,
-    ) -> None:
-        self.queue = queue
-        self._waiter = waiter
-        self._dataset = dataset
-        self._keep = keep
-        self._retry = retry
-
-    async def run(self, send: Callable[[RequestRunner], Awaitable[None]]) -> None:
-        """Send one request directly, then the others in batches.
-
-        Args:
-            send: runs the request runner until it is done or interrupted.
-        """
-        job = next(self.queue.jobs, None)
-        if job is None:
-            return
-        there = await _send_alone(self.queue.model, job, self._dataset, self._retry)
-        for response in there:
-            self._keep(response)
-            self.queue.note(response, self._retry.dead_after)
-        if not there or there[0].status == "failed":
-            return
-        await self._waiter.check_batches()
-        self._waiter.in_batches()
-        retry = without_retries(self._retry)
-        await send(RequestRunner(self._dataset, [self.queue], self._keep, retry))
-
-
-def without_retries(retry: RetryPolicy) -> RetryPolicy:
-    """The policy for requests that wait in batches: one attempt, with more than a day of time."""
-    return msgspec.structs.replace(
-        retry, attempts=1, timeout=_MORE_THAN_A_DAY, deadline=_MORE_THAN_A_DAY
-    )
 
 
 async def _send_alone(

@@ -11,19 +11,15 @@ from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import pair_form, reduced_form
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Response
 from keju.models import Model, ModelOptions, capabilities_of, open_models, role_of
-from keju.models.batch_support import BatchWaiter
 from keju.registry import check_installed
 from keju.running.batching import (
     BatchRunner,
-    WaitingBatchRunner,
     check_batchable,
 )
 from keju.running.box_conventions import check_models
@@ -334,35 +330,22 @@ def _check_batches(contents: RunContents, policy: Policy) -> None:
 
 
 async def _send_in_batches(session: _Session, policy: Policy) -> tuple[list[PreparedQueue], int]:
-    """Collect from the vendors' batches and submit to them, or wait for those of a model.
+    """Collect from the vendors' batches and submit to them.
 
     Returns:
         The model queues, and the number of requests in unfinished batches.
     """
     contents, store = session.contents, session.store
-    can = [capabilities_of(model) for model in contents.models]
-    prepared = _prepared(session, [_policy_of_batches(policy, each.waiter) for each in can])
+    prepared = _prepared(session, [policy] * len(contents.models))
     waiting = 0
-    for (queue, *__), batching in zip(prepared, can, strict=True):
-        if batching.waiter:
-            waiter = WaitingBatchRunner(
-                queue, batching.waiter, contents.dataset, store.append, policy.retry
+    for queue, *__ in prepared:
+        if submitter := capabilities_of(queue.model).submitter:
+            runner = BatchRunner(
+                queue, submitter, contents.dataset, store.folder, store.append, policy.retry
             )
-            await waiter.run(lambda each: send_queues(each, session.console, session.interruption))
-        elif batching.submitter:
-            submitter = BatchRunner(
-                queue, batching.submitter, contents.dataset, store.folder, store.append,
-                policy.retry,
-            )  # fmt: skip
-            await submitter.run()
-            waiting += submitter.waiting
+            await runner.run()
+            waiting += runner.waiting
     return prepared, waiting
-
-
-def _policy_of_batches(policy: Policy, waiter: BatchWaiter | None) -> Policy:
-    if waiter is None:
-        return policy
-    return replace(policy, concurrency=policy.concurrency or waiter.batch_capacity)
 
 
 def _check_no_batches(folder: RunFolder) -> None:
