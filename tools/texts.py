@@ -49,7 +49,11 @@ from keju.settings import get_description
 from keju.words import OWN_PAGES, SENTENCE_OF_SCRIPT
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src/keju", "packages/keju-synthetic/src/keju_synthetic")
+FOLDERS = (
+    "src/keju",
+    "packages/keju-inspect/src/keju_inspect",
+    "packages/keju-synthetic/src/keju_synthetic",
+)
 CORE = ROOT / "src/keju/texts/keju.po"
 _OTHERS = {"AskError", "PrerequisiteError"}
 """Error classes of keju whose first argument is not a sentence."""

@@ -194,6 +194,7 @@ def export(
     summary: str,
     run: str = "Run directory.",
     out: str = "Output file or directory.",
+    images: str = "",
 ) -> Callable[[E], E]:
     """Declare a format of ``keju export``: a decorator of a function.
 
@@ -205,10 +206,12 @@ def export(
         summary: one sentence for ``--help``.
         run: the help of the argument RUN, for a format that cannot hold every run.
         out: the help of the option ``--out``.
+        images: the help of the option ``--images``, for a format that can contain the images; the
+            function is then called with ``images=True`` or ``False`` too.
     """
 
     def decorate(write: E) -> E:
-        return declare("exports", name, RunExport(name, summary, run, out, write), write)
+        return declare("exports", name, RunExport(name, summary, run, out, write, images), write)
 
     return decorate
 

@@ -125,6 +125,11 @@ def declarations() -> Iterator[ModelDeclaration]:
         yield from kinds
 
 
+def not_installed() -> list[Elsewhere]:
+    """The kinds of other packages that are not installed."""
+    return [each for each in _table().elsewhere if each.kind not in MODELS]
+
+
 class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Other names of models, by their beginning, and the model string that they mean."""
 
@@ -132,7 +137,21 @@ class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     means: str
 
 
+class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of model that another package provides, and how that is installed."""
+
+    spelling: str
+    what: str
+    install: str
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return self.spelling.partition(":")[0]
+
+
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    elsewhere: tuple[Elsewhere, ...]
     names: tuple[_Names, ...]
     kinds: tuple[ModelDeclaration, ...]
 

@@ -16,6 +16,7 @@ from keju.models.declarations import (
     ModelDeclaration,
     Role,
     declarations,
+    not_installed,
     strings_for_name,
 )
 from keju.models.plugin_model import PluginModel
@@ -63,6 +64,12 @@ def model_kinds() -> tuple[ModelKind, ...]:
                 missing=each.missing, unset=each.unset, plugin=plugin,
             )  # fmt: skip
             found.append(kind)
+    for other in not_installed():
+        kind = ModelKind(
+            kind=other.kind, spelling=other.spelling, what=other.what, role="model",
+            missing=other.install,
+        )  # fmt: skip
+        found.append(kind)
     return tuple(found)
 
 
@@ -213,6 +220,8 @@ def _declared(spec: str) -> ModelDeclaration:
     if kind == PYTHON:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     if kind not in MODELS:
+        if missing := next((each for each in not_installed() if each.kind == kind), None):
+            raise PrerequisiteError(_("the model {!r}", spec), missing.install)
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
         near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)

@@ -43,7 +43,7 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         run(data, direct, "openai:served", "--base-url", rules.url)
         shown, rules.seen = rules.seen, []
         contract.call(
-            *inspect, "eval", "keju/mcs_bench", "-T", f"dataset={data}", "--model", MODEL,
+            *inspect, "eval", "keju_inspect/mcs_bench", "-T", f"dataset={data}", "--model", MODEL,
             "--log-dir", logs, "--display", "none", "--no-fail-on-error", "--max-retries", "0",
             LOCAL_API_KEY="none", LOCAL_BASE_URL=rules.url,
         )  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from inspect_ai.model import ModelOutput, ModelUsage
 
 from keju.errors import printable, shortened
 from keju.items import Usage
@@ -12,9 +13,6 @@ from keju.models.finish_reasons import status_of_ending
 from keju.models.openai_errors import excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
 from keju.texts import _
-
-if TYPE_CHECKING:
-    from inspect_ai.model import ModelOutput, ModelUsage
 
 
 def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:

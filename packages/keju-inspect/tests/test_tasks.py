@@ -62,7 +62,7 @@ def shown(chat: Chat) -> list[tuple[object, ...]]:
 
 
 def test_the_tasks_are_found_by_inspect():
-    assert "keju.interop.inspect_tasks" in {e.value for e in entry_points(group="inspect_ai")}
+    assert "keju_inspect.tasks" in {e.value for e in entry_points(group="inspect_ai")}
 
 
 def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
@@ -74,7 +74,7 @@ def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
         options=ModelOptions(base_url=chat.url), policy=policy_of(first_wait=0.01))  # fmt: skip
     ours = shown(chat)
     chat.plan(modes=["reasoning"], times=-1, images=True)
-    done = inspect_eval(tmp_path, chat, "keju/mcs_bench", "-T", f"task={','.join(TASKS)}")
+    done = inspect_eval(tmp_path, chat, "keju_inspect/mcs_bench", "-T", f"task={','.join(TASKS)}")
     assert done.returncode == 0, done.stdout + done.stderr
     assert shown(chat) == ours
     path, log = only_log(tmp_path)
@@ -108,7 +108,7 @@ def test_a_failure_has_no_score_and_the_eval_is_no_success(
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     chat.plan(modes=["400"], times=-1)
     (log,) = inspect_ai.eval(
-        "keju/ancientdoc", model=MODEL, model_base_url=chat.url, limit=2, display="none",
+        "keju_inspect/ancientdoc", model=MODEL, model_base_url=chat.url, limit=2, display="none",
         task_args={"task": "knowledge_qa"}, log_dir=str(tmp_path / "logs"), max_retries=0,
     )  # fmt: skip
     assert log.status == "error"
@@ -125,7 +125,7 @@ def test_own_pages_are_scored_under_strict_alone(
     chat.plan()
     own_page(tmp_path / "set")
     (log,) = inspect_ai.eval(
-        "keju/pages", model=MODEL, model_base_url=chat.url, display="none",
+        "keju_inspect/pages", model=MODEL, model_base_url=chat.url, display="none",
         task_args={"dataset": str(tmp_path / "set")}, log_dir=str(tmp_path / "logs"),
     )  # fmt: skip
     assert log.status == "success"
@@ -142,7 +142,7 @@ def own_page(path: Path) -> None:
 
 @pytest.mark.parametrize(("setting", "images"), [("image", 1), ("gold-ocr", 1), ("gold-text", 0)])
 def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
-    from keju.interop.inspect_tasks import mcs_bench
+    from keju_inspect.tasks import mcs_bench
 
     made = mcs_bench(task="T2", setting=setting, script="traditional")
     for sample in made.dataset:
@@ -156,20 +156,20 @@ def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
 @pytest.mark.parametrize(
     ("task", "more", "words"),
     [
-        ("keju/obi_bench", ["task=rejoining"], "pairs of images"),
-        ("keju/mcs_bench", ["task=T99"], "no task 'T99'"),
-        ("keju/mcs_bench", ["task=page_level_ocr"], "no task of MCS-Bench"),
-        ("keju/mcs_bench", ["dataset=nowhere"], "dataset directory"),
-        ("keju/mcs_bench", ["setting=own-ocr"], "sends two requests"),
-        ("keju/mcs_bench", ["setting=gold-ocr", "task=T1"], "is sent with gold-ocr"),
+        ("keju_inspect/obi_bench", ["task=rejoining"], "pairs of images"),
+        ("keju_inspect/mcs_bench", ["task=T99"], "no task 'T99'"),
+        ("keju_inspect/mcs_bench", ["task=page_level_ocr"], "no task of MCS-Bench"),
+        ("keju_inspect/mcs_bench", ["dataset=nowhere"], "dataset directory"),
+        ("keju_inspect/mcs_bench", ["setting=own-ocr"], "sends two requests"),
+        ("keju_inspect/mcs_bench", ["setting=gold-ocr", "task=T1"], "is sent with gold-ocr"),
     ],
 )
 def test_wrong_use_is_said_without_a_traceback(task: str, more: list[str], words: str):
     from inspect_ai._util.error import PrerequisiteError
 
-    from keju.interop import inspect_tasks
+    from keju_inspect import tasks
 
     arguments = dict(each.split("=") for each in more)
     with pytest.raises(PrerequisiteError) as caught:
-        getattr(inspect_tasks, task.partition("/")[2])(**arguments)
+        getattr(tasks, task.partition("/")[2])(**arguments)
     assert words in str(caught.value.message)
