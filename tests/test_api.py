@@ -64,7 +64,7 @@ PARAMETERS = {
         "items": None, "pairs": None, "shard": None, "label": None,
         "base_url": "", "api_key_env": "OPENAI_API_KEY", "concurrency": None, "temperature": None,
         "top_p": None, "top_k": None, "max_tokens": None, "sampling_seed": None,
-        "system_prompt": "", "reasoning_effort": None, "thinking": None, "extra_body": {},
+        "system_prompt": "", "reasoning_effort": None, "extra_body": {},
         "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
         "max_cost": None, "max_requests": None, "max_hours": None, "prices": None,
         "per_minute": None, "tokens_per_minute": None, "images_per_minute": None, "batch": False,

@@ -175,7 +175,6 @@ def test_a_run_in_which_nothing_is_asked_warns(tmp_path):
         ({"prompts": [3]}, TypeError, "path"),
         ({"extra_body": ["a=1"]}, TypeError, "extra_body"),
         ({"progress": "yes"}, TypeError, "progress"),
-        ({"thinking": "maybe"}, ValueError, "thinking"),
         ({"limit": 0}, KejuError, "limit"),
         ({"tasks": "T99"}, KejuError, "T99"),
         ({"extra_body": {"api_key": "x"}}, KejuError, "secret"),

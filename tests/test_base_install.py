@@ -41,9 +41,8 @@ NEEDS_AN_EXTRA = {
     "keju.models.baselines.components": "cv2",
     "keju.models.http_client": "aiohttp",
     "keju.models.http_ocr": "aiohttp",
+    "keju.models.openai": "aiohttp",
     "keju.models.openai_batches": "aiohttp",
-    "keju.models.openai_compatible": "aiohttp",
-    "keju.models.served_models": "aiohttp",
 }
 """The modules that cannot be imported without extras, with the package that each misses."""
 

@@ -52,8 +52,13 @@ def asked(
 def test_thinking_on_and_off_have_rows_in_one_report(chat: Chat, dataset: Path, tmp_path: Path):
     """App. F.3 extended: the same model with thinking on and off, side by side."""
     chat.plan(images=True)
-    on = asked(dataset, tmp_path / "thinking-on", chat, HYBRID, thinking="on")
-    off = asked(dataset, tmp_path / "thinking-off", chat, HYBRID, thinking="off")
+    on, off = (
+        asked(
+            dataset, tmp_path / f"thinking-{name}", chat, HYBRID,
+            extra_body={"chat_template_kwargs": {"enable_thinking": name == "on"}},
+        )
+        for name in ("on", "off")
+    )  # fmt: skip
     switches = [
         json.loads(body)["chat_template_kwargs"]["enable_thinking"]
         for body in chat.stats()["bodies"]
@@ -65,7 +70,7 @@ def test_thinking_on_and_off_have_rows_in_one_report(chat: Chat, dataset: Path, 
     assert all(len(each.answers) == 2 for each in run_set.asked)
     first, second = parameters(run_set)
     assert (first.model, second.model) == tuple(labels)
-    assert "thinking=on" in first.asked_for
+    assert 'chat_template_kwargs={"enable_thinking":true}' in first.asked_for
     assert '"enable_thinking":true' in str(first.sent[0].parameters)
     assert '"enable_thinking":false' in str(second.sent[0].parameters)
     report = write_report([on, off], tmp_path / "report.html")

@@ -108,7 +108,8 @@ def test_a_drafter_is_asked_with_the_fields_that_a_run_has(
     chat: Chat, source: Dataset, tmp_path: Path
 ) -> None:
     chat.plan(images=True, says=reply({"translation": "譯"}))
-    more = {"thinking": "off", "sampling_seed": 5, "extra_body": ("min_p=0.1",), "dtype": "fp8"}
+    extra = ('chat_template_kwargs={"enable_thinking": false}', "min_p=0.1")
+    more = {"sampling_seed": 5, "extra_body": extra, "dtype": "fp8"}
     done(source, tmp_path / "out", settings(chat, "translation", **more))
     bodies = [json.loads(body) for body in chat.stats()["bodies"]]
     assert len(bodies) == len(TEXTS)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from keju.models.retry_headers import retry_after
 from tests.support.contract_servers import Playback
 from tests.support.contract_trial import item_of, run, trial
 from tests.support.contracting import RECORDED
@@ -15,12 +14,6 @@ from tests.support.contracting import RECORDED
 
 def record(name: str):
     return json.loads((RECORDED / "litellm" / name).read_text("utf-8"))
-
-
-def test_the_wait_of_a_limit_is_read():
-    reply = record("limited.json")
-    assert reply["status"] == 429
-    assert retry_after(reply["headers"], reply["status"]) == 60
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
-from keju.models.decoding import Parameters, as_texts, not_sent
+from keju.models.decoding import Parameters, as_texts, not_sent, refused_in
+from keju.models.replies import error_of_status
 from tests.models.conftest import ask_once, ref, request
 from tests.support.api_keys import set_api_keys
 from tests.support.making import picture
@@ -191,3 +192,136 @@ def test_a_refusal_adds_to_those_that_other_requests_met_meanwhile():
     assert changed.sent == {}
     assert changed.refused == ("temperature", "top_k")
     assert known.after("out of memory", tried) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [
+        (
+            "`temperature` and `top_p` cannot both be specified for this model. Please use "
+            "only one.",
+            "top_p",
+        ),
+        (
+            "Unsupported value: 'temperature' does not support 0.8 with this model. Only "
+            "the default (1) value is supported.",
+            "temperature",
+        ),
+        ("Unsupported value: 'messages[0].role' does not support 'system' with this model.", ""),
+        (
+            "This model has beta-limitations, temperature, top_p and n are fixed at 1, "
+            "while presence_penalty and frequency_penalty are fixed at 0.",
+            "temperature top_p",
+        ),
+        (
+            "`top_p` must be greater than or equal to 0.95 or unset when thinking is enabled.",
+            "top_p",
+        ),
+        ("seed: Extra inputs are not permitted", "seed"),
+        (
+            "body.top_k: Extra inputs are not permitted; body.seed: Extra inputs are not permitted",
+            "seed top_k",
+        ),
+        ("messages.0.content.0.image.detail: Extra inputs are not permitted", ""),
+        (
+            "[{'type': 'extra_forbidden', 'loc': ('body', 'top_k'), 'msg': 'Extra inputs "
+            "are not permitted', 'input': 50}]",
+            "top_k",
+        ),
+        ("Extra inputs are not permitted, field: 'seed', value: 7", "seed"),
+        ('Invalid JSON payload received. Unknown name "top_k": Cannot find field.', "top_k"),
+        (
+            "Invalid JSON payload received. Unknown name \"topK\" at 'generation_config': "
+            "Cannot find field.",
+            "top_k",
+        ),
+        ("Unrecognized request arguments supplied: seed, top_k", "seed top_k"),
+        ("Unknown parameter: 'top_k'.", "top_k"),
+        (
+            "Failed to deserialize the JSON body into the target type: unknown field "
+            "`top_k`, expected one of `temperature`, `top_p`",
+            "top_k",
+        ),
+        ("create() got an unexpected keyword argument 'top_k'", "top_k"),
+        ("Argument not supported on this model: seed", "seed"),
+        (
+            "litellm.UnsupportedParamsError: gpt-5 models (including gpt-5-codex) don't "
+            "support temperature=0.8. Only temperature=1 is supported.",
+            "temperature",
+        ),
+        ("Model grok-4.6 does not support parameter topP.", "top_p"),
+        (
+            "This model doesn't support the temperature field. Remove temperature and try again.",
+            "temperature",
+        ),
+        ("This model does not support image input", ""),
+        ("`temperature` is deprecated for this model.", "temperature"),
+        ("property 'top_k' is unsupported", "top_k"),
+        (
+            "Malformed input request: #: extraneous key [top_k] is not permitted, please "
+            "reformat your input and try again.",
+            "top_k",
+        ),
+        ("invalid temperature: only 1 is allowed for this model", "temperature"),
+        ("不支持的参数：top_k", "top_k"),
+        ("top_k 参数不支持", "top_k"),
+    ],
+)
+def test_a_parameter_that_a_message_refuses_is_named(message: str, names: str):
+    assert refused_in(message) == set(names.split())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Your request was rejected as a result of our safety system.",
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens "
+        "(6952 in the messages, 2048 in the completion). Please reduce the length.",
+        "max_tokens is too large: 20000. This model supports at most 16384 completion tokens.",
+        "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 3.",
+        "InternalError.Algo.InvalidParameter: Range of top_p should be (0.0, 1.0]",
+        "top_k must be 0 (disable), or at least 1, got -5.",
+        "Invalid image: the seed image is larger than 20 MB",
+        "The model `gpt-9` does not exist or you do not have access to it.",
+        "parameter.enable_thinking must be set to false for non-streaming calls",
+        "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model.",
+        "This model does not support image input; the image's color temperature was not read",
+        "",
+    ],
+)
+def test_an_ordinary_failure_drops_nothing(message: str):
+    assert refused_in(message) == set()
+
+
+@pytest.mark.parametrize(
+    ("body", "dropped"),
+    [
+        (
+            [{"error": {"code": 400, "status": "INVALID_ARGUMENT",
+                        "message": 'Invalid JSON payload received. Unknown name "top_k": '
+                                   "Cannot find field."}}],
+            "top_k",
+        ),
+        ({"detail": [{"type": "extra_forbidden", "loc": ["body", "top_k"],
+                      "msg": "Extra inputs are not permitted", "input": 50}]}, "top_k"),
+        ({"object": "error", "message": {"detail": [
+            {"type": "extra_forbidden", "loc": ["body", "seed"],
+             "msg": "Extra inputs are not permitted", "input": 7}]}}, "seed"),
+        ({"code": "Client specified an invalid argument",
+          "error": "Argument not supported on this model: seed"}, "seed"),
+        ({"error": {"message": "Provider returned error", "code": 400, "metadata": {
+            "provider_name": "X", "raw": '{"error":{"message":"Unknown parameter: \'seed\'."}}'}}},
+         "seed"),
+        ({"error": "Bad Request", "message": "property 'top_k' is unsupported"}, "top_k"),
+        ({"error": {"detail": "Unsupported parameter(s): `seed`"}}, "seed"),
+        ({"detail": '{"error": {"message": "Unknown parameter: \'top_k\'."}}'}, "top_k"),
+        ({"error": {"message": f"{'x' * 900} Unknown parameter: 'top_k'."}}, "top_k"),
+    ],
+    ids=["Gemini's list", "FastAPI's list", "Mistral's list", "xAI",
+         "OpenRouter's provider", "beside the error", "the detail of the error", "JSON in a text",
+         "a long message"],
+)  # fmt: skip
+def test_the_message_is_found_in_every_form_of_body(body: object, dropped: str):
+    error = error_of_status(400, body, {})
+    assert refused_in(error.said) == {dropped}
+    assert len(str(error)) < 400

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions, open_model, open_models
-from keju.models.request_fields import (
+from keju.models.decoding import (
     declared_dtype,
     fields_of,
     parse_extra_body,
@@ -28,7 +28,9 @@ KEY = "sk-fields-0123456789abcdef"
 OPENAI, OWN = "openai:served", "inspect:openai-api/local/served"
 BOTH = [OPENAI, pytest.param(OWN, marks=inspect_missing)]
 ASKED = Decoding(
-    seed=11, reasoning_effort="low", thinking="off", extra_body={"min_p": 0.1, "tag": "甲"}
+    seed=11,
+    reasoning_effort="low",
+    extra_body={"min_p": 0.1, "tag": "甲", "chat_template_kwargs": {"enable_thinking": False}},
 )
 
 
@@ -61,8 +63,9 @@ def test_every_field_reaches_the_server_and_the_record(
     folder = RunFolder.open(tmp_path / "r")
     identity = folder.manifest().models[spec]
     said = {
-        "seed": "11", "reasoning_effort": "low", "thinking": "off", "extra_body.min_p": "0.1",
-        "extra_body.tag": '"甲"', "system_prompt": "只答一字。", "dtype": "bf16",
+        "seed": "11", "reasoning_effort": "low", "extra_body.min_p": "0.1",
+        "extra_body.chat_template_kwargs": '{"enable_thinking":false}', "extra_body.tag": '"甲"',
+        "system_prompt": "只答一字。", "dtype": "bf16",
     }  # fmt: skip
     assert said.items() <= identity.items()
     for response in folder.responses():
@@ -82,8 +85,7 @@ def test_each_of_them_makes_another_key(chat: Chat, dataset: Path, tmp_path: Pat
         "system": ModelOptions(system_prompt="只答一字。"),
         "seed": ModelOptions(decoding=Decoding(seed=1)),
         "effort": ModelOptions(decoding=Decoding(reasoning_effort="high")),
-        "on": ModelOptions(decoding=Decoding(thinking="on")),
-        "off": ModelOptions(decoding=Decoding(thinking="off")),
+        "other effort": ModelOptions(decoding=Decoding(reasoning_effort="low")),
         "extra": ModelOptions(decoding=Decoding(extra_body={"min_p": 0.1})),
     }
     keys = {}
@@ -91,10 +93,10 @@ def test_each_of_them_makes_another_key(chat: Chat, dataset: Path, tmp_path: Pat
         run(dataset, [spec], tmp_path / name, options=replace(options, base_url=chat.url))
         keys[name] = {each.key for each in RunFolder.open(tmp_path / name).responses()}
     assert len(set.union(*keys.values())) == 3 * len(variants)
-    with pytest.raises(UsageError, match="thinking"):
+    with pytest.raises(UsageError, match="min_p"):
         run(
-            dataset, [spec], tmp_path / "on",
-            options=ModelOptions(base_url=chat.url, decoding=Decoding(thinking="off")),
+            dataset, [spec], tmp_path / "extra",
+            options=ModelOptions(base_url=chat.url, decoding=Decoding(extra_body={"min_p": 0.2})),
         )  # fmt: skip
 
 
@@ -105,46 +107,6 @@ def test_a_dtype_is_unknown_unless_declared(chat: Chat):
     assert declared_dtype("int4-awq") == "int4-awq"
     with pytest.raises(UsageError, match="--dtype"):
         declared_dtype("the usual one")
-
-
-@pytest.mark.parametrize(
-    ("address", "on"),
-    [
-        ("http://localhost:8000/v1", {"chat_template_kwargs": {"enable_thinking": True}}),
-        ("https://dashscope.aliyuncs.com/compatible-mode/v1", {"enable_thinking": True}),
-        ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", {"enable_thinking": True}),
-        ("https://api.deepseek.com/v1", {"thinking": {"type": "enabled"}}),
-        ("https://ark.cn-beijing.volces.com/api/v3", {"thinking": {"type": "enabled"}}),
-        ("https://openrouter.ai/api/v1", {"reasoning": {"enabled": True}}),
-    ],
-)
-def test_the_thinking_switch_is_sent_as_the_server_takes_it(address: str, on: dict[str, object]):
-    assert fields_of(Decoding(thinking="on"), address) == on
-    off = json.dumps(fields_of(Decoding(thinking="off"), address))
-    assert off == json.dumps(on).replace("true", "false").replace('enabled"}', 'disabled"}')
-    assert fields_of(Decoding(), address) == {}
-
-
-@pytest.mark.parametrize(
-    ("address", "provider"),
-    [("https://api.openai.com/v1", ""), ("", "anthropic"), ("", "google"),
-     ("https://generativelanguage.googleapis.com/v1beta/openai", "")],
-)  # fmt: skip
-def test_a_server_without_the_switch_is_said_to_have_none(address: str, provider: str):
-    with pytest.raises(UsageError, match="--reasoning-effort"):
-        fields_of(Decoding(thinking="off"), address, provider)
-
-
-def test_an_extra_field_goes_before_the_switch_and_joins_its_table():
-    own = "http://localhost:8000/v1"
-    extra = {"chat_template_kwargs": {"thinking": False, "enable_thinking": True}}
-    asked = Decoding(thinking="off", extra_body=extra)
-    assert fields_of(asked, own)["chat_template_kwargs"] == {
-        "enable_thinking": True, "thinking": False,
-    }  # fmt: skip
-    with pytest.raises(UsageError, match="--top-k"):
-        fields_of(Decoding(top_k=50, extra_body={"top_k": 20}), own)
-    assert fields_of(Decoding(top_k=50, extra_body={"top_k": 50}), own) == {"top_k": 50}
 
 
 @inspect_missing
@@ -175,7 +137,9 @@ def test_a_wrong_extra_field_is_refused(given: str, words: str):
 def test_a_parameter_given_twice_names_the_option(name: str, option: str):
     decoding = Decoding(**{name: 1}, extra_body={name: 2})
     with pytest.raises(UsageError, match=f"by {option} or a preset"):
-        fields_of(decoding, "http://localhost:1/v1")
+        fields_of(decoding)
+    same = Decoding(top_k=50, extra_body={"top_k": 50})
+    assert fields_of(same) == {"top_k": 50}
 
 
 def test_extra_fields_are_read_as_json():

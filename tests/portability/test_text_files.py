@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 from keju.files import read_jsonl, read_toml
-from keju.models.request_fields import read_system_prompt
+from keju.models.decoding import read_system_prompt
 from keju.running.item_list import read_item_ids
 from keju.scoring.decisions import CODE, LETTER, read_decisions
 from tests.support import ROOT
@@ -62,5 +62,5 @@ def _newlines_of_the_system(file: Path) -> list[str]:
 
 def test_no_file_is_written_with_the_newline_of_the_system(tmp_path: Path) -> None:
     sources = [*(ROOT / "src").rglob("*.py"), *(ROOT / "packages").glob("*/src/**/*.py")]
-    assert len(sources) > 900
+    assert len(sources) > 500
     assert [each for file in sources for each in _newlines_of_the_system(file)] == []

@@ -33,7 +33,7 @@ WORDS = [
     ("bad-request", "HTTP 400: This model does not support image inputs", "--setting"),
     ("bad-request", "HTTP 400: At most 0 image(s) may be provided in one prompt.", "--setting"),
     ("bad-request", "HTTP 400: parameter.enable_thinking must be set to false for non-streaming "
-     "calls", "--thinking"),
+     "calls", "--extra-body"),
     ("bad-request", "HTTP 400: Unsupported value: 'reasoning_effort' does not support 'minimal'",
      "--reasoning-effort"),
     ("bad-request", "HTTP 400: Unsupported value: 'messages[0].role' does not support 'system'",

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keju.analysis.run_set import load_runs
 from keju.errors import UsageError
 from keju.models import ModelOptions
-from keju.models.openai_answers import answer_of
+from keju.models.openai import read_answer
 from keju.published.run_audit import audit_run
 from keju.reporting.page import write_report
 from keju.running import Policy, RunSummary, Selection, request_key, run
@@ -133,14 +133,14 @@ def test_the_reported_model_and_fingerprint_are_stored_with_each_response(
 @pytest.mark.parametrize("name", [None, 5, ["m"], {"a": 1}])
 def test_a_reported_name_that_is_not_a_text_is_not_stored(name: object):
     choices = [{"message": {"content": "x"}, "finish_reason": "stop"}]
-    answer = answer_of(json.dumps({"model": name, "choices": choices}).encode())
+    answer = read_answer(json.dumps({"model": name, "choices": choices}).encode())
     assert (answer.text, answer.served_model, answer.fingerprint) == ("x", "", "")
 
 
 def test_a_reported_name_cannot_steer_the_terminal():
     choices = [{"message": {"content": "x"}, "finish_reason": "stop"}]
     body = json.dumps({"model": "m\x1b[2J" + "y" * 500, "choices": choices}).encode()
-    name = answer_of(body).served_model
+    name = read_answer(body).served_model
     assert "\x1b" not in name
     assert len(name) < 130
 

@@ -25,9 +25,9 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Provenance
 from keju.models import ModelOptions, capabilities_of, open_model
+from keju.models.addresses import destinations_of, is_this_machine
 from keju.models.base import ModelBase
 from keju.models.plugin_model import PluginModel
-from keju.models.server_addresses import destination_of, is_this_machine
 from keju.registry import Plugin, PluginError
 from keju.running import Selection, run
 from keju.running.restricted_data import Permission, permitting
@@ -117,10 +117,10 @@ def test_a_proxy_receives_what_is_sent_to_this_machine(monkeypatch: pytest.Monke
                         ("proxy.invalid:3128", "proxy.invalid"),
                         ("http://localhost:3128", "")]:  # fmt: skip
         monkeypatch.setenv("http_proxy", proxy)
-        assert destination_of(url) == host
+        assert destinations_of(url) == tuple(filter(None, (host,)))
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("http_proxy", "http://proxy.invalid:3128")
-    assert destination_of(url) == ""
+    assert destinations_of(url) == ()
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from tests.support.needing import inspect_missing
 from tests.support.serving import Chat, run_command
 
 FIELDS = [
-    "--preset", "mcs-bench", "--sampling-seed", "7", "--reasoning-effort", "low", "--thinking",
-    "off", "--extra-body", "min_p=0.1", "--extra-body", 'stop=["。"]',
+    "--preset", "mcs-bench", "--sampling-seed", "7", "--reasoning-effort", "low",
+    "--extra-body", 'chat_template_kwargs={"enable_thinking": false}',
+    "--extra-body", "min_p=0.1", "--extra-body", 'stop=["。"]',
 ]  # fmt: skip
 KEY = "sk-options-0123456789abcdef"
 
@@ -65,7 +66,8 @@ def test_everything_given_is_sent_and_recorded(
     assert {name: first[name] for name in first.keys() - {"model", "messages"}} == expected
     assert first["messages"][0] == {"role": "system", "content": "只答一字。"}
     identity = RunFolder.open(tmp_path / "r").manifest().models[model]
-    assert (identity["top_k"], identity["dtype"], identity["thinking"]) == ("50", "bf16", "off")
+    assert (identity["top_k"], identity["dtype"]) == ("50", "bf16")
+    assert identity["extra_body.chat_template_kwargs"] == '{"enable_thinking":false}'
     assert identity["system_prompt"] == "只答一字。"
     assert ("top_k was not sent: Inspect does not pass it on" in words) == bool(dropped)
     assert ("unlike the paper" in words) == bool(dropped)
@@ -95,8 +97,8 @@ def test_a_system_prompt_is_counted(chat: Chat, dataset: Path):
 @pytest.mark.parametrize(
     "wrong",
     [["--extra-body", "stream=true"], ["--extra-body", "x=y"], ["--system-prompt", "@/no/such"],
-     ["--system-prompt", f"my key is {KEY}"], ["--dtype", "the best"], ["--thinking", "perhaps"],
-     ["--reasoning-effort", " "]],
+     ["--system-prompt", f"my key is {KEY}"], ["--dtype", "the best"],
+     ["--extra-body", "thinking=perhaps"], ["--reasoning-effort", " "]],
 )  # fmt: skip
 def test_wrong_use_sends_and_stores_nothing(
     chat: Chat, dataset: Path, tmp_path: Path, wrong: list[str]

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from keju.analysis.run_set import RunSet
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
-from keju.models.decoding import not_sent
+from keju.models.decoding import ASKED_FOR, not_sent
 from keju.running.presets import preset_of
 
 _EXTRA = "extra_body."
-_ASKED = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "thinking")
 
 
 class Sent(NamedTuple):
@@ -81,7 +80,7 @@ def _row(
     for each, count in sent.items():
         for name in not_sent(identity, None if each is None else dict(each)):
             dropped[name.removeprefix(_EXTRA)] += count
-    names = [name for name in identity if name in _ASKED or name.startswith(_EXTRA)]
+    names = [name for name in identity if name in ASKED_FOR or name.startswith(_EXTRA)]
     return ParametersRow(
         model=label,
         asked_for=_format_pairs((name.removeprefix(_EXTRA), identity[name]) for name in names),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from keju.cli.options import (
     BoxConventions,
@@ -172,10 +172,6 @@ class ServerOptions:
             "Default: the server's.",
         ),
     ] = None
-    thinking: Annotated[
-        Literal["on", "off"] | None,
-        model_option(help="Thinking mode of a hybrid model. Default: the server's."),
-    ] = None
     extra_body: Annotated[
         list[str] | None,
         model_option(
@@ -317,7 +313,7 @@ def run_options(
         UsageError: a field of --extra-body is not NAME=JSON, or the file of --system-prompt cannot
             be read.
     """
-    from keju.models.request_fields import parse_extra_body, read_system_prompt
+    from keju.models.decoding import parse_extra_body, read_system_prompt
     from keju.running.options import RunOptions
 
     given: dict[str, Any] = {}

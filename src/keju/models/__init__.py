@@ -14,7 +14,7 @@ from keju.models.base import (
 from keju.models.capabilities import NO_CAPABILITIES, Capabilities, capabilities_of, source_of
 from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
-from keju.models.image_limits import Fit
+from keju.models.images import Fit
 from keju.models.registry import (
     ModelKind,
     check_models,

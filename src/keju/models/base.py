@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import field
@@ -11,7 +11,7 @@ from msgspec import field
 from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
-from keju.models.image_limits import Fit
+from keju.models.images import Fit
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -97,9 +97,8 @@ class AskError(KejuError):
 class Decoding(Record, frozen=True, kw_only=True):
     """Decoding parameters; None leaves the server's default.
 
-    `max_tokens` counts new tokens. `seed` is the server's sampling seed. `thinking` is the switch
-    of a hybrid model, whose fields differ by server (thinking.toml); `extra_body` are additional
-    fields of the request's body.
+    `max_tokens` counts new tokens. `seed` is the server's sampling seed. `extra_body` are
+    additional fields of the request's body, such as a vendor's thinking switch.
     """
 
     temperature: float | None = None
@@ -108,7 +107,6 @@ class Decoding(Record, frozen=True, kw_only=True):
     max_tokens: int | None = None
     seed: int | None = None
     reasoning_effort: str | None = None
-    thinking: Literal["on", "off"] | None = None
     extra_body: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -124,8 +122,7 @@ class Decoding(Record, frozen=True, kw_only=True):
             f"extra_body.{name}": msgspec.json.encode(value, order="sorted").decode()
             for name, value in self.extra_body.items()
         }
-        thinking = {"thinking": self.thinking} if self.thinking else {}
-        return {**{n: str(v) for n, v in self.common_parameters.items()}, **thinking, **extra}
+        return {**{n: str(v) for n, v in self.common_parameters.items()}, **extra}
 
 
 _BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")

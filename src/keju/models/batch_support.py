@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -13,11 +12,12 @@ if TYPE_CHECKING:
     from keju.items import Request
     from keju.models.base import Answer
     from keju.models.decoding import Parameters
+    from keju.models.openai_batches import Batches
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""
 
-ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _NOT_PROCESSED = frozenset({"batch_expired", "batch_cancelled"})
 
 
@@ -34,7 +34,7 @@ class Batch(Struct):
     @property
     def ended(self) -> bool:
         """Whether it will give no more results."""
-        return self.status in ENDED
+        return self.status in _ENDED
 
 
 class _Reply(Struct):
@@ -56,25 +56,6 @@ class Result(Struct):
         return self.response is None and str(code) in _NOT_PROCESSED
 
 
-class BatchEndpoint(Protocol):
-    """The batch endpoints of one server; every method raises `AskError` if the server fails."""
-
-    async def submit(self, file: Path, tag: str) -> Batch:
-        """Upload a file of requests and start a batch."""
-
-    async def look(self, name: str) -> Batch:
-        """The state of a batch."""
-
-    async def tagged(self, tag: str) -> Batch | None:
-        """The batch with this tag, or None."""
-
-    async def results(self, batch: Batch) -> list[Result]:
-        """All lines of a batch's results, replies and errors."""
-
-    async def close(self) -> None:
-        """Close the connections."""
-
-
 class BatchSubmitter(Protocol):
     """A model whose requests are written to files that keju submits as batches."""
 
@@ -85,7 +66,7 @@ class BatchSubmitter(Protocol):
     @parameters.setter
     def parameters(self, known: Parameters) -> None: ...
 
-    def batches(self) -> BatchEndpoint:
+    def batches(self) -> Batches:
         """The batch endpoints of the model's server."""
 
     async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:

@@ -19,12 +19,12 @@ from keju.errors import (
     describe_exception,
 )
 from keju.items import Request
+from keju.models.addresses import is_this_machine
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.capabilities import Capabilities
 from keju.models.declarations import MODELS, Kinds
 from keju.models.registry import open_model, role_of
 from keju.models.sent_weights import send_weights
-from keju.models.server_addresses import is_this_machine
 from keju.texts import _
 
 _CALLS = 64

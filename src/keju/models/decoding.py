@@ -1,4 +1,4 @@
-"""The decoding parameters of a request: those requested, and those that were actually sent.
+"""Decoding parameters and extra fields of a request: given, refused by the server, and sent.
 
 A server may refuse a parameter, a provider's layer may not pass one on, and the token limit has two
 names. So a response records the parameters of its request, under the server's names.
@@ -6,14 +6,18 @@ names. So a response records the parameters of its request, under the server's n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from keju.errors import UsageError
 from keju.items import Record
-from keju.models.base import ENDPOINTS
-from keju.models.refusals import refusal_in
+from keju.models.base import ENDPOINTS, Decoding, ModelOptions
+from keju.models.secrets import Secrets
+from keju.texts import _
 
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
@@ -21,13 +25,10 @@ MAY_REFUSE = frozenset({"bad-request", "server"})
 """Kinds of failure in which a server may refuse a parameter; some reply to an unknown one with 500.
 """
 
-ASKED_FOR = (
-    "temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "thinking",
-)  # fmt: skip
+ASKED_FOR = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
 """Parts of a model's identity that request a parameter."""
 
 _EXTRA = "extra_body."
-
 _NAMES = {
     "max_tokens": frozenset({
         "max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "num_predict",
@@ -39,9 +40,38 @@ _NAMES = {
     "reasoning_effort": frozenset({
         "reasoning_effort", "reasoning", "output_config", "thinking", "thinking_config",
     }),
-    "thinking": frozenset({"chat_template_kwargs", "enable_thinking", "thinking", "reasoning"}),
 }  # fmt: skip
 """Names under which servers accept a parameter."""
+
+_DROPPABLE = {
+    name: re.compile(rf"(?<![a-z_]){name.replace('_', '_?')}(?![a-z_])", re.IGNORECASE)
+    for name in ("temperature", "top_p", "top_k", "seed")
+}
+"""Parameters that may be dropped. Without any other that the user sets, such as the reasoning
+effort, the request would be another experiment."""
+
+_REFUSES = re.compile(
+    r"(?:not|n't) (?:\w+ )?(?:support|allow|permit|accept|available|known)|unsupported|unknown"
+    r"|unrecogni[sz]ed|unexpected|illegal|deprecated|extraneous|extra inputs|supplied|cannot both"
+    r"|only \S+ is allowed|only the default|(?:may only|must) be .* when|fixed at"
+    r"|不支持|不支援|不被支持",
+    re.IGNORECASE,
+)
+"""Words with which servers refuse a parameter itself, not a value out of its range."""
+
+_SENTENCE_END = re.compile(r"[.;\n](?=\s|$)|, expected ")
+_NEW_LIMIT_ASKED = re.compile(rf"\buse\b.{{0,20}}{NEW_LIMIT}", re.IGNORECASE)
+
+_RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
+"""Fields that keju sets itself: model, prompt and format of the reply."""
+
+_SECRET = re.compile(r"api[-_]?key|authorization|password|secret", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+_WORD = re.compile(r"[a-z0-9][a-z0-9_.+-]{0,39}")
+_DTYPES = {
+    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16", "float32": "fp32",
+    "f32": "fp32", "float": "fp32", "float8": "fp8",
+}  # fmt: skip
 
 
 class Parameters(Record, frozen=True, kw_only=True):
@@ -64,21 +94,37 @@ class Parameters(Record, frozen=True, kw_only=True):
             if name not in self.refused
         }
 
-    def after(self, words: str, tried: Parameters) -> Parameters | None:
+    def after(self, message: str, tried: Parameters) -> Parameters | None:
         """Return the parameters for a new attempt; None if the message refuses none of those sent.
 
         Args:
-            words: the server's message.
+            message: the server's message.
             tried: the parameters sent; other requests may have been refused more since.
         """
-        refusal = refusal_in(words, tried.sent)
-        if not refusal.drops and not refusal.renames:
+        refused = refused_in(message) & tried.sent.keys()
+        renames = OLD_LIMIT in tried.sent and bool(_NEW_LIMIT_ASKED.search(message))
+        if not refused and not renames:
             return None
         return Parameters(
             given=self.given,
-            refused=tuple(sorted({*self.refused, *refusal.drops})),
-            limit=NEW_LIMIT if refusal.renames else self.limit,
+            refused=tuple(sorted({*self.refused, *refused})),
+            limit=NEW_LIMIT if renames else self.limit,
         )
+
+
+def refused_in(message: str) -> set[str]:
+    """The droppable parameters that a server's message refuses, sentence by sentence.
+
+    Where the temperature and top-p cannot both be sent, top-p is refused: papers and vendors state
+    the temperature first (our choice).
+    """
+    refused: set[str] = set()
+    for sentence in _SENTENCE_END.split(message):
+        if _REFUSES.search(sentence):
+            names = {name for name, spelled in _DROPPABLE.items() if spelled.search(sentence)}
+            exclusive = {"temperature", "top_p"} <= names and "both" in sentence
+            refused |= {"top_p"} if exclusive else names
+    return refused
 
 
 def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
@@ -98,10 +144,151 @@ def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) ->
     """
     if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
-    named = [name for name in ASKED_FOR if name in identity]
-    named += [name for name in identity if name.startswith(_EXTRA)]
+    names = [name for name in ASKED_FOR if name in identity]
+    names += [name for name in identity if name.startswith(_EXTRA)]
     return tuple(
         name
-        for name in named
+        for name in names
         if not _NAMES.get(name, {name.removeprefix(_EXTRA)}) & decoding.keys()
     )
+
+
+def fields_of(decoding: Decoding) -> dict[str, Any]:
+    """Every field that decoding adds to a request's body.
+
+    Raises:
+        UsageError: a parameter is given twice with two values.
+    """
+    common = decoding.common_parameters
+    for name, value in decoding.extra_body.items():
+        if name in common and common[name] != value:
+            option = "sampling-seed" if name == "seed" else name.replace("_", "-")
+            raise UsageError(
+                "{} is {} by --{} or a preset, and {} by --extra-body. Give it once",
+                name,
+                common[name],
+                option,
+                msgspec.json.encode(value).decode(),
+            )
+    return {**common, **decoding.extra_body}
+
+
+def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
+    """Parse extra fields of the body, each spelled ``NAME=JSON``.
+
+    Raises:
+        UsageError: a field does not have that form, is given twice, is set by keju or names a
+            secret.
+    """
+    values: dict[str, Any] = {}
+    for spelled in fields:
+        name, equals, value = spelled.partition("=")
+        if not equals or not _NAME.fullmatch(name):
+            raise UsageError(
+                "--extra-body {}: the form is NAME=JSON, such as "
+                "'chat_template_kwargs={{\"enable_thinking\": false}}'",
+                name,
+            )
+        if name in values:
+            raise UsageError("--extra-body: {} is given twice", name)
+        try:
+            values[name] = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            raise UsageError(
+                "--extra-body {0}: the value is not JSON. Write text in quotes: {0}='\"…\"'", name
+            ) from None
+    return checked_extra_body(values)
+
+
+def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Extra fields of the body as JSON values, checked.
+
+    Raises:
+        UsageError: a field is set by keju, names a secret, or its value is not JSON.
+    """
+    values = {}
+    for name, value in fields.items():
+        if name in _RESERVED:
+            raise UsageError("--extra-body: keju sets {} itself, so it cannot be given here", name)
+        try:
+            values[name] = msgspec.json.decode(msgspec.json.encode(value))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise UsageError("--extra-body {}: the value is not JSON: {}", name, error) from None
+        for key in (name, *_keys(values[name])):
+            if _SECRET.search(key):
+                raise UsageError(
+                    "--extra-body {}: {} looks like a secret, which a run would store. Give keys "
+                    "in environment variables",
+                    name,
+                    key,
+                )
+    return values
+
+
+def read_system_prompt(spelled: str) -> str:
+    """A system prompt as the user gives it: the text, or ``@FILE`` with the text in UTF-8.
+
+    Raises:
+        UsageError: the file cannot be read, or there is no text in it.
+    """
+    if not spelled.startswith("@"):
+        return spelled
+    path = Path(spelled[1:])
+    try:
+        text = path.read_text("utf-8-sig").removesuffix("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = _("not UTF-8") if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise UsageError("--system-prompt {}: the file cannot be read: {}", spelled, why) from None
+    if not text.strip():
+        raise UsageError("--system-prompt {}: the file has no text", spelled)
+    return text
+
+
+def declared_dtype(dtype: str) -> str:
+    """The number format of a served model's weights, under one name each.
+
+    Raises:
+        UsageError: it is not a short word.
+    """
+    word = dtype.strip().lower()
+    if not _WORD.fullmatch(word):
+        raise UsageError("--dtype {}: name a number format, such as bf16, fp8 or int4-awq", dtype)
+    return _DTYPES.get(word, word)
+
+
+def check_no_secret(name: str, options: ModelOptions, secrets: Secrets) -> None:
+    """Check that the texts that a run stores contain no secret.
+
+    Raises:
+        UsageError: the system prompt, a wording or an extra field contains a secret.
+    """
+    texts = {"--system-prompt": options.system_prompt, **options.stored}
+    for field, value in options.decoding.extra_body.items():
+        texts[f"--extra-body {field}"] = " ".join(_texts(value))
+    for option, text in texts.items():
+        if secrets.are_in(text):
+            raise UsageError(
+                "{}: {} contains a key from the environment. The run would store it. Give keys "
+                "only in environment variables",
+                name,
+                option,
+            )
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value, names of fields included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        parts = value if isinstance(value, list) else [*value, *value.values()]
+        for part in parts:
+            yield from _texts(part)
+
+
+def _keys(value: object) -> Iterator[str]:
+    """The name of every field in a JSON value."""
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _keys(part)

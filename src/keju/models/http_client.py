@@ -1,9 +1,9 @@
-"""`Wire`: HTTP connections to one server, which exchange bytes; and errors without a reply."""
+"""`Wire`: HTTP connections to one server, which exchange bytes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from socket import gaierror
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 
+from keju.models.addresses import proxy_for
 from keju.models.base import AskError
-from keju.models.openai_errors import error_of_status, excerpt
-from keju.models.server_addresses import proxy_for
+from keju.models.replies import error_of_status, excerpt
 from keju.texts import _
 
 MOST_BYTES = 64 << 20
@@ -72,8 +72,7 @@ class Wire:
         """Post bytes in pieces, each released when it is sent, or a form.
 
         Raises:
-            AskError: the reply is longer than `MOST_BYTES`.
-            aiohttp.ClientError, OSError: there is no reply.
+            AskError: there is no reply, or it is longer than `MOST_BYTES`.
         """
         if isinstance(data, list):
             headers = {"Content-Length": str(sum(map(len, data))), **headers}
@@ -87,23 +86,36 @@ class Wire:
         *,
         headers: Mapping[str, str],
         data: Form | None = None,
-        most: int = MOST_BYTES,
+        store: Callable[[bytes], None] | None = None,
     ) -> Reply:
-        """Send one request and read the reply, of at most `most` bytes.
+        """Send one request and read the reply, of at most `MOST_BYTES`.
+
+        Args:
+            method: of HTTP.
+            path: appended to the address.
+            headers: of the request.
+            data: its body.
+            store: gets the body of a success in parts, of any length; the reply then has none.
 
         Raises:
-            AskError: the reply is longer.
-            aiohttp.ClientError, OSError: there is no reply.
+            AskError: there is no reply, or it is longer.
         """
-        async with self._connected().request(
-            method,
-            f"{self.url}{path}",
-            data=data,
-            headers=headers,
-            allow_redirects=False,
-            proxy=self._proxy.url if self._proxy else None,
-        ) as reply:
-            return Reply(reply.status, reply.headers, await _whole(reply, most))
+        try:
+            async with self._connected().request(
+                method,
+                f"{self.url}{path}",
+                data=data,
+                headers=headers,
+                allow_redirects=False,
+                proxy=self._proxy.url if self._proxy else None,
+            ) as reply:
+                if store is None or not 200 <= reply.status < 300:
+                    return Reply(reply.status, reply.headers, await _whole(reply))
+                async for part in reply.content.iter_any():
+                    store(part)
+                return Reply(reply.status, reply.headers, b"")
+        except (aiohttp.ClientError, OSError) as error:
+            raise _error_of_exception(error) from None
 
     def through_proxy(self, failure: AskError) -> AskError:
         """The failure, with the proxy's name where a proxy may be its cause."""
@@ -135,15 +147,17 @@ async def _sent(pieces: list[bytes]) -> AsyncIterator[bytes]:
         yield pieces.pop()
 
 
-async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
+async def _whole(reply: aiohttp.ClientResponse) -> bytes:
     body = bytearray()
     async with AsyncExitStack() as turn:
         async for part in reply.content.iter_any():
             if len(body) <= LARGE < len(body) + len(part):
                 await turn.enter_async_context(_turn())
             body += part
-            if len(body) > most:
-                raise AskError("bad-response", _("the reply is longer than {} MB", most >> 20))
+            if len(body) > MOST_BYTES:
+                raise AskError(
+                    "bad-response", _("the reply is longer than {} MB", MOST_BYTES >> 20)
+                )
         return bytes(body)
 
 
@@ -152,7 +166,7 @@ def _turn() -> asyncio.Semaphore:
     return _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LARGE_AT_A_TIME))
 
 
-def error_of_exception(error: Exception) -> AskError:
+def _error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         failure = error_of_status(error.status, error.message, error.headers or {})

@@ -5,26 +5,23 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Sequence
-from http import HTTPStatus
 from string import Template
 
-import aiohttp
 import msgspec
 from msgspec.structs import replace
 
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
+from keju.models.addresses import destinations_of
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
-from keju.models.http_client import Reply, Wire, error_of_exception
+from keju.models.http_client import Wire
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
-from keju.models.openai_errors import error_of_reply, excerpt
-from keju.models.reply_json import as_utf8, repaired_json
+from keju.models.replies import body_of, excerpt, json_value
 from keju.models.request_pixels import unsupported_page_reason
 from keju.models.secrets import Secrets
-from keju.models.server_addresses import destinations_of
 
 
 class HttpOcr:
@@ -125,24 +122,13 @@ class HttpOcr:
             headers = {"Content-Type": "application/json", **headers}
         try:
             reply = await self._wire.post(form, headers)
-            return self._value_of(reply)
+            body = body_of(reply.status, reply.body, reply.headers, self._secrets)
         except AskError as error:
-            raise self._wire.through_proxy(self._secrets.hide_in_failure(error)) from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise self._wire.through_proxy(error_of_exception(error)) from None
-
-    def _value_of(self, reply: Reply) -> object:
-        headers = self._secrets.hide_headers(reply.headers)
-        body = self._secrets.hide_bytes(as_utf8(reply.body, headers.get("content-type", "")))
-        if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
-            raise error_of_reply(reply.status, body, headers)
+            failure = self._wire.through_proxy(error)
+            raise failure.with_message(self._secrets.hide(str(failure))) from None
         try:
-            return msgspec.json.decode(body)
-        except (ValueError, RecursionError):
-            pass
-        try:
-            return msgspec.json.decode(repaired_json(body))
-        except (ValueError, RecursionError):
+            return json_value(body)
+        except ValueError:
             raise bad_reply(f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}") from None
 
     def _filled(self, value: Value) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from keju.items import Line, Point
 from keju.models.base import AskError
 from keju.models.ocr_services import Reply
-from keju.models.openai_errors import excerpt
+from keju.models.replies import excerpt
 from keju.texts import _
 
 _RETRYABLE = frozenset({"rate", "server", "bad-response"})

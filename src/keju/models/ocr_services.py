@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import read_toml, shipped_toml
-from keju.models.server_addresses import checked_url
+from keju.models.addresses import checked_url
 
 _PUBLISHED = "kandianguji"
 _URL = ("http://", "https://")

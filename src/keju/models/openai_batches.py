@@ -9,24 +9,27 @@ not confirmed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from http import HTTPStatus
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TypeVar
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
 
 import aiohttp
 import msgspec
 from msgspec import Struct
 
+from keju.errors import DataError
 from keju.models.base import AskError
 from keju.models.batch_support import Batch, Result
-from keju.models.http_client import Form, Wire, error_of_exception
-from keju.models.openai_errors import error_of_reply
-from keju.models.reply_json import as_utf8, repaired_json
+from keju.models.http_client import MOST_BYTES, Form, Wire
+from keju.models.replies import as_utf8, body_of, json_value
+from keju.models.secrets import Secrets
 from keju.texts import _
 
 TAG = "keju"
-_ANSWERS_MAY_BE = 4 << 30
+MOST_RESULTS = 4 << 30
+"""The maximum size in bytes of a batch's results."""
+
 _T = TypeVar("_T")
 _CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([\w-]+)"')
 _PAGE = 100
@@ -49,19 +52,15 @@ class Batches:
         endpoint: its base URL.
         headers: the headers of every request, including the key.
         timeout: seconds for one exchange; a file may take as long.
-        hidden: removes the key from the server's messages.
+        secrets: removed from the server's messages.
     """
 
     def __init__(
-        self,
-        endpoint: str,
-        headers: Mapping[str, str],
-        timeout: float,
-        hidden: Callable[[str], str],
+        self, endpoint: str, headers: Mapping[str, str], timeout: float, secrets: Secrets
     ) -> None:
         self._wire = Wire(endpoint, timeout)
         self._headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
-        self._hidden = hidden
+        self._secrets = secrets
 
     async def submit(self, file: Path, tag: str) -> Batch:
         """Upload a file of requests and start a batch.
@@ -75,14 +74,14 @@ class Batches:
             form.add_field(
                 "file", stream, filename=f"{tag}.jsonl", content_type="application/jsonl"
             )
-            stored = await self._ask("POST", "/files", _File, data=form)
-        asked = {
+            stored = await self._ask("POST", "/files", _File, form)
+        fields = {
             "input_file_id": stored.id,
             "endpoint": "/v1/chat/completions",
             "completion_window": "24h",
             "metadata": {TAG: tag},
         }
-        return await self._ask("POST", "/batches", Batch, data=msgspec.json.encode(asked))
+        return await self._ask("POST", "/batches", Batch, msgspec.json.encode(fields))
 
     async def look(self, name: str) -> Batch:
         """The state of a batch.
@@ -100,61 +99,133 @@ class Batches:
         """
         after = ""
         for __ in range(_PAGES):
-            path = f"/batches?limit={_PAGE}{after}"
-            listed = await self._ask("GET", path, _Listed)
-            for batch in listed.data:
+            page = await self._ask("GET", f"/batches?limit={_PAGE}{after}", _Listed)
+            for batch in page.data:
                 if batch.metadata and batch.metadata.get(TAG) == tag:
                     return batch
-            if not listed.has_more or not listed.data:
+            if not page.has_more or not page.data:
                 return None
-            after = f"&after={listed.data[-1].id}"
+            after = f"&after={page.data[-1].id}"
         return None
 
-    async def results(self, batch: Batch) -> list[Result]:
-        """All lines of a batch's results, replies and errors.
+    async def results(self, batch: Batch, folder: Path) -> BatchResults:
+        """All lines of a batch's results, replies and errors, in a temporary file.
+
+        Args:
+            batch: one that has ended.
+            folder: where the file is.
 
         Raises:
             AskError: a file cannot be downloaded, or does not have that form.
+            DataError: the lines cannot be stored.
         """
-        results: list[Result] = []
-        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
-            body = await self._fetched("GET", f"/files/{file}/content")
-            lines = filter(bytes.strip, body.split(b"\n"))
-            results += [result_in(line, batch) for line in lines]
+        results = BatchResults(batch, folder)
+        for name in filter(None, (batch.output_file_id, batch.error_file_id)):
+            await self._exchange("GET", f"/files/{name}/content", store=results.append)
+            results.append(b"\n")
+        results.find()
         return results
 
     async def close(self) -> None:
         """Close the connections."""
         await self._wire.close()
 
-    async def _ask(
-        self, method: str, path: str, shape: type[_T], *, data: Form | None = None
-    ) -> _T:
-        body = await self._fetched(method, path, data=data)
+    async def _ask(self, method: str, path: str, shape: type[_T], data: Form | None = None) -> _T:
+        body = await self._exchange(method, path, data)
         try:
-            return msgspec.json.decode(repaired_json(as_utf8(body)), type=shape)
-        except (ValueError, RecursionError) as error:
+            return msgspec.convert(json_value(body), shape)
+        except ValueError as error:
             raise AskError(
                 "bad-response", _("the reply to {} {}: {}", method, path, error)
             ) from None
 
-    async def _fetched(self, method: str, path: str, *, data: Form | None = None) -> bytes:
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        data: Form | None = None,
+        store: Callable[[bytes], None] | None = None,
+    ) -> bytes:
         headers = self._headers
         if isinstance(data, bytes):
             headers = {**headers, "Content-Type": "application/json"}
         try:
-            reply = await self._wire.exchange(
-                method, path, headers=headers, data=data, most=_ANSWERS_MAY_BE
+            reply = await self._wire.exchange(method, path, headers=headers, data=data, store=store)
+        except AskError as error:
+            raise self._failure(error) from None
+        try:
+            return body_of(reply.status, reply.body, reply.headers, self._secrets)
+        except AskError as error:
+            raise self._failure(error, f"{method} {path.partition('?')[0]}: ") from None
+
+    def _failure(self, error: AskError, place: str = "") -> AskError:
+        """The failure, which the run does not retry, with the place and without keys."""
+        failure = self._wire.through_proxy(error)
+        return AskError(failure.kind, self._secrets.hide(f"{place}{failure}"))
+
+
+class BatchResults:
+    """The lines of a batch's results in a temporary file, found by the name of their request.
+
+    Results have gigabytes, so only the place of each line is in memory.
+
+    Args:
+        batch: the batch.
+        folder: where the file is.
+    """
+
+    def __init__(self, batch: Batch, folder: Path) -> None:
+        self._batch = batch
+        self._file: IO[bytes] = TemporaryFile(dir=folder)  # noqa: SIM115 - see `close`
+        self._size = 0
+        self._places: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the requests that have a line."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, name: str) -> Result:
+        """The line of a request; the last of several."""
+        self._file.seek(self._places[name])
+        return result_in(self._file.readline(MOST_BYTES), self._batch)
+
+    def append(self, part: bytes) -> None:
+        """Store a part of the results as it comes.
+
+        Raises:
+            AskError: the results are longer than `MOST_RESULTS`.
+            DataError: it cannot be stored.
+        """
+        self._size += len(part)
+        if self._size > MOST_RESULTS:
+            raise AskError(
+                "bad-response", _("the results are longer than {} GB", MOST_RESULTS >> 30)
             )
-        except (aiohttp.ClientError, OSError) as error:
-            failure = self._wire.through_proxy(error_of_exception(error))
-            raise AskError(failure.kind, self._hidden(str(failure))) from None
-        if not HTTPStatus.OK <= reply.status < HTTPStatus.MULTIPLE_CHOICES:
-            failure = error_of_reply(reply.status, reply.body, reply.headers)
-            failure = self._wire.through_proxy(failure)
-            said = self._hidden(f"{method} {path.partition('?')[0]}: {failure}")
-            raise AskError(failure.kind, said)
-        return reply.body
+        try:
+            self._file.write(part)
+        except OSError as error:
+            raise DataError(
+                "the results of batch {} cannot be stored: {}", self._batch.id, error.strerror
+            ) from None
+
+    def find(self) -> None:
+        """Find the place of every line.
+
+        Raises:
+            AskError: a line names no request.
+        """
+        place = self._file.seek(0)
+        while line := self._file.readline(MOST_BYTES):
+            if line.strip():
+                self._places[result_in(line, self._batch).custom_id] = place
+            place += len(line)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
 
 
 def result_in(line: bytes, batch: Batch) -> Result:
@@ -169,9 +240,10 @@ def result_in(line: bytes, batch: Batch) -> Result:
         pass
     line = as_utf8(line)
     try:
-        return msgspec.json.decode(repaired_json(line), type=Result)
-    except (AskError, ValueError, RecursionError) as error:
+        repaired = msgspec.json.encode(json_value(line))
+        return msgspec.json.decode(repaired, type=Result)
+    except (AskError, ValueError) as error:
         problem = _("a result of batch {}: {}", batch.id, error)
-    if named := _CUSTOM_ID.search(line):
-        return Result(custom_id=named[1].decode(), error={"message": str(problem)})
+    if name := _CUSTOM_ID.search(line):
+        return Result(custom_id=name[1].decode(), error={"message": str(problem)})
     raise AskError("bad-response", problem)

@@ -150,7 +150,6 @@ def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
     given = {
         "--system-prompt": options.system_prompt,
         "--reasoning-effort": options.decoding.reasoning_effort,
-        "--thinking": options.decoding.thinking,
         "--extra-body": options.decoding.extra_body,
         "--dtype": options.dtype != UNKNOWN_DTYPE,
     }

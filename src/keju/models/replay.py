@@ -21,9 +21,9 @@ from keju.local_paths import check_local
 from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
-from keju.models.finish_reasons import stated_status
 from keju.models.other_harnesses import Entry, ReplayedAnswer
 from keju.models.replay_entries import entries_in
+from keju.models.replies import stated_status
 from keju.models.response_files import ResponseFiles, response_files
 from keju.models.row_matching import item_names
 from keju.runs import RunFolder, RunManifest

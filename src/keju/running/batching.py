@@ -13,7 +13,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -25,9 +25,7 @@ from keju.models import AskError, Model, capabilities_of
 from keju.models.batch_support import (
     MOST_BYTES,
     MOST_LINES,
-    BatchEndpoint,
     BatchSubmitter,
-    Result,
 )
 from keju.models.decoding import Parameters
 from keju.running.budget import Budget
@@ -38,6 +36,10 @@ from keju.running.request_runner import ModelQueue, RequestRunner
 from keju.running.throttle import RateLimits
 from keju.runs import RunFolder
 from keju.texts import _
+
+if TYPE_CHECKING:
+    from keju.models.batch_support import Result
+    from keju.models.openai_batches import BatchResults
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
 
@@ -55,10 +57,10 @@ class SubmittedBatch(Record, frozen=True, kw_only=True):
     parameters: Parameters
 
 
-class _BatchResult(NamedTuple):
-    """One line of a batch's results, and the batch."""
+class _Returned(NamedTuple):
+    """The results of a batch, and the batch."""
 
-    result: Result
+    results: BatchResults
     batch: SubmittedBatch
 
 
@@ -111,7 +113,8 @@ class BatchRunner:
         self._keep = keep
         self._retry = retry
         self._submitter = submitter
-        self._server: BatchEndpoint = submitter.batches()
+        self._returned: list[_Returned] = []
+        self._server = submitter.batches()
 
     async def run(self) -> None:
         """Collect the results that are ready, and submit what was not submitted yet.
@@ -134,46 +137,43 @@ class BatchRunner:
             )
             raise UsageError("{}: {}{}", self._model.name, error, hint) from None
         finally:
+            for returned in self._returned:
+                returned.results.close()
             await self._server.close()
 
     async def _run(self) -> None:
         known = [each for each in [await self._named(one) for one in self._submitted()] if each]
         for each in known:
             self._submitter.parameters = each.parameters
-        results: dict[str, _BatchResult] = {}
         under_way: set[str] = set()
-        ended = []
+        names: dict[str, _Returned] = {}
         for each in known:
             batch = await self._server.look(each.id)
             if not batch.ended:
                 under_way.update(each.requests)
                 continue
-            ended.append(each)
-            found = {
-                result.custom_id: _BatchResult(result, each)
-                for result in await self._server.results(batch)
-            }
-            if batch.status == "failed" and not found:
+            returned = _Returned(await self._server.results(batch, self._folder), each)
+            self._returned.append(returned)
+            if batch.status == "failed" and not returned.results:
                 self._path(each.tag).unlink()
                 said = msgspec.json.encode(batch.errors).decode()[:300]
                 raise DataError("the server rejected batch {}: {}", each.id, said)
-            results |= found
-        await self._sort(results, under_way, first=not known)
-        for each in ended:
-            self._path(each.tag).unlink()
+            names |= dict.fromkeys(returned.results, returned)
+        await self._sort(names, under_way, first=not known)
+        for returned in self._returned:
+            self._path(returned.batch.tag).unlink()
 
-    async def _sort(
-        self, results: dict[str, _BatchResult], under_way: set[str], *, first: bool
-    ) -> None:
+    async def _sort(self, names: dict[str, _Returned], under_way: set[str], *, first: bool) -> None:
         """Store the results, leave unfinished batches alone, submit the remaining requests."""
         file: _File | None = None
         for job in self.queue.jobs:
             name = _name(job)
-            returned = results.pop(name, None)
+            returned = names.pop(name, None)
+            result = returned and returned.results[name]
             if job.failure is not None:
                 self._store(job, AskError(job.failure.kind, job.failure.message))
-            elif returned is not None and not returned.result.unasked:
-                self._collect(job, returned)
+            elif returned and result and not result.unasked:
+                self._collect(job, result, returned.batch)
             elif name in under_way:
                 self.waiting += 1
             elif first:
@@ -185,9 +185,9 @@ class BatchRunner:
         if file:
             await self._submit(file)
 
-    def _collect(self, job: Job, returned: _BatchResult) -> None:
+    def _collect(self, job: Job, result: Result, batch: SubmittedBatch) -> None:
         try:
-            outcome = self._submitter.batch_answer(returned.result, returned.batch.parameters)
+            outcome = self._submitter.batch_answer(result, batch.parameters)
         except AskError as error:
             self._store(job, error)
         else:

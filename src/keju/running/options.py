@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -15,7 +15,7 @@ from keju.definitions.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
-from keju.models.request_fields import checked_extra_body, declared_dtype
+from keju.models.decoding import checked_extra_body, declared_dtype
 from keju.running.box_conventions import parse_boxes
 from keju.running.budget import Budget
 from keju.running.examples import with_examples
@@ -65,7 +65,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
     sampling_seed: int | None = None
     system_prompt: str = ""
     reasoning_effort: str | None = None
-    thinking: Literal["on", "off"] | None = None
     extra_body: Mapping[str, Any] = msgspec.field(default_factory=dict)
     dtype: str = "unknown"
     timeout: float = 600.0
@@ -161,7 +160,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
             max_tokens=self.max_tokens,
             seed=self.sampling_seed,
             reasoning_effort=effort,
-            thinking=self.thinking,
             extra_body=checked_extra_body(self.extra_body),
         )
         return ModelOptions(

@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from keju.models.retry_headers import retry_after
 from tests.support.contract_servers import Recorder, RuleServer
 from tests.support.contract_trial import (
     ANSWERS,
@@ -114,15 +113,9 @@ def _limited(contract: Contract, proxy: Recorder) -> Iterator[Exchanged]:
     """A limit of requests a minute: its 429 and headers, and a run that waits."""
     body = {"model": "limited", "messages": [{"role": "user", "content": "[item c3]"}]}
     for _ in range(LIMIT + 1):
-        status, headers = _posted(proxy.url, body)
+        status = _posted(proxy.url, body)
     contract.keep("limited.json", proxy.notes[-1]["reply"])
-    wait = retry_after(headers, status)
-    yield compared(
-        "429 with a wait that keju reads",
-        (429, True),
-        (status, wait is not None and 0 < wait <= 60),
-        detail=f"HTTP {status}, {wait:g} s" if wait is not None else "",
-    )
+    yield compared("429 over the limit", 429, status)
     data = trial(contract.work / "few", ("c1", "c2", "c3"))
     out = contract.work / "limited"
     run(data, out, "openai:limited", "--base-url", proxy.url, code=0)
@@ -133,12 +126,12 @@ def _limited(contract: Contract, proxy: Recorder) -> Iterator[Exchanged]:
     )
 
 
-def _posted(url: str, body: object) -> tuple[int, dict[str, str]]:
+def _posted(url: str, body: object) -> int:
     asked = Request(f"{url}/chat/completions", json.dumps(body).encode())
     asked.add_header("Authorization", f"Bearer {KEY}")
     asked.add_header("Content-Type", "application/json")
     try:
         with urlopen(asked, timeout=60) as reply:
-            return reply.status, {k.lower(): v for k, v in reply.headers.items()}
+            return reply.status
     except HTTPError as error:
-        return error.code, {k.lower(): v for k, v in error.headers.items()}
+        return error.code

@@ -25,7 +25,7 @@ from keju.definitions import query_of
 from keju.errors import UsageError, english_problem
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response, get_group
 from keju.models import AskError
-from keju.models.data_urls import mime_of
+from keju.models.images import mime_of
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, Selection, select, skip_reason
 from keju.scoring import PROTOCOLS, score_answer

@@ -17,6 +17,7 @@ from importlib.metadata import version
 from itertools import islice
 
 import inspect_ai.model
+import msgspec
 from inspect_ai.log._transcript import Transcript, init_transcript
 from inspect_ai.model import (
     ChatMessage,
@@ -29,16 +30,15 @@ from inspect_ai.model import (
 )
 from msgspec.structs import replace
 
-from keju.errors import PrerequisiteError, UsageError
+from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request
+from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import Answer, AskError, ModelBase, ModelOptions
-from keju.models.data_urls import lacks_image, picture_url
-from keju.models.decoding import MAY_REFUSE, Parameters
-from keju.models.request_fields import check_no_secret, fields_of
+from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
+from keju.models.images import DATA_URLS, lacks_image
 from keju.models.secrets import Secrets, find_keys
-from keju.models.server_addresses import checked_url, destinations_of
 from keju.texts import _
-from keju_inspect.errors import error_of_provider, plain_words
+from keju_inspect.errors import error_of_provider, plain_words, without_keys
 from keju_inspect.parameters import check_config, config_of, passed_on
 from keju_inspect.replies import answer_of
 
@@ -79,14 +79,13 @@ class InspectModel(ModelBase):
         self._address = _address_of(spec, options)
         self._model: inspect_ai.model.Model | None = None
         self._secrets = _secrets_of(options)
-        check_no_secret(self.name, options, self._secrets.hide_stored)
-        provider = "" if self._address else self.provider
-        self._parameters = Parameters(given=fields_of(options.decoding, self._address, provider))
+        check_no_secret(self.name, options, self._secrets)
+        self._parameters = Parameters(given=fields_of(options.decoding))
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = self._opened()
             self._secrets = _secrets_of(options, self._model)
-            check_no_secret(self.name, options, self._secrets.hide_stored)
+            check_no_secret(self.name, options, self._secrets)
 
     def _opened(self) -> inspect_ai.model.Model:
         """Open a model that sends a request once, without retries and without storing anything.
@@ -172,11 +171,12 @@ class InspectModel(ModelBase):
         except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
             failure = error_of_provider(error, self._secrets.hide)
         else:
-            return self._secrets.hide_in(answer)
+            shown = without_keys(msgspec.to_builtins(answer), self._secrets.hide)
+            return msgspec.convert(shown, Answer)
         if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
-        raise self._secrets.hide_in_failure(failure)
+        raise failure.with_message(self._secrets.hide(str(failure)))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -198,10 +198,13 @@ class InspectModel(ModelBase):
 
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
         """The system prompt and the examples, if any; then the images, in order, and the text."""
-        urls = [
-            await picture_url(ref, partial(images.__getitem__, place), self._options.fit)
-            for place, ref in enumerate(request.all_images)
-        ]
+        try:
+            urls = [
+                await DATA_URLS.get(ref, partial(images.__getitem__, place), self._options.fit)
+                for place, ref in enumerate(request.all_images)
+            ]
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
         pictures = iter([ContentImage(image=url[1:-1].decode()) for url in urls])
         own = list(islice(pictures, len(request.images)))
         messages: list[ChatMessage] = []

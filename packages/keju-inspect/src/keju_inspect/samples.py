@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from keju.definitions import has_reference
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Item, Request, Response, Score, get_group
-from keju.models.data_urls import mime_of
+from keju.models.images import mime_of
 from keju.running.request_rebuilding import RequestRebuilder
 from keju_inspect.scores import scores_of
 

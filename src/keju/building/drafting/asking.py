@@ -17,7 +17,7 @@ from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
 from keju.models import open_model
 from keju.models.base import UNKNOWN_DTYPE
-from keju.models.request_fields import parse_extra_body
+from keju.models.decoding import parse_extra_body
 from keju.running import ResponseStore
 from keju.running.given_requests import replies_of, send_requests
 from keju.running.options import RunOptions
@@ -98,10 +98,6 @@ class DraftSettings(Settings, frozen=True):
     reasoning_effort: Annotated[
         str | None,
         Meta(description="Reasoning effort as the server names it: none, minimal, low, medium …"),
-    ] = None
-    thinking: Annotated[
-        Literal["on", "off"] | None,
-        Meta(description="Thinking switch of a hybrid model; by default the server's."),
     ] = None
     extra_body: Annotated[
         tuple[str, ...], Meta(description="Additional fields of every request's body: NAME=JSON.")

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from keju import __version__
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, write_atomic
-from keju.models.retry_headers import retry_after
+from keju.models.replies import retry_after
 from keju.texts import _
 
 AGENT = f"keju/{__version__} (dataset building; one connection; respects Retry-After)"
@@ -94,7 +94,7 @@ class Fetcher:
                 if status not in _LATER and status < _FEWEST_SERVER_ERROR:
                     raise DataError("refused: {}", reason, file=url) from None
                 headers = {name.lower(): value for name, value in error.headers.items()}
-                stated = retry_after(headers, status)
+                stated = retry_after(headers)
                 wait = 2.0**attempt * self._pause if stated is None else stated
                 wait = min(wait, _LONGEST_WAIT)
             except UnicodeError:

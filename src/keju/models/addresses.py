@@ -14,21 +14,15 @@ from keju.texts import _
 _LOCALHOST = "localhost"
 
 
-def destination_of(url: str) -> str:
-    """The host that receives what is sent to an address; empty if it is this machine.
+def destinations_of(url: str) -> tuple[str, ...]:
+    """The host that receives what is sent to an address; none if it is this machine.
 
     If the environment's proxy is used for an address of this machine, it is the proxy's host.
     """
     host = urlsplit(url).hostname or ""
     if is_this_machine(host) and (proxy := proxy_for(url)):
         host = proxy.host
-    return "" if is_this_machine(host) else host
-
-
-def destinations_of(url: str) -> tuple[str, ...]:
-    """`destination_of` as a model declares it (`Capabilities.destinations`)."""
-    host = destination_of(url)
-    return (host,) if host else ()
+    return () if not host or is_this_machine(host) else (host,)
 
 
 def is_this_machine(host: str) -> bool:

@@ -1,25 +1,35 @@
-"""Scaling of images to a model's own limits, which the user declares and the run records.
+"""Images as they are sent: as ``data:`` URLs, scaled down only to limits that the user declares.
 
-Images are sent as they are stored. Only an image beyond a limit that the user gave is decoded,
-scaled down and encoded again; all others are sent byte for byte. The limits and the method are in
-the model's identity, so that answers to smaller images have other cache keys.
+An image is sent byte for byte as it is stored, unless it is beyond a limit; then it is decoded,
+scaled down and encoded again. The limits and the method are in the model's identity, so that
+answers to smaller images have other cache keys.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import io
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from math import prod, sqrt
+from pathlib import PurePosixPath
 from typing import NamedTuple, Self
 
 import PIL
 from PIL import Image
 
-from keju.errors import UsageError
+from keju.definitions import has_task, task
+from keju.errors import DataError, UsageError
 from keju.images import open_image
 from keju.items import ImageRef, Record, Request
 from keju.texts import _
 
+_MIME = {
+    "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
+    "gif": "image/gif", "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff",
+    "jp2": "image/jp2",
+}  # fmt: skip
 _LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
 _QUALITY = 95
 _LEAST_BYTES = 1000
@@ -141,3 +151,80 @@ def _written(picture: Image.Image, form: str) -> bytes:
     else:
         picture.save(out, "JPEG", quality=_QUALITY, subsampling=0)
     return out.getvalue()
+
+
+def mime_of(ref: ImageRef) -> str:
+    """The media type of an image, from its path.
+
+    Raises:
+        DataError: the extension is not that of an image.
+    """
+    extension = PurePosixPath(ref.path).suffix.lstrip(".").lower()
+    if extension not in _MIME:
+        raise DataError(
+            "no media type for the extension {!r}",
+            extension,
+            item=ref.path,
+            hint="Import the dataset again",
+        )
+    return _MIME[extension]
+
+
+class DataUrls:
+    """A cache of recent ``data:`` URLs, each a JSON string with its quotes.
+
+    Several models, rounds and questions use the same image close together. The size is limited in
+    bytes because pages differ a hundredfold in size.
+
+    Args:
+        capacity: the maximum number of bytes.
+    """
+
+    def __init__(self, capacity: int = 6 << 20) -> None:
+        self.capacity = capacity
+        self.size = 0
+        self._urls: OrderedDict[tuple[str, str, Fit], bytes] = OrderedDict()
+
+    async def get(self, ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> bytes:
+        """The URL of an image, scaled down only where a limit requires it.
+
+        Args:
+            ref: the image.
+            read: returns its bytes; called only if the URL is not cached.
+            fit: the limits of the model.
+
+        Raises:
+            DataError: the image has no media type, cannot be decoded, or `read` raised it.
+        """
+        mime, touched = mime_of(ref), fit.touches(ref)
+        name = (ref.sha256, mime, fit if touched else Fit())
+        if name in self._urls:
+            self._urls.move_to_end(name)
+            return self._urls[name]
+        data = read()
+        if touched:
+            data, mime, _size = await asyncio.to_thread(fit.fitted, data, ref)
+        url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
+        if name not in self._urls:  # another request may have cached it meanwhile
+            self._urls[name] = url
+            self.size += len(url)
+        while self.size > self.capacity:
+            self.size -= len(self._urls.popitem(last=False)[1])
+        return url
+
+
+DATA_URLS = DataUrls()
+"""The one cache of all models of this process."""
+
+
+def lacks_image(request: Request) -> bool:
+    """Whether a request contains no image although its question needs one.
+
+    Queries that are declared to be about text only (`Query.image` is false) need none.
+    """
+    if request.images or request.source or request.setting != "image":
+        return False
+    if not has_task(request.task):
+        return True
+    queries = task(request.task).queries
+    return all(each.image for each in queries if each.name == request.query)

@@ -1,0 +1,126 @@
+"""Results of batches: of any size in bounded memory, damaged lines, and files that are too long."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from keju.errors import DataError
+from keju.models import AskError
+from keju.models import openai_batches as module
+from keju.models.batch_support import Batch
+from keju.models.openai_batches import BatchResults
+
+_LINE = 1 << 20
+_READER = """
+import asyncio, resource, sys
+from pathlib import Path
+from keju.models.batch_support import Batch
+from keju.models.openai_batches import Batches
+from keju.models.secrets import Secrets
+
+async def main(url, lines, folder):
+    server = Batches(url, {}, 60, Secrets(["sk-0123456789abcdef"]))
+    batch = Batch("b", output_file_id=lines, error_file_id=lines and "1")
+    results = await server.results(batch, Path(folder))
+    await server.close()
+    print(len(results), sum(len(bytes(results[name].response.body)) for name in results))
+    results.close()
+
+asyncio.run(main("http://127.0.0.1:1/v1", "", sys.argv[3]))  # what is loaded by the first use
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+asyncio.run(main(*sys.argv[1:]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+class _Files(BaseHTTPRequestHandler):
+    """Answers ``GET /files/NAME/content`` with NAME lines of a megabyte each."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Connection", "close")
+        self.end_headers()
+        count = int(self.path.split("/")[-2])
+        for number in range(count):
+            body = {"status_code": 200, "body": "字" * (_LINE // 3)}
+            line = {"custom_id": f"{count}-{number}", "response": body}
+            self.wfile.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    serving = ThreadingHTTPServer(("127.0.0.1", 0), _Files)
+    thread = threading.Thread(target=serving.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{serving.server_address[1]}"
+    serving.shutdown()
+    thread.join()
+    serving.server_close()
+
+
+def test_results_larger_than_memory_are_read_line_by_line(server: str, tmp_path: Path):
+    count = 200
+    done = subprocess.run(
+        [sys.executable, "-c", _READER, server, str(count), str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    *_, found, grown = done.stdout.splitlines()
+    assert found == f"{count + 1} {(count + 1) * (_LINE // 3 * 3 + 2)}"
+    assert int(grown) << 10 < count * _LINE // 5
+    assert list(tmp_path.iterdir()) == []
+
+
+def results(tmp_path: Path, *lines: bytes) -> BatchResults:
+    stored = BatchResults(Batch("b"), tmp_path)
+    for line in lines:
+        stored.append(line)
+    stored.find()
+    return stored
+
+
+def test_the_last_line_of_a_request_counts_and_a_damaged_one_is_its_failure(tmp_path: Path):
+    stored = results(
+        tmp_path,
+        b'{"custom_id": "a", "error": {"message": "1"}}\n\n{"custom_id": "b", "resp',
+        b'onse": {"body": {"cut\n{"custom_id": "a", "error": {"message": "2"}}',
+    )
+    assert list(stored) == ["a", "b"]
+    assert stored["a"].error == {"message": "2"}
+    assert "a result of batch b" in stored["b"].error["message"]
+
+
+def test_a_line_that_names_no_request_is_an_error(tmp_path: Path):
+    with pytest.raises(AskError, match="a result of batch b"):
+        results(tmp_path, b'{"custom": "a"}\n')
+
+
+def test_results_that_are_too_long_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "MOST_RESULTS", 10)
+    with pytest.raises(AskError, match="longer"):
+        results(tmp_path, b"x" * 11)
+
+
+def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    stored = BatchResults(Batch("b"), tmp_path)
+
+    class Full:
+        def write(self, part: bytes) -> None:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(stored, "_file", Full())
+    with pytest.raises(DataError, match="No space left on device"):
+        stored.append(b"x")
