@@ -308,7 +308,7 @@ class Response(Record, frozen=True, kw_only=True):
     `box_convention` are the request's; `refused` are decoding parameters that the server did not
     accept, so that it answered without them. `examples` are the ids of the items before the
     question. `source_sha256` is the SHA-256 of the file with the answer, where another program made
-    it (`PageResults`). `served_model` and `fingerprint` are the model and the system fingerprint
+    it (`PageFiles`). `served_model` and `fingerprint` are the model and the system fingerprint
     that the server reported with the answer; empty where it reported none. `uncounted` are
     estimated tokens of attempts without an answer, which may have been charged and which no server
     counted.

@@ -32,6 +32,7 @@ from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
+from keju.models.replay import StoredAnswer
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
 from keju.scoring.response_files import GROUP as RESPONSES
@@ -68,6 +69,7 @@ __all__ = [
     "SourceSettings",
     "Step",
     "StepContext",
+    "StoredAnswer",
     "Table",
     "Tables",
     "UsageError",
@@ -96,7 +98,7 @@ W = TypeVar("W", bound=Write)
 S = TypeVar("S", bound=Settings)
 Run = Callable[[StepContext, S], None]
 E = TypeVar("E", bound=WriteRun)
-A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None]]])
+A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None] | StoredAnswer]])
 
 
 def model(
@@ -217,11 +219,12 @@ def export(
 
 
 def responses(name: str) -> Callable[[A], A]:
-    """Declare a form of response files that ``keju score FILE`` reads: a decorator of a function.
+    """Declare a form of response files: a decorator of a function.
 
     The function is called with the path, and returns pairs of an item and the text of its response,
-    None where there is none. It raises `DataError` for a file in another form; the forms are tried
-    in the order of their names, after keju's own.
+    None where there is none, for ``keju score FILE`` and ``replay:FILE``; or a `StoredAnswer` for
+    each answer, for ``replay:FILE`` alone. It raises `DataError` for a file in another form; the
+    forms are tried in the order of their names, after keju's own.
 
     Args:
         name: the form's name.

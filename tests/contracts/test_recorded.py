@@ -49,34 +49,12 @@ def test_recorded_result_files_give_the_responses_and_scores_of_a_direct_run(
     program, _, folder = name.partition("/")
     expected = record(program, f"replay/{folder}/expected.json")
     data, out, direct = trial(tmp_path / "d", expected), tmp_path / "r", tmp_path / "direct"
-    run(data, out, f"replay:{RECORDED / program / 'replay' / folder / 'files'}")
+    written = record(program, f"replay/{folder}/replay.json")
+    columns = ("--replay-columns", written["columns"]) if written["columns"] else ()
+    files = RECORDED / program / "replay" / folder / "files" / written["files"]
+    run(data, out, f"replay:{files}", *columns)
     assert told(out) == expected
     rules = {item: 400 if status == "failed" else text for item, (status, text) in expected.items()}
     with RuleServer(rules) as server:
         run(data, direct, "openai:served", "--base-url", server.url)
     assert scores(out) == scores(direct)
-
-
-def test_a_filter_of_lmms_eval_is_reported(tmp_path: Path):
-    expected = record("lmms-eval", "replay/filtered/expected.json")
-    said = {
-        name: run(
-            trial(tmp_path / name / "d", expected), tmp_path / name / "r",
-            f"replay:{RECORDED / 'lmms-eval' / 'replay' / name / 'files'}",
-        )
-        for name in ("filtered", "plain")
-    }  # fmt: skip
-    words = "responses of filtered: only what a filter of the task took"
-    assert [words in each for each in said.values()] == [True, False]
-
-
-def test_tables_of_vlmevalkits_evaluation_are_skipped(tmp_path: Path):
-    expected = record("vlmevalkit", "replay/xlsx/expected.json")
-    folder = RECORDED / "vlmevalkit" / "replay" / "xlsx" / "files"
-    said = run(trial(tmp_path / "d", expected), tmp_path / "r", f"replay:{folder}")
-    read, _, skipped = " ".join(said.split()).partition("files skipped:")
-    results = {f"served_T{number}.xlsx" for number in (1, 3, 11, 21)}
-    others = {each.name for each in folder.rglob("*") if each.is_file()} - results
-    assert {name for name in results if name in read} == results
-    assert {name for name in others if name in skipped} == others
-    assert "served_T11_exact_matching_result.xlsx" in others

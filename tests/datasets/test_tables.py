@@ -15,8 +15,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.tables import find_table, parquet_rows, read_table, sheet_lines
 from keju.datasets.readers.workbooks import cell_text
 from keju.errors import DataError
-from keju.models.replay_entries import entries_in
-from keju.models.response_files import response_files
+from keju.models.replay import answers_in
 from tests.support.hanging import ends
 from tests.support.released import put, table
 from tests.support.workbooks import sheet_of, write_parts, write_workbook
@@ -267,9 +266,8 @@ def test_a_table_of_a_spreadsheet_is_the_same_for_every_reader(tmp_path, form):
     expected = [["甲", "天地"], ["乙", "玄黃"]]
     assert [list(row.cells.values()) for row in read_table(file)] == expected
     assert [line.cells for line in sheet_lines(file)] == [["id", "response"], *expected]
-    answers = entries_in(file, SPREADSHEETS[form])
-    assert [[each.item, each.text] for each in answers] == expected
-    assert response_files(tmp_path).read == [file]
+    answers = answers_in(file, None)
+    assert [[answer.item, answer.text] for _, answer in answers] == expected
     seen = Listing(tmp_path).records(PurePosixPath("table.csv"))
     assert [[each["id"], each["response"]] for each in seen if each["id"].strip()] == expected
 
@@ -314,8 +312,8 @@ def test_nan_in_json_is_a_missing_cell_as_pandas_means_it(tmp_path, name, text):
     expected = [["甲", 'NaN, "Infinity'], ["乙", None]]
     assert [list(row.cells.values()) for row in read_table(file)] == expected
     if '"rows"' not in text:
-        answers = entries_in(file, file.read_bytes())
-        assert [[each.item, each.text or None] for each in answers] == expected
+        answers = answers_in(file, None)
+        assert [[answer.item, answer.text or None] for _, answer in answers] == expected
 
 
 def test_nan_of_a_parquet_column_is_a_missing_cell(tmp_path):

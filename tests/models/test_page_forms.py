@@ -56,8 +56,8 @@ def lost_text(dataset: Path, folder: Path) -> str:
     """The notes on text that is not part of the answer, of which there is at most one."""
     opened = Dataset.open(dataset)
     options = attach_dataset(opened, opened.items(), ModelOptions())
-    notes = open_model(f"replay:Engine={folder}", options).notes
-    said = ("text not taken: {}", "{}: {n:,} line that the files declare as marginal")
+    notes = open_model(f"replay:Engine={folder}", options).capabilities.notes
+    said = ("text not taken: {}", "{n:,} line that the files declare as marginal")
     return "".join(
         note
         for note in notes

@@ -10,7 +10,7 @@ import pytest
 from keju.datasets.page_names import NamedPage, find_named_pages, scan_page
 from keju.errors import DataError
 from keju.items import ImageRef, Item
-from keju.models.page_matching import Matches, ResultFile, match_files
+from keju.models.page_files import Matches, ResultFile, match_files
 
 
 def page(name: str, *more: tuple[str, ...], image: str = "", alone: str = "") -> NamedPage:
@@ -23,12 +23,13 @@ def page(name: str, *more: tuple[str, ...], image: str = "", alone: str = "") ->
 def files(*given: str) -> list[ResultFile]:
     parts = (each.partition("|") for each in given)
     return [
-        ResultFile(Path("results", path), PurePosixPath(path), image) for path, _, image in parts
+        ResultFile(Path("results", path), PurePosixPath(path), image_name=image)
+        for path, _, image in parts
     ]
 
 
 def found(matches: Matches) -> dict[str, str]:
-    return {each.item: file.inside.as_posix() for each, file in matches.of.items()}
+    return {each.item: file.inside.as_posix() for each, file in matches.files.items()}
 
 
 @pytest.mark.parametrize(
@@ -131,18 +132,12 @@ def test_one_image_of_two_items_has_one_result():
     [
         (("book/001.txt", "book/002.txt"), {"1": "book/001.txt", "2": "book/002.txt"}),
         (("book-1.xml", "book-2.xml"), {"1": "book-1.xml", "2": "book-2.xml"}),
-        (("book_0.txt", "book_1.txt"), {"1": "book_0.txt", "2": "book_1.txt"}),
+        (("book_0.txt", "book_1.txt"), {"1": "book_1.txt"}),
     ],
 )
 def test_pages_of_a_pdf_are_found_by_number(given, wanted):
     pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
     assert found(match_files(files(*given), pages)) == wanted
-
-
-def test_a_result_more_than_pages_is_an_error_where_they_are_counted_from_0():
-    pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
-    with pytest.raises(DataError, match="numbered from 0 to 2, but it has 2 pages"):
-        match_files(files("book_0.txt", "book_1.txt", "book_2.txt"), pages)
 
 
 def test_the_names_of_a_page_are_those_of_source_item_export_and_image():

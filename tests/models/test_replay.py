@@ -82,25 +82,32 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
     row = {"item": "x", "text": "天"}
     assert replayed(lines(tmp_path / "a.jsonl", row, row), "x").text == "天"
     file = lines(tmp_path / "b.jsonl", row, {"item": "x", "text": "地"})
-    with pytest.raises(DataError, match=r"b\.jsonl: x: two different answers"):
+    with pytest.raises(DataError, match=r"b\.jsonl: line 1: two .* item x; .* in line 2") as caught:
         open_model(f"replay:{file}", ModelOptions())
+    assert caught.value.file == str(file)
 
 
 @pytest.mark.parametrize(
-    ("content", "place"),
+    ("name", "content", "place"),
     [
-        (b'{"item": "x"', "line 1"),
-        (b'{"text": "x"}', "line 1"),
-        (b'\n\n{"item": ["x"], "text": ""}', "line 3"),
-        (b'{"item": "x", "text": 3}', "line 1"),
-        (b"\xff\xfa", "line 1"),
-        (b'[{"Response": "x"}]', "object 1"),
-        (b'["x"]', "not a list of objects"),
-        (b"[" * 100_000, "not a list of objects"),
+        ("a.jsonl", b'{"item": "x"', "line 1: not an object of JSON"),
+        ("a.jsonl", b'{"text": "x"}', "line 1: the table needs one column id or item"),
+        ("a.jsonl", b'{"item": "x", "text": "y"}\n{"item": "z"}', "line 2: the response has no"),
+        ("a.jsonl", b'\n\n{"item": ["x"], "text": ""}', "line 3"),
+        ("a.jsonl", b'{"item": "x", "text": 3}', "line 1"),
+        ("a.jsonl", b'{"item": "x", "text": "", "round": 99999999999999999999}', "line 1"),
+        ("a.jsonl", b"\xff\xfa", "line 1"),
+        ("a.json", b'[{"Response": "x"}]', "object 1"),
+        ("a.json", b'["x"]', "object 1"),
+        ("a.json", b"[" * 100_000, "not readable as JSON"),
+        ("a.pkl", b"\x80\x04\x95", "none of the endings of a table"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "none of the endings of a table"),
     ],
 )
-def test_a_bad_file_is_one_line_that_names_the_place(tmp_path: Path, content: bytes, place: str):
-    file = tmp_path / "answers"
+def test_a_bad_file_is_one_line_that_names_the_place(
+    tmp_path: Path, name: str, content: bytes, place: str
+):
+    file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(DataError) as caught:
         open_model(f"replay:{file}", ModelOptions())

@@ -89,7 +89,6 @@ def test_the_images_for_baselines_are_those_of_the_test_split(path: Path):
     options = attach_dataset(dataset, DatasetItems(dataset, whole).items, ModelOptions())
     assert [each.item for each in options.item_images] == [f"i{number:04}" for number in range(12)]
     assert {each.split for each in options.reference} == {"reference"}
-    assert len(options.prompts_of()) == len(dataset)
 
 
 def stored(out: Path) -> list[dict[str, object]]:

@@ -137,13 +137,15 @@ _OURS = [
 ]
 _LMMS = [
     {"doc_id": n, "target": "天", "filtered_resps": text, "resps": [[text]],
-     "doc": {"id": name}, "input": "?"} for n, (name, text) in enumerate(ANSWERS.items())
+     "id": name, "input": "?"} for n, (name, text) in enumerate(ANSWERS.items())
 ]  # fmt: skip
 _ROWS = [{"item": name, "text": text} for name, text in ANSWERS.items()]
 
 
-def _replay(name: str, file: str, write: Callable[[Path, Run, Path], object]) -> Input:
-    run = ("run", "DATA", "--model", f"replay:SRC/{file}", "--out", "OUT")
+def _replay(
+    name: str, file: str, write: Callable[[Path, Run, Path], object], *options: str
+) -> Input:
+    run = ("run", "DATA", "--model", f"replay:SRC/{file}", "--out", "OUT", *options)
     return Input("replay", name, write, (run, ("score", "OUT")))
 
 
@@ -160,7 +162,8 @@ _TABLE = _csv([{"id": name, "response": text} for name, text in ANSWERS.items()]
 _REPLAYS = (
     _replay("JSON lines", "r.jsonl", _json("r.jsonl", _ROWS, lines=True)),
     _replay("authors' form", "r.json", _json("r.json", _OURS)),
-    _replay("lmms-eval", "a_samples_x.jsonl", _json("a_samples_x.jsonl", _LMMS, lines=True)),
+    _replay("lmms-eval", "a_samples_x.jsonl", _json("a_samples_x.jsonl", _LMMS, lines=True),
+            "--replay-columns", "id,resps,filtered_resps"),
     _replay("CSV", "r.csv", _table("r.csv\n" + _TABLE)),
     _replay("TSV", "r.tsv", _table("r.tsv\n" + _TABLE.replace(",", "\t"))),
     _replay("parquet", "r.parquet", _parquet),
@@ -168,10 +171,12 @@ _REPLAYS = (
     _replay("Inspect archive", "log.zip", _eval),
     _replay("VLMEvalKit workbook", "m_D.xlsx", _workbook),
     _replay(
-        "VLMEvalKit folder", "folder",
+        "VLMEvalKit folder", "folder/served_T*[0-9].xlsx",
         _harness("contracts/recorded/vlmevalkit/replay/xlsx/files/served"),
     ),
-    _replay("lmms-eval folder", "folder", _harness("models/recorded/lmms-eval-0.7.3/dummy")),
+    _replay("lmms-eval folder", "folder",
+            _harness("contracts/recorded/lmms-eval/replay/plain/files"),
+            "--replay-columns", "id,resps,filtered_resps"),
     Input("replay", "score of a file", _json("r.json", _RESPONSES),
           (("score", "SRC/r.json", "--json", "OUT"),), "OUT"),
 )  # fmt: skip

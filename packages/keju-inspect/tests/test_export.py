@@ -49,7 +49,7 @@ def earned(scores: list[Score]) -> dict[tuple[object, ...], tuple[object, ...]]:
 
 
 def back(dataset: Path, logs: Path, out: Path, selection: Selection) -> list[Score]:
-    run(dataset, [f"replay:{logs}"], out, selection=selection)
+    run(dataset, [f"replay:{logs}/**/*.eval"], out, selection=selection)
     return score_run(RunFolder.open(out))
 
 

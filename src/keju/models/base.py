@@ -159,19 +159,6 @@ class ItemImages(Record, frozen=True, kw_only=True):
     images: tuple[ImageRef, ...]
 
 
-class ItemPrompt(Record, frozen=True, kw_only=True):
-    """The identifiers of an item for result files of other programs: its position and its prompts.
-
-    `texts` are the prompt and the question, not the answer.
-    """
-
-    id: str
-    task: str
-    query: str = ""
-    split: str = "test"
-    texts: tuple[str, ...] = ()
-
-
 class ModelOptions(Record, frozen=True, kw_only=True):
     """Options of a model, and the data of the dataset that it may use.
 
@@ -180,12 +167,12 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     a plan only: then no key is needed and no image is read. `fit` are the model's limits on images.
     `system_prompt` is sent before every prompt; `stored` are other texts of the user that the run
     stores, by the option that gave them; `dtype` is the number format in which the server runs the
-    model, as the user declares it, since no server reports it.
+    model, as the user declares it, since no server reports it; `replay_columns` names the columns
+    of the id and the answer in the tables of ``replay:`` (`parse_columns`).
 
     Of the dataset, `reference` are the labelled items of its reference split, `item_images` the
     images of every item of its test split, and `images_of` returns the stored bytes of images, read
-    on access. `prompts_of` returns all items in their order with their prompts, and `pages_of` the
-    images to transcribe with their names; both are computed on demand.
+    on access. `pages_of` returns the images to transcribe with their names, computed on demand.
     """
 
     base_url: str = ""
@@ -197,12 +184,12 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     timeout: float = 600.0
     seed: int = 0
     reading_order: bool = True
+    replay_columns: str = ""
     asking: bool = True
     fit: Fit = Fit()
     reference: tuple[Item, ...] = ()
     item_images: Sequence[ItemImages] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
-    prompts_of: Callable[[], Sequence[ItemPrompt]] | None = None
     pages_of: Callable[[], Sequence[NamedPage]] | None = None
 
     @property

@@ -125,9 +125,9 @@ def declarations() -> Iterator[ModelDeclaration]:
         yield from kinds
 
 
-def not_installed() -> list[Elsewhere]:
-    """The kinds of other packages that are not installed."""
-    return [each for each in _table().elsewhere if each.kind not in MODELS]
+def elsewhere() -> tuple[Elsewhere, ...]:
+    """The kinds that other packages of keju provide."""
+    return _table().elsewhere
 
 
 class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -16,7 +16,7 @@ from keju.models.declarations import (
     ModelDeclaration,
     Role,
     declarations,
-    not_installed,
+    elsewhere,
     strings_for_name,
 )
 from keju.models.plugin_model import PluginModel
@@ -64,13 +64,14 @@ def model_kinds() -> tuple[ModelKind, ...]:
                 missing=each.missing, unset=each.unset, plugin=plugin,
             )  # fmt: skip
             found.append(kind)
-    for other in not_installed():
-        kind = ModelKind(
-            kind=other.kind, spelling=other.spelling, what=other.what, role="model",
-            missing=other.install,
-        )  # fmt: skip
-        found.append(kind)
-    return tuple(found)
+    missing = [
+        ModelKind(
+            kind=each.kind, spelling=each.spelling, what=each.what, role="model",
+            missing=each.install,
+        )
+        for each in elsewhere() if each.kind not in MODELS
+    ]  # fmt: skip
+    return (*found, *missing)
 
 
 def plugins_of(spec: str) -> Iterator[Plugin]:
@@ -219,8 +220,9 @@ def _declared(spec: str) -> ModelDeclaration:
     if kind == PYTHON:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     if kind not in MODELS:
-        if missing := next((each for each in not_installed() if each.kind == kind), None):
-            raise PrerequisiteError(_("the model {!r}", spec), missing.install)
+        for other in elsewhere():
+            if other.kind == kind:
+                raise PrerequisiteError(_("the model {!r}", spec), other.install)
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
         near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)

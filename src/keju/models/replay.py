@@ -1,115 +1,185 @@
-"""`Replay`: responses of other programs, read from files and added to a run like any model's.
+"""`Replay`: answers from files, added to a run like the answers of any model.
 
-Formats are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), a list
-of objects with ``ID`` and ``Response`` (RESPONSES.json), the result files of Inspect, lmms-eval and
-VLMEvalKit (see `other_harnesses`), and tables with id and prediction.
+A file is a table: JSON lines, a JSON list, CSV, TSV, XLSX or parquet. A record is a response of
+keju (``{"item": …, "text": …}``), a row of the authors' RESPONSES.json (``ID`` and ``Response``),
+or a row with a column for the item's id and one for the answer. Readers of plug-ins read other
+files (`READERS`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sqlite3
+from codecs import BOM_UTF8
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from glob import iglob
+from hashlib import blake2b
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
-from msgspec.structs import replace
+import msgspec
+from msgspec import Meta, field
 
+from keju.datasets.readers.base import join_names, plain_file
+from keju.datasets.readers.records import JsonObject, Place
+from keju.datasets.readers.streamed_tables import can_stream, iter_table
+from keju.datasets.readers.tables import SUFFIXES, Row, read_table, workbook_rows
 from keju.errors import DataError, UsageError
-from keju.files import bounded_bytes, sha256_bytes
-from keju.items import Request
+from keju.files import decode_json, sha256_bytes, sha256_file
+from keju.items import Failure, Item, Line, Request, Status, Usage
 from keju.local_paths import check_local
-from keju.models.base import MISSING, Answer, AskError, ItemPrompt, ModelOptions, status_of
+from keju.models.base import MISSING, Answer, AskError, ModelBase, ModelOptions, status_of
 from keju.models.capabilities import Capabilities
 from keju.models.error_texts import is_error_text
-from keju.models.other_harnesses import Entry, ReplayedAnswer
-from keju.models.replay_entries import entries_in
 from keju.models.replies import stated_status
-from keju.models.response_files import ResponseFiles, response_files
-from keju.models.row_matching import item_names
-from keju.runs import RunFolder, RunManifest
-from keju.texts import _
+from keju.registry import Plugin, Registry, guard_call
+from keju.runs import RunFolder
+from keju.text import read_content
+from keju.texts import _, listed, n_
 
-_Prompts = Callable[[], Sequence[ItemPrompt]] | None
-_ANY = (None, None, None, None)
+T = TypeVar("T")
+
+LONGEST_CELL = 32_767
+"""Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
+
+_LINES = frozenset({".jsonl", ".ndjson"})
+_JSON = frozenset({".json", *_LINES})
+_IDS = ("id", "item")
+_ANSWERS = ("prediction", "response", "output", "text", "answer")
+
+_ReadRow = Callable[[Place, JsonObject], "StoredAnswer | None"]
+_Number = Annotated[int, Meta(ge=0, le=1 << 31)]
 
 
-def check_files(file: str) -> ResponseFiles:
-    """The response files of a file or directory.
+class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """One answer in a file. Only `item` is required; keju writes most of the other fields.
+
+    `setting`, `script`, `wording` and `round` are those of the request; an answer belongs to every
+    request of the item that has its values. `key` and `model` are set in keju's own responses,
+    `task` where ids may be numbered within each task, `authors` in the authors' rows. `tokens` are
+    the tokens that lmms-eval counted.
+    """
+
+    item: str | int
+    text: str | None = None
+    not_text: str = ""
+    model: str = ""
+    key: str = ""
+    task: str = ""
+    candidate: _Number = 0
+    setting: str | None = None
+    script: str | None = None
+    wording: str | None = None
+    round: _Number | None = None
+    status: Status | None = None
+    thinking: str = ""
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    error: Failure | None = None
+    lines: tuple[Line, ...] = ()
+    decoding: dict[str, str] | None = None
+    refused: tuple[str, ...] = ()
+    authors: bool = False
+    tokens: int | None = None
+
+
+class Columns(NamedTuple):
+    """The columns of a table of answers: that of the item's id, and those that may have its answer.
+
+    The answer is in the first of `answers` that has a value: lmms-eval writes ``resps`` only where
+    it removed reasoning from ``filtered_resps``.
+    """
+
+    item: str
+    answers: tuple[str, ...]
+
+    def are_in(self, cells: Collection[str]) -> bool:
+        """Whether a row has an id and at least one of the columns of answers."""
+        return self.item in cells and any(name in cells for name in self.answers)
+
+
+def parse_columns(text: str) -> Columns | None:
+    """The columns of ``ID,ANSWER`` or ``ID,ANSWER,ANSWER``; None of an empty text.
 
     Raises:
-        UsageError: no file is named, it is an address, or it does not exist.
+        UsageError: the text does not have at least two names.
+    """
+    item, *answers = (name.strip() for name in text.split(","))
+    if text and not (item and answers and all(answers)):
+        raise UsageError("--replay-columns {}: needs two names or more, as in id,resps", text)
+    return Columns(item, tuple(answers)) if text else None
+
+
+def files_of(file: str) -> list[Path]:
+    """The files of a path, a folder or a pattern: of a folder the JSON lines in it.
+
+    Raises:
+        UsageError: no file is named, it is an address, or there is no such file.
     """
     if not file:
         raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
     check_local(file, "replay:")
-    found = response_files(Path(file))
-    if not found.read:
+    path = Path(file)
+    if path.is_dir():
+        run = RunFolder(path)
+        paths = run.response_files() if run.exists() else sorted(path.rglob("*.jsonl"))
+    else:
+        # `Path.glob` takes no absolute pattern.
+        names = [file] if path.exists() else sorted(iglob(file, recursive=True))  # noqa: PTH207
+        paths = [path for name in names if (path := Path(name)).is_file()]
+    if not paths:
         raise UsageError(
-            "replay:{0}: no such file, or a folder without result files. For the .txt, PAGE-XML, "
-            "ALTO or hOCR files of an OCR engine give the engine's name too: replay:NAME={0}",
+            "replay:{0}: no such file, or a folder without JSON lines (.jsonl). Name other tables "
+            "by a pattern, as in replay:FOLDER/*.xlsx. For the .txt, PAGE-XML, ALTO or hOCR files "
+            "of an OCR engine give the engine's name too: replay:NAME={0}",
             file,
         )
-    return found
+    return paths
 
 
-class _Slot(NamedTuple):
-    item: str
-    candidate: int
-    setting: str | None
-    script: str | None
-    round: int | None
-    wording: str | None
-
-
-class Replay:
-    """The responses of one file, or of all files of a directory.
-
-    An entry with setting, script and round belongs only to that request; one without them belongs
-    to every request of its item. In keju's own lines a later one replaces an earlier one.
+class Replay(ModelBase):
+    """The answers of one file, or of several files of a folder or pattern.
 
     Raises:
-        UsageError: no file is named, it is an address, or it does not exist.
-        DataError: it has no known format, or contains two different answers for one item.
+        UsageError: there is no such file.
+        DataError: a file has no known format, or two different answers to one item.
     """
 
     def __init__(self, file: str, options: ModelOptions) -> None:
-        found = check_files(file)
-        paths = found.read
-        self.notes = found.report(Path(file))
-        """Which files of a directory are read and which are skipped, one line each."""
-        contents = [bounded_bytes(path) for path in paths]
-        self._name = f"replay:{file}"
-        hashes = [sha256_bytes(data) for data in contents]
+        self.name = f"replay:{file}"
+        paths = files_of(file)
+        self._columns = options.replay_columns
+        self._answers = _AnswerIndex()
+        columns = parse_columns(self._columns)
+        hashes = []
+        for path in paths:
+            before = path.stat()
+            hashes.append(sha256_file(path))
+            self._answers.add(path, answers_in(path, columns))
+            after = path.stat()
+            if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+                raise DataError("the file changed while it was read", file=path)
+        self._answers.finish()
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
-        self._entries = _index(zip(paths, contents, strict=True), options.prompts_of)
-        runs = [run for path in paths if (run := _run_of(path)) is not None]
-        self.pairs = frozenset(run.pairs for run in runs)
-        """The pair forms (`PairForm`) of the runs whose files these are; the full form is empty."""
-
-    @property
-    def name(self) -> str:
-        """``replay:FILE``."""
-        return self._name
+        note = n_(
+            "{}: {n:,} file with responses: {}",
+            "{}: {n:,} files with responses: {}",
+            len(paths),
+            self.name,
+            join_names(map(str, paths)),
+        )
+        self.capabilities = Capabilities(
+            pair_forms=frozenset(form for path in paths for form in _pair_form(path)),
+            notes=(note,) if len(paths) > 1 else (),
+        )
 
     @property
     def identity(self) -> dict[str, str]:
-        """The hash of the file."""
-        return {"kind": "replay", "sha256": self._hash}
-
-    @property
-    def concurrency(self) -> int:
-        """One: an answer takes no time."""
-        return 1
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """It repeats responses of runs, and reports which files it reads."""
-        return Capabilities(pair_forms=self.pairs, notes=self.notes)
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports everything: an item without an answer is a failure, to make it visible."""
-        del request
-        return ""
+        """The hash of the files, and the columns that the user named."""
+        columns = {"columns": self._columns} if self._columns else {}
+        return {"kind": "replay", "sha256": self._hash, **columns}
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The stored answer.
@@ -119,124 +189,398 @@ class Replay:
                 or it contains another harness's error message (``failed-elsewhere``).
         """
         del images
-        found = (self._entry(name, request) for name in _names(request))
-        entry = next(filter(None, found), None)
-        if entry is None:
+        stored = self._answers.find(request)
+        if stored is None:
             raise AskError(MISSING, _("the file has no answer for this item"))
-        if entry.error is not None:
-            raise AskError(entry.error.kind, entry.error.message)
-        text = entry.text or ""
-        # In keju's own responses and the authors' rows, "Error: " may be the beginning of an
-        # answer.
-        if is_error_text(text, certain=entry.authors or bool(entry.key)):
-            raise AskError("failed-elsewhere", " ".join(text.split())[:300])
-        status = entry.status or stated_status(entry.finish_reason) or status_of(text)
+        if stored.error is not None:
+            raise AskError(stored.error.kind, stored.error.message)
+        text = stored.text or ""
+        # In keju's own responses and the authors' rows, "Error: " may begin an answer.
+        if is_error_text(text, certain=stored.authors or bool(stored.key)):
+            raise AskError("failed-elsewhere", _one_line(text))
         return Answer(
             text=text,
-            not_text=entry.not_text,
-            status=status,
-            thinking=entry.thinking,
-            finish_reason=entry.finish_reason,
-            usage=entry.usage,
-            lines=entry.lines,
-            decoding=entry.decoding,
-            refused=entry.refused,
+            not_text=stored.not_text,
+            status=stored.status or stated_status(stored.finish_reason) or status_of(text),
+            thinking=stored.thinking,
+            finish_reason=stored.finish_reason,
+            usage=stored.usage,
+            lines=stored.lines,
+            decoding=stored.decoding,
+            refused=stored.refused,
         )
 
-    def _entry(self, name: str, request: Request) -> Entry | None:
-        """The most specific entry of an item that belongs to a request."""
-        place = (name, request.candidate)
-        whole = _Slot(*place, request.setting, request.script, request.round, request.wording)
-        entry = self._entries.get(whole)
-        entry = entry or self._entries.get(whole._replace(script=None, wording=None))
-        entry = entry or self._entries.get(_Slot(*place, None, None, request.round, None))
-        return entry or self._entries.get(_Slot(*place, *_ANY))
-
     async def close(self) -> None:
-        """Nothing to release."""
+        """Delete the temporary index."""
+        self._answers.close()
 
 
-def _names(request: Request) -> Iterator[str]:
-    """The possible names of an item's entry: its id, and its task with its ID there.
-
-    An import adds the task before IDs that are numbered within each task: ``T7-12``.
-    """
-    yield request.item
-    yield _within(request.task, request.item)
-    yield _within(request.task, request.item.removeprefix(f"{request.task}-"))
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
 
 
-def _within(task: str, name: str) -> str:
-    return f"{task}\0{name}" if task else name
-
-
-def _index(files: Iterable[tuple[Path, bytes]], prompts_of: _Prompts) -> dict[_Slot, Entry]:
-    found: dict[_Slot, Entry] = {}
-    for path, data in files:
-        _add(found, path, data.removeprefix(b"\xef\xbb\xbf"), prompts_of)
-    _add_without_task(found)
-    return found
-
-
-def _add_without_task(found: dict[_Slot, Entry]) -> None:
-    """Let an ID that only one task has belong to an item of that id, whatever its task."""
-    within = [(slot, slot.item.partition("\0")) for slot in found if "\0" in slot.item]
-    tasks = Counter(name for name, _ in {(name, task) for _, (task, _, name) in within})
-    for slot, (__, __, name) in within:
-        if tasks[name] == 1:
-            found.setdefault(slot._replace(item=name), found[slot])
-
-
-def _run_of(path: Path) -> RunManifest | None:
-    """The manifest of the run whose file of responses this is; None for any other file."""
+def _pair_form(path: Path) -> Iterator[str]:
+    """The pair form of the run that a file of responses belongs to, if it belongs to one."""
     for folder in path.resolve().parents[:3]:
         run = RunFolder(folder)
         if run.exists():
-            return run.manifest()
-    return None
+            yield run.manifest().pairs
+            return
 
 
-def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompts) -> None:
-    for entry in _matched(path, entries_in(path, data), prompts_of):
-        slot = _Slot(
-            _within(entry.task, str(entry.item)), entry.candidate, entry.setting, entry.script,
-            entry.round, entry.wording,
-        )  # fmt: skip
-        if entry.key:
-            # keju omits defaults in its lines
-            slot = slot._replace(
-                setting=entry.setting or "image",
-                script=entry.script or "released",
-                wording=entry.wording or "released",
-                round=entry.round or 1,
-            )
-        earlier = found.get(slot)
-        if earlier and not entry.key and _texts_of(earlier) != _texts_of(entry):
-            raise DataError(
-                "two different answers to the same item",
-                file=path,
-                item=str(entry.item),
-                hint="Keep one of them, or give each its number as round",
-            )
-        found[slot] = entry
+class _Slot(NamedTuple):
+    """Which requests of an item an answer belongs to; None is any value."""
+
+    task: str
+    setting: str | None
+    script: str | None
+    wording: str | None
+    round: int | None
+
+    def fits(self, request: Request, tasks: Collection[str]) -> bool:
+        wanted = (request.setting, request.script, request.wording, request.round)
+        values = zip(self[1:], wanted, strict=True)
+        return self.task in tasks and all(own in (None, other) for own, other in values)
+
+    @property
+    def values(self) -> int:
+        """The number of values that a request must have."""
+        return sum(value is not None for value in self)
 
 
-def _texts_of(entry: Entry) -> tuple[str | None, str]:
-    return entry.text, entry.not_text
+class _AnswerIndex:
+    """Answers by item in a temporary database on disk, so that millions need little memory.
+
+    SQLite creates the file of a database without a name in the folder for temporary files, and
+    deletes it when it is closed.
+    """
+
+    def __init__(self) -> None:
+        self._paths: list[Path] = []
+        self._counting: set[int] = set()
+        # A run may answer in another thread than the one that opens its models, never in two.
+        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._execute("PRAGMA cache_size = -65536")
+        self._execute(
+            "CREATE TABLE answers (item, slot, is_own, model, content, file, place, answer)"
+        )
+
+    def _execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+        with _storing():
+            return self._database.execute(statement, values)
+
+    def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
+        """Add the answers of a file, each with its place in the file."""
+        file = len(self._paths)
+        self._paths.append(path)
+        rows = (self._row(file, place, answer) for place, answer in answers)
+        with _storing():
+            self._database.execute("BEGIN")
+            self._database.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            self._database.execute("COMMIT")
+
+    def _row(self, file: int, place: str, answer: StoredAnswer) -> tuple[object, ...]:
+        if answer.tokens:
+            self._counting.add(file)
+        slot = _Slot(answer.task, answer.setting, answer.script, answer.wording, answer.round)
+        if answer.key:
+            # keju omits defaults in its lines.
+            slot = _Slot(
+                answer.task, answer.setting or "image", answer.script or "released",
+                answer.wording or "released", answer.round or 1,
+            )  # fmt: skip
+        content = msgspec.msgpack.encode((answer.text, answer.not_text))
+        return (
+            _item_key(str(answer.item), answer.candidate),
+            msgspec.msgpack.encode(slot),
+            bool(answer.key),
+            answer.model,
+            blake2b(content, digest_size=16).digest(),
+            file,
+            place,
+            msgspec.msgpack.encode(answer),
+        )
+
+    def finish(self) -> None:
+        """Index the answers.
+
+        Raises:
+            DataError: two different answers belong to the same requests. Of keju's own responses
+                of one model the later one replaces the earlier one.
+        """
+        self._execute("CREATE INDEX requests ON answers (item, slot, is_own, model, content)")
+        twice = self._execute(
+            "SELECT min(rowid) FROM answers GROUP BY item, slot HAVING count(*) > 1 AND "
+            "(count(DISTINCT model) > 1 OR min(is_own) = 0 AND count(DISTINCT content) > 1) "
+            "ORDER BY 1 LIMIT 1"
+        ).fetchone()
+        if not twice:
+            return
+        (item, path, place), (__, other_path, other_place) = self._execute(
+            "SELECT other.item, other.file, other.place FROM answers AS first, answers AS other "
+            "WHERE first.rowid = ? AND other.item = first.item AND other.slot = first.slot AND "
+            "(other.rowid = first.rowid OR (other.model, other.content) != "
+            "(first.model, first.content)) ORDER BY other.rowid LIMIT 2",
+            twice,
+        ).fetchall()
+        other = other_place if other_path == path else f"{self._paths[other_path]}, {other_place}"
+        raise DataError(
+            "two different answers to the same item {}; the other one is in {}",
+            item.partition("/")[2],
+            other,
+            file=self._paths[path],
+            item=place,
+            hint="Keep one of them, or give each its number as round",
+        )
+
+    def find(self, request: Request) -> StoredAnswer | None:
+        """The answer to a request: of several that fit, the one with most of its values."""
+        # An import adds the task before ids that are numbered within each task: T7-12.
+        for name in (request.item, request.item.removeprefix(f"{request.task}-")):
+            rows = [
+                (rowid, msgspec.msgpack.decode(slot, type=_Slot))
+                for rowid, slot in self._execute(
+                    "SELECT rowid, slot FROM answers WHERE item = ?",
+                    (_item_key(name, request.candidate),),
+                )
+            ]
+            tasks = {request.task}
+            if name == request.item:
+                named = {slot.task for __, slot in rows if slot.task}
+                # An id that only one task has belongs to an item of that id, whatever its task.
+                tasks |= {"", *(named if len(named) == 1 else ())}
+            fitting = [(slot.values, rowid) for rowid, slot in rows if slot.fits(request, tasks)]
+            if fitting:
+                return self._read(max(fitting)[1])
+        return None
+
+    def _read(self, rowid: int) -> StoredAnswer:
+        ((file, data),) = self._execute(
+            "SELECT file, answer FROM answers WHERE rowid = ?", (rowid,)
+        )
+        answer = msgspec.msgpack.decode(data, type=StoredAnswer)
+        if answer.tokens == 0 and file in self._counting:
+            # lmms-eval counts no tokens for a request that failed, and its filters extract a letter
+            # even from an error message.
+            message = _one_line(f"no tokens counted: {answer.text}")
+            answer.error = Failure(kind="failed-elsewhere", message=message)
+        return answer
+
+    def close(self) -> None:
+        self._database.close()
 
 
-def _matched(path: Path, answers: Iterable[Entry], prompts_of: _Prompts) -> Iterator[Entry]:
-    """The entries of a file; those named by row number get the ids of their items.
+def _item_key(item: str, candidate: int) -> str:
+    return f"{candidate}/{item}"
+
+
+@contextmanager
+def _storing() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise UsageError(
+            "the answers cannot be stored in a temporary file: {}", error,
+            hint="Free disk space, or set TMPDIR to a folder on a larger disk",
+        ) from None  # fmt: skip
+
+
+def answers_in(path: Path, columns: Columns | None) -> Iterator[tuple[str, StoredAnswer]]:
+    """The answers of a file, each with its place.
 
     Raises:
-        DataError: the items of the rows are ambiguous.
+        DataError: the file has no known format, a record is not an answer, or the columns are not
+            clear.
     """
-    rows: list[ReplayedAnswer] = []
-    for answer in answers:
-        if isinstance(answer, ReplayedAnswer) and answer.by_row and prompts_of is not None:
-            rows.append(answer)
-        else:
-            yield answer
-    if rows and prompts_of is not None:
-        for row, name in zip(rows, item_names(path, rows, prompts_of()), strict=True):
-            yield replace(row, item=name)
+    try:
+        return _begun(_table_answers(path, columns))
+    except DataError:
+        for read in READERS.list_usable():
+            with suppress(DataError):
+                places = (f"record {number}" for number in count(1))
+                return _begun(zip(places, read(path), strict=False))
+        raise
+
+
+def _begun(answers: Iterator[T]) -> Iterator[T]:
+    """The same answers, of which the first is read at once, to see whether the form fits."""
+    return chain(list(islice(answers, 1)), answers)
+
+
+def _table_answers(path: Path, columns: Columns | None) -> Iterator[tuple[str, StoredAnswer]]:
+    rows = _rows(path)
+    for first in islice(rows, 1):
+        read = _reading_of(first, columns)
+        for place, cells in chain([first], rows):
+            if (answer := read(place, cells)) is not None:
+                yield place.item, answer
+
+
+def _reading_of(first: Row, columns: Columns | None) -> _ReadRow:
+    """How the rows of a file are read, by its first row and the columns that the user named."""
+    place, cells = first
+    if columns is not None and columns.are_in(cells):
+        return partial(_row_answer, columns)
+    if place.file.suffix.casefold() in _JSON:
+        # keju omits an empty text in its own lines, which have a key.
+        if "item" in cells and cells.keys() & {"text", "key"}:
+            return _own_answer
+        if "ID" in cells and not cells.keys() & {*_IDS}:
+            return _authors_answer
+    ids = [name for name in _IDS if name in cells]
+    answers = [name for name in _ANSWERS if name in cells]
+    if len(answers) > 1 and answers[-1] == "answer":
+        answers.pop()  # It is the reference where another column has the answer.
+    if columns is not None or len(ids) != 1 or len(answers) != 1:
+        wanted = (
+            _("the columns {} and {}", columns.item, listed(columns.answers))
+            if columns
+            else _("one column id or item, and one of prediction, response, output, text, answer")
+        )
+        raise _unclear(place, _("the table needs {}; it has {}", wanted, join_names(cells, 20)))
+    return partial(_row_answer, Columns(ids[0], (answers[0],)))
+
+
+def _unclear(place: Place, problem: str) -> DataError:
+    hint = _("Name the columns: --replay-columns ID,ANSWER")
+    return DataError(problem, file=place.file, item=place.item, hint=hint)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    suffix = path.suffix.casefold()
+    if suffix in _LINES:
+        with plain_file(path).open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.strip():
+                    yield _line_row(Place(path, f"line {number}"), line.removeprefix(BOM_UTF8))
+    elif suffix == ".xlsx":
+        # VLMEvalKit stores an answer that begins with = as a formula.
+        yield from workbook_rows(path, formulas=True)
+    elif suffix in SUFFIXES:
+        yield from iter_table(path) if can_stream([path]) else read_table(path)
+    else:
+        raise DataError(
+            "the name has none of the endings of a table ({})",
+            ", ".join(SUFFIXES),
+            file=path,
+            hint="Save it in one of these formats",
+        )
+
+
+def _line_row(place: Place, line: bytes) -> Row:
+    try:
+        return Row(place, decode_json(line, dict[str, object]))
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise place.error(_("not an object of JSON: {}", error)) from None
+
+
+def _own_answer(place: Place, cells: JsonObject) -> StoredAnswer:
+    try:
+        answer = msgspec.convert(cells, StoredAnswer)
+    except msgspec.ValidationError as error:
+        raise place.error(_("not a response with item and text: {}", error)) from None
+    if answer.text is None and not answer.key and answer.error is None:
+        raise place.error(_("the response has no text"))
+    return answer
+
+
+def _authors_answer(place: Place, cells: JsonObject) -> StoredAnswer | None:
+    """The answer in a row of RESPONSES.json; None where it has none, which is a failure."""
+    if "Response" not in cells:
+        return None
+    content = read_content(cells["Response"])
+    return StoredAnswer(
+        item=_id_in(place, cells, "ID"),
+        text=content.text,
+        not_text=content.not_text,
+        task=_task_of(cells.get("Task_ID")),
+        authors=True,
+    )
+
+
+def _task_of(value: object) -> str:
+    """The task of a ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
+    digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
+    return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""
+
+
+def _row_answer(columns: Columns, place: Place, cells: JsonObject) -> StoredAnswer:
+    values = [(name, _only(cells.get(name))) for name in columns.answers]
+    name, text = next((value for value in values if value[1] is not None), values[0])
+    thinking = cells.get("thinking")
+    if not isinstance(text, str | None):
+        raise _unclear(place, _("the column {} does not have one text", name))
+    return StoredAnswer(
+        item=_id_in(place, cells, columns.item),
+        text=text or "",
+        status="truncated" if text is not None and len(text) == LONGEST_CELL else None,
+        thinking=thinking if isinstance(thinking, str) else "",
+        tokens=_tokens_in(cells.get("token_counts")),
+    )
+
+
+def _id_in(place: Place, cells: JsonObject, column: str) -> str:
+    name = cells.get(column)
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    if isinstance(name, bool) or not isinstance(name, str | int) or name == "":
+        raise _unclear(place, _("the column {} does not have the id of an item", column))
+    return str(name)
+
+
+def _only(value: object) -> object:
+    """The text in nested lists of one element, as lmms-eval writes them; None of an empty list."""
+    while isinstance(value, list) and len(value) < 2:
+        value = value[0] if value else None
+    return value
+
+
+def _tokens_in(counts: object) -> int | None:
+    """The tokens that lmms-eval counted for an item; None where it counted nothing."""
+    numbers = [
+        number
+        for count in (counts if isinstance(counts, list) else ())
+        if isinstance(count, dict)
+        for number in (count.get("input_tokens"), count.get("output_tokens"))
+        if isinstance(number, int)
+    ]
+    return sum(numbers) if numbers else None
+
+
+ReadAnswers = Callable[[Path], Iterable[StoredAnswer]]
+"""Reads a file, or raises `DataError` before the first answer where it is not in its form."""
+
+
+def _checked(_name: str, declared: object) -> ReadAnswers:
+    if not callable(declared):
+        raise TypeError("expected a function that reads a file of responses")
+    return declared
+
+
+def _guarded(read: ReadAnswers, plugin: Plugin) -> ReadAnswers:
+    def iterate(path: Path) -> Iterator[StoredAnswer]:
+        with guard_call(plugin, f"{getattr(read, '__name__', read)} ({READERS.group})"):
+            yield from map(_plugin_answer, read(path))
+
+    return iterate
+
+
+def _plugin_answer(record: object) -> StoredAnswer:
+    """The answer of a record: an answer itself, or an item and its response as `keju score` needs.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(record, StoredAnswer):
+        return record
+    item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)
+    if not isinstance(item, Item) or not isinstance(text, str | None):
+        raise TypeError("it returned neither answers nor pairs of an Item and a str")
+    missing = Failure(kind=MISSING) if text is None else None
+    return StoredAnswer(item=item.id, task=item.task, text=text, error=missing)
+
+
+READERS: Registry[ReadAnswers] = Registry(
+    "form of response files", "responses", {}, _checked, guard=_guarded
+)
+"""Readers of files that are not tables, such as logs of another harness."""

@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
-from keju.definitions import prompt_of, query_of
+from keju.definitions import query_of
 from keju.errors import DataError
 from keju.items import Item, get_group
 from keju.models import ItemImages, ModelOptions
-from keju.models.base import ItemPrompt
 from keju.running.dataset_items import view_items
 from keju.running.request_images import LazyImages
 
@@ -33,7 +32,6 @@ def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOption
         reference=tuple(item for item in items if item.split == "reference"),
         item_images=view_items(items, _places_of_images(items), _images_of),
         images_of=partial(LazyImages, dataset),
-        prompts_of=lambda: [_prompts(item) for item in items],
         pages_of=lambda: find_named_pages(
             each for each in map(_without_text, dataset) if each.images
         ),
@@ -63,17 +61,6 @@ def _without_text(item: Item) -> Item:
         query=item.query,
         images=item.images if is_page else (),
         metadata=item.metadata if is_page else {},
-    )
-
-
-def _prompts(item: Item) -> ItemPrompt:
-    try:
-        prompt = prompt_of(item)
-    except DataError:
-        prompt = ""  # Not selected, but its position among the others counts.
-    texts = dict.fromkeys(text for text in (prompt, item.question) if text.strip())
-    return ItemPrompt(
-        id=item.id, task=item.task, query=item.query, split=item.split, texts=tuple(texts)
     )
 
 

@@ -80,6 +80,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
     batch: bool = False
     retry_failed: bool = False
     reading_order: bool = True
+    replay_columns: str = ""
     send_restricted_data: bool = False
 
     @property
@@ -172,6 +173,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             fit=Fit(max_pixels=self.max_pixels, max_bytes=self.max_bytes),
             seed=self.seed,
             reading_order=self.reading_order,
+            replay_columns=self.replay_columns,
         )
 
     def policy(self) -> Policy:

@@ -107,6 +107,6 @@ def _exported(contract: Contract, data: Path) -> Iterator[Exchanged]:
         {name: samples[name][0] for name in answered},
     )
     out = contract.work / "back"
-    run(data, out, f"replay:{contract.work / 'export'}")
+    run(data, out, f"replay:{contract.work / 'export' / '**' / '*.eval'}")
     yield compared("`keju export inspect` replayed: status and text", told(direct), told(out))
     yield compared("`keju export inspect` replayed: scores", scores(direct), scores(out))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import keju
-from keju.plugins import Model, ModelOptions, ResponseFile
+from keju.plugins import Model, ModelOptions, ResponseFile, StoredAnswer
 
 
 @keju.model(
@@ -36,3 +36,11 @@ def export_run(run: Path, out: Path, *, images: bool = False) -> Iterable[Respon
     from keju_inspect.export import export_logs  # noqa: PLC0415
 
     return export_logs(run, out, images=images)
+
+
+@keju.responses("inspect")
+def read_log(path: Path) -> Iterable[StoredAnswer]:
+    """Read the answers of a log, ``.eval`` or ``.json``."""
+    from keju_inspect import logs  # noqa: PLC0415
+
+    return logs.read_log(path)

@@ -220,14 +220,18 @@ def _check_heads(file: Path, heads: list[str]) -> None:
         raise DataError(wrong, file=file)
 
 
-def workbook_rows(file: Path) -> Iterator[Row]:
+def workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
     """Yield the rows of all sheets, a few of which are in memory; the columns must be the same.
+
+    Args:
+        file: the workbook.
+        formulas: return the text of formulas, not their values (`Workbook`).
 
     Raises:
         DataError: it is not readable as a workbook, the sheets differ, or a row has a cell outside
             the columns.
     """
-    book = Workbook(file, source_bytes(file))
+    book = Workbook(file, source_bytes(file), formulas=formulas)
     sheets = book.sheets(1)
     heads = [_heads(file, sheet) for sheet in sheets]
     if any(each != heads[0] for each in heads):

@@ -98,7 +98,7 @@ def answers(dataset: Path, folder: Path) -> dict[str, Answer | AskError]:
 
 
 def notes(dataset: Path, folder: Path) -> str:
-    return "\n".join(open_model(f"replay:Engine={folder}", options(dataset)).notes)
+    return "\n".join(open_model(f"replay:Engine={folder}", options(dataset)).capabilities.notes)
 
 
 def region(name: str, text: str, outline: str = "0,0 5,0 5,40 0,40", more: str = "") -> str:
