@@ -23,7 +23,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -52,16 +52,14 @@ def make(path: Path, fragments: int) -> None:
 
 def stage(name: str, dataset: Path, out: Path, url: str, at_once: int) -> int:
     """Do one stage; the number of pairs that it saw."""
-    from keju.models import ModelOptions, open_model
-    from keju.running import Policy, Selection, run
-    from keju.running.plan import PlannedItems, estimate_items
+    from keju.models import ModelOptions
+    from keju.running import Policy, plan_run, run
     from keju.runs import RunFolder
     from keju.scoring import score_run
 
     options = ModelOptions(base_url=url)
     if name == "plan":
-        items = PlannedItems(Dataset.open(dataset)).selected(Selection())
-        return estimate_items(items, [open_model(MODEL, options)], Selection()).calls
+        return plan_run(dataset, [MODEL], options=options).calls
     if name == "score":
         scores = score_run(RunFolder.open(out), ("strict",))
         return sum(int(each.stats["pairs"]) for each in scores if each.metric == "AP")

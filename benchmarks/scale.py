@@ -178,7 +178,7 @@ def text_commands(models: int) -> dict[str, list[str]]:
         "measure": ["build", "measure", "distinct", "--out", "measured"],
         "split": ["build", "split", "measured", "--out", "divided"],
         "release": ["build", "release", "divided", "--out", "release"],
-        "plan": ["plan", "release", *model_options],
+        "plan": ["run", "--plan", "release", *model_options],
         "run": ["run", "release", *model_options, "--out", "run"],
         "score": ["score", "run"],
         **comparison,

@@ -83,7 +83,7 @@ def test_a_command_refuses_an_address_in_one_line_and_writes_nothing(
 
 def test_addresses_of_servers_and_texts_are_taken(tmp_path: Path):
     done = keju(
-        "plan", "mini", "--model", "openai:m", "--limit", "1", "--base-url",
+        "run", "--plan", "mini", "--model", "openai:m", "--limit", "1", "--base-url",
         "http://127.0.0.1:9/v1", "--system-prompt", "https://example.org is here", "--json",
         cwd=tmp_path,
     )  # fmt: skip

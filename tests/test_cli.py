@@ -17,7 +17,7 @@ from tests.support.bundled import QUERIES, TASKS
 
 COMMANDS = [
     [], ["demo"], ["tasks"], ["metrics"], ["models"],
-    ["plan"], ["run"], ["score"], ["protocols"], ["report"],
+    ["run"], ["score"], ["protocols"], ["report"],
     ["ocr-report"], ["upload"], ["download"], ["bundle"], ["verify"], ["site"],
     ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"], ["judge", "align"],
     ["judge", "sample"],
@@ -151,8 +151,11 @@ MISTAKES = {
         ["data", "import", "pdf", ".", "--out", "o", "--licence", "x", "--source", "y"],
         "pages",
     ),
-    "no such task": (["plan", mini.path(), "--model", "baseline:copy", "--task", "T99"], "T99"),
-    "no such model": (["plan", mini.path(), "--model", "ppocrr"], "ppocr"),
+    "no such task": (
+        ["run", "--plan", mini.path(), "--model", "baseline:copy", "--task", "T99"],
+        "T99",
+    ),
+    "no such model": (["run", "--plan", mini.path(), "--model", "ppocrr"], "ppocr"),
     "pictures that are no number": (["report", ".", "--pictures", "nan"], "--pictures"),
     "a name that steers the terminal": (["report", "\x1b[2J\n\u202e"], r"\x1b[2J"),
     "a name that is too long": (["score", "x" * 300], "File name too long"),
@@ -202,7 +205,8 @@ def test_no_encoding_of_the_terminal_stops_a_command(encoding, tmp_path):
 
 def test_the_whole_way_with_baselines(tmp_path):
     run = tmp_path / "run"
-    plan = keju("plan", mini.path(), "--model", "baseline:chance", "--task", "T7", "--json")
+    command = ("run", "--plan", mini.path(), "--model", "baseline:chance", "--task", "T7")
+    plan = keju(*command, "--json")
     calls = json.loads(plan.stdout)["rows"][0]["calls"]
     assert calls >= 3
     asked = keju("run", mini.path(), "--model", "baseline:chance", "--task", "T7", "--out", run)

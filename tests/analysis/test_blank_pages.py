@@ -97,7 +97,7 @@ def test_other_commands_take_a_run_with_blank_pages(
         ["compare", scored, "--models", one, two],
         ["report", scored, "-o", tmp_path / "r.html", "--csv", tmp_path / "csv"],
         ["data", "stats", data],
-        ["plan", data, "--model", "ppocr"],
+        ["run", "--plan", data, "--model", "ppocr"],
     ]
     for command in commands:
         done = keju(*command)

@@ -71,12 +71,14 @@ def test_a_long_comparison_shows_the_largest_differences_significant_ones_first(
 
 
 def test_what_fits_on_a_screen_is_printed_whole(mini_run):
-    arguments = ["plan", "mini", "--model", "baseline:chance", "--task", "T5"]
+    arguments = ["run", "--plan", "mini", "--model", "baseline:chance", "--task", "T5"]
     assert printed(*arguments) == printed(*arguments, "--all")
 
 
 def test_a_plan_prints_one_command_with_the_name_of_the_bundled_set():
-    lines = printed("plan", "mini", "--model", "openai:m", "--base-url", "http://127.0.0.1:9/v1")
+    lines = printed(
+        "run", "--plan", "mini", "--model", "openai:m", "--base-url", "http://127.0.0.1:9/v1"
+    )
     commands = [line for line in lines if line.startswith("keju run")]
     assert commands == ["keju run mini --model openai:m --base-url http://127.0.0.1:9/v1 --out RUN"]
     assert any(line.startswith("Reduced forms: add --pairs once or --pairs") for line in lines)

@@ -213,7 +213,8 @@ def test_a_missing_plugin_is_an_error_of_every_command(made: Path) -> None:
     stored = made / "needing"
     shutil.copytree(made / "dataset", stored)
     (stored / "benchmark.toml").write_text(text, "utf-8")
-    for words in (["data", "validate", stored], ["plan", stored, "--model", "baseline:chance"]):
+    planned = ["run", "--plan", stored, "--model", "baseline:chance"]
+    for words in (["data", "validate", stored], planned):
         line = refused(*words, cwd=made)
         assert "no-x, which is missing" in line
         assert "benchmark.toml" in line
@@ -274,7 +275,7 @@ def test_an_installed_package_provides_a_benchmark(tmp_path: Path) -> None:
     found = keju(*words, cwd=folder, path=packages)
     assert found.returncode == 0, found.stderr
     shutil.rmtree(packages)
-    done("plan", "dataset", "--model", "baseline:chance", cwd=folder)
+    done("run", "--plan", "dataset", "--model", "baseline:chance", cwd=folder)
 
 
 def test_a_stored_definition_is_used_instead_of_an_installed_one(tmp_path: Path) -> None:
@@ -284,7 +285,8 @@ def test_a_stored_definition_is_used_instead_of_an_installed_one(tmp_path: Path)
     text = DEFINITION.read_text("utf-8")
     changed = text.replace("转录简上", "抄写简上")
     (packages / "slips" / "benchmark.toml").write_text(changed, "utf-8")
-    found = keju("plan", "dataset", "--model", "baseline:chance", cwd=folder, path=packages)
+    planned = ("run", "--plan", "dataset", "--model", "baseline:chance")
+    found = keju(*planned, cwd=folder, path=packages)
     assert found.returncode == 0, found.stderr
 
 
@@ -300,7 +302,7 @@ def test_a_dataset_uses_the_files_of_the_package_with_its_definition(tmp_path: P
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
     (broken / "entry_points.txt").write_text("[keju]\na = no_such_module\n")
-    plan = ["plan", "dataset", "--model", "baseline:chance", "--preset", "slips"]
+    plan = ["run", "--plan", "dataset", "--model", "baseline:chance", "--preset", "slips"]
     found = keju(*plan, cwd=folder, path=packages)
     assert found.returncode == 0, found.stderr
     assert "no preset 'slips'" in refused(*plan, cwd=folder)

@@ -64,7 +64,7 @@ def test_a_path_with_spaces_that_has_no_quotes_is_named(keju: Keju) -> None:
 
 
 def test_a_price_of_hours_needs_the_rate_of_the_server(keju: Keju) -> None:
-    done = keju("plan", "mini", "--model", "openai:m", "--machine-price", "2/h")
+    done = keju("run", "--plan", "mini", "--model", "openai:m", "--machine-price", "2/h")
     assert done.status == WRONG_USE
     assert "--machine-price needs --per-minute N" in done.err
 
@@ -113,7 +113,7 @@ def test_a_report_is_not_written_under_the_name_of_another_form(keju: Keju) -> N
 
 def test_the_suggested_folders_can_be_pasted(keju: Keju) -> None:
     pages("my scans")
-    done = keju("plan", "my scans", "--model", "ppocr")
+    done = keju("run", "--plan", "my scans", "--model", "ppocr")
     assert "keju data import auto 'my scans' --out 'my scans-dataset'" in done.err
     assert keju("data", "import", "auto", "my scans", "--out", "my scans-dataset").status == 0
     again = keju("data", "import", "auto", "my scans", "--out", "my scans-dataset")

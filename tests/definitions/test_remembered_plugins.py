@@ -98,7 +98,7 @@ def import_data(author: Author, *more: object) -> Done:
 
 COMMANDS = (
     ("data", "validate", "data"),
-    ("plan", "data", "--model", "baseline:copy"),
+    ("run", "--plan", "data", "--model", "baseline:copy"),
     ("run", "data", "--model", "replay:a.jsonl", "--model", "baseline:copy", "--out", "run"),
     ("score", "run", "--json", "scores.json"),
     ("report", "run", "-o", "r.html"),

@@ -104,7 +104,9 @@ def test_every_item_is_asked_and_those_without_a_reference_are_unscored(home: Pa
 
 
 def test_plan_counts_them_and_prints_that_their_length_is_not_known(home: Path, keju) -> None:
-    printed = keju("plan", "dataset", "--model", "openai:served", "--base-url", "http://x.test/v1")
+    printed = keju(
+        "run", "--plan", "dataset", "--model", "openai:served", "--base-url", "http://x.test/v1"
+    )
     pairs = sum(len(item.images) > 1 for item in Dataset.open(home / "dataset").items()
                 if item.id in bare_of(home))  # fmt: skip
     assert f"{len(bare_of(home)) - pairs} answers to items without a reference" in printed
@@ -112,7 +114,7 @@ def test_plan_counts_them_and_prints_that_their_length_is_not_known(home: Path, 
 
 def test_settings_that_send_a_transcription_refuse_with_the_reason(keju) -> None:
     printed = keju(
-        "plan", "dataset", "--model", "baseline:chance", "--setting", "gold-ocr", "--json"
+        "run", "--plan", "dataset", "--model", "baseline:chance", "--setting", "gold-ocr", "--json"
     )
     declined = {why for row in json.loads(printed)["rows"] for why in row["declined"]}
     assert any("it has no transcription" in why for why in declined)

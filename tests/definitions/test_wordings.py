@@ -195,6 +195,6 @@ def test_every_declared_wording_has_a_prompt_for_each_of_its_forms(dataset: Path
 def test_a_wording_that_does_not_exist_names_those_that_do(dataset: Path):
     with pytest.raises(UsageError, match=GEMINI):
         wording("paper")
-    done = keju("plan", dataset, "--model", "baseline:chance", "--wording", "paper")
+    done = keju("run", "--plan", dataset, "--model", "baseline:chance", "--wording", "paper")
     assert done.returncode == 2
     assert GEMINI in done.stderr

@@ -11,8 +11,9 @@ import pytest
 
 from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
-from keju.running import Budget, RateLimits, RunSummary, Selection, run
+from keju.running import RunSummary, Selection, run
 from keju.running import batching as module
+from keju.running.prices import Prices
 from keju.runs import RunFolder
 from keju.texts import _
 from tests.running.conftest import BatchChat
@@ -223,8 +224,8 @@ def test_while_a_batch_is_under_way_nothing_is_asked_beside_it(
     ("models", "how", "policy", "words"),
     [
         (["baseline:copy"], {}, {}, "baseline:copy has no batch endpoints"),
-        ([MODEL], {}, {"budget": Budget(max_requests=3)}, "budgets and limits"),
-        ([MODEL], {}, {"limits": RateLimits(images=3)}, "budgets and limits"),
+        ([MODEL], {}, {"max_cost": 3, "prices": Prices(currency="EUR")}, "budgets and limits"),
+        ([MODEL], {}, {"per_minute": 3}, "budgets and limits"),
         ([MODEL], {"settings": ("own-ocr",)}, {}, "images are transcribed first"),
     ],
 )

@@ -11,8 +11,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
-from keju.running import Selection, merge, run
-from keju.running.box_conventions import parse_boxes
+from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
@@ -63,63 +62,36 @@ def go(dataset: Path, out: Path, chat: Chat, *models: str, **chosen: object) -> 
     assert summary.complete
 
 
-def test_each_model_is_asked_in_its_own_convention_in_one_run(
+def test_the_convention_of_a_run_is_asked_for_stored_and_scored(
     chat: Chat, dataset: Path, tmp_path: Path
 ):
     chat.plan(images=True, says=SAID)
     out = tmp_path / "run"
     command = [
-        "run", str(dataset), "--model", "openai:gemini", "--model", "openai:other",
-        "--task", "recognition/Where", "--boxes", "openai:gemini=yxyx-1000",
-        "--base-url", chat.url, "--out", str(out),
+        "run", str(dataset), "--model", "openai:gemini", "--task", "recognition/Where",
+        "--boxes", "yxyx-1000", "--base-url", chat.url, "--out", str(out),
     ]  # fmt: skip
     assert keju(*command).returncode == 0
-    seen = prompts_by_model(chat)
-    assert {name: len(each) for name, each in seen.items()} == {"gemini": 1, "other": 1}
-    assert "[ymin, xmin, ymax, xmax], scaled to 0-1000" in seen["gemini"][0]
-    assert "[xmin, ymin, xmax, ymax] format" in seen["other"][0]
+    assert "[ymin, xmin, ymax, xmax], scaled to 0-1000" in prompts_by_model(chat)["gemini"][0]
     folder = RunFolder.open(out)
-    said = {each.model: each.box_convention for each in folder.responses()}
-    assert said == {"openai:gemini": "yxyx-1000", "openai:other": "xyxy"}
-    scores = {
-        score.model: score.value
-        for score in score_run(folder, ("official",))
-        if score.metric == "mIoU"
-    }
-    # 100/1000 of 200 is 20: the same four numbers are the true box for one model only.
-    assert scores == {"openai:gemini": 1.0, "openai:other": 0.0}
+    assert [response.box_convention for response in folder.responses()] == ["yxyx-1000"]
+    scores = [score.value for score in score_run(folder, ("official",)) if score.metric == "mIoU"]
+    # 100/1000 of 200 is 20: these four numbers are the true box.
+    assert scores == [1.0]
 
 
-def test_a_run_resumes_only_in_the_same_conventions(chat: Chat, dataset: Path, tmp_path: Path):
+def test_a_run_resumes_only_in_the_same_convention(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan(says=SAID)
     out = tmp_path / "run"
-    go(dataset, out, chat, "openai:gemini", boxes_of={"openai:gemini": "yxyx-1000"})
-    with pytest.raises(UsageError, match=r"--boxes of openai:gemini \(yxyx-1000, now none\)"):
+    go(dataset, out, chat, "openai:gemini", boxes="yxyx-1000")
+    with pytest.raises(UsageError, match=r"--boxes \(yxyx-1000, now \)"):
         go(dataset, out, chat, "openai:gemini")
-    go(dataset, out, chat, "openai:other", boxes="xywh")
-    settings = RunFolder.open(out).manifest().settings
-    assert settings["boxes of openai:gemini"] == "yxyx-1000"
-    with pytest.raises(UsageError, match=r"--boxes of openai:gemini \(yxyx-1000, now xywh\)"):
-        go(dataset, out, chat, "openai:gemini", boxes="xywh")
+    with pytest.raises(UsageError, match=r"responses of openai:gemini.*--boxes \(yxyx-1000, now x"):
+        go(dataset, out, chat, "openai:other", boxes="xywh")
+    go(dataset, out, chat, "openai:other", boxes="yxyx-1000")
 
 
-def test_runs_of_models_with_conventions_of_their_own_merge(
-    chat: Chat, dataset: Path, tmp_path: Path
-):
-    chat.plan(says=SAID)
-    go(dataset, tmp_path / "a", chat, "openai:gemini", boxes_of={"openai:gemini": "yxyx-1000"})
-    go(dataset, tmp_path / "b", chat, "openai:other")
-    merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c")
-    assert merged.responses == 2
-    settings = RunFolder.open(tmp_path / "c").manifest().settings
-    assert settings["boxes of openai:gemini"] == "yxyx-1000"
-
-
-def test_conventions_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_path: Path):
-    assert parse_boxes(["xyxy-unit", "replay:a=b=yxyx"]) == ("xyxy-unit", {"replay:a=b": "yxyx"})
-    for values in (["m=zz"], ["xyxy", "yxyx"], ["m=xyxy", "m=yxyx"]):
-        with pytest.raises(UsageError):
-            parse_boxes(values)
-    with pytest.raises(UsageError, match=r"openai:nobody.*not a model of this run.*openai:served"):
-        go(dataset, tmp_path / "r", chat, "openai:served", boxes_of={"openai:nobody": "xyxy"})
+def test_a_convention_that_does_not_exist_is_wrong_use(chat: Chat, dataset: Path, tmp_path: Path):
+    with pytest.raises(UsageError, match="zz"):
+        go(dataset, tmp_path / "r", chat, "openai:served", boxes="zz")
     assert not (tmp_path / "r").exists()

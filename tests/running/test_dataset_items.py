@@ -11,10 +11,9 @@ import pytest
 from keju.datasets.store import Dataset
 from keju.items import Item, Request
 from keju.models import Answer, ModelOptions
-from keju.running import attach_dataset, run
+from keju.running import Policy, attach_dataset, run
 from keju.running.dataset_items import DatasetItems
 from keju.running.item_places import shard_places
-from keju.running.policy import Policy
 from keju.running.selecting import Selection, in_shard, select
 from keju.runs import RunFolder, record_list
 from tests.support.making import make_dataset, page_item

@@ -151,7 +151,7 @@ def test_the_draw_is_the_same_from_the_chosen_items_alone(dataset: Path):
     ],
 )
 def test_too_few_examples_are_refused(dataset: Path, options: list[object], words: str):
-    done = keju("plan", dataset, "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1",
+    done = keju("run", "--plan", dataset, "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1",
                 *options)  # fmt: skip
     assert done.returncode == 2
     assert words in done.stderr
@@ -164,10 +164,10 @@ def test_a_dataset_without_reference_split_is_refused(dataset: Path):
 
 
 def test_the_plan_counts_images_and_tokens_of_examples(dataset: Path):
-    done = keju("plan", dataset, "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
+    done = keju("run", "--plan", dataset, "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
                 "--task", "T7", "--examples", 2, "--json")  # fmt: skip
     few = json.loads(done.stdout)["rows"][0]
-    done = keju("plan", dataset, "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
+    done = keju("run", "--plan", dataset, "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
                 "--task", "T7", "--json")  # fmt: skip
     none = json.loads(done.stdout)["rows"][0]
     assert (few["calls"], few["images"], none["images"]) == (2, 6, 2)

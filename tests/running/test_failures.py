@@ -187,6 +187,9 @@ def test_another_address_is_refused_once_a_model_has_answered(
     run(dataset, ["openai:served"], tmp_path / "r", options=options, selection=selection)
     other = ModelOptions(base_url=chat.url.removesuffix("/v1"))
     before = (tmp_path / "r" / "run.json").read_bytes()
-    with pytest.raises(UsageError, match=r"endpoint of openai:served.*has answers of this model"):
+    with pytest.raises(
+        UsageError,
+        match=r"1 stored response of openai:served is outdated.*endpoint of openai:served \(",
+    ):
         run(dataset, ["openai:served"], tmp_path / "r", options=other)
     assert (tmp_path / "r" / "run.json").read_bytes() == before

@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from keju.models import ModelOptions
-from keju.running import RunSummary, run
+from keju.running import Policy, RunSummary, run
 from keju.running.progress import Pace
-from keju.running.request_runner import ModelQueue
+from keju.running.sending import ModelQueue
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
 from tests.support.policies import policy_of
@@ -84,11 +84,11 @@ def test_the_progress_reports_until_when_a_model_is_paused():
         name = MODEL
         identity: ClassVar[dict[str, str]] = {}
 
-    queue = ModelQueue(Asked(), iter(()), total=3, ceiling=2)
+    queue = ModelQueue(Asked(), iter(()), total=3, policy=Policy(concurrency=2))
     queue.closed_by = "HTTP 429: slower, please"
 
     async def line() -> str:
-        queue.throttle.overloaded(time.monotonic(), 600)
+        queue.slots.overloaded(time.monotonic(), 600)
         return Pace(queue).line()
 
     until = time.strftime("%H:", time.localtime(time.time() + 600))

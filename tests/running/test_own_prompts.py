@@ -218,11 +218,11 @@ def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
 def test_ocr_engines_are_asked_as_published_alone(dataset: Path, prompts: Path, tmp_path: Path):
     file = tmp_path / "read.toml"
     file.write_text('[tasks.T1]\nask = "Read.\\n{prompt}"\n', "utf-8")
-    done = keju("plan", dataset, "--model", "ppocr", "--prompts", file)
+    done = keju("run", "--plan", dataset, "--model", "ppocr", "--prompts", file)
     assert done.returncode == 2
     assert "ppocr takes no prompt" in done.stderr
     both = ("--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1", "--model", "ppocr")
-    done = keju("plan", dataset, *both, "--prompts", file, "--system", "Hi.", "--wording",
+    done = keju("run", "--plan", dataset, *both, "--prompts", file, "--system", "Hi.", "--wording",
                 "released", "--task", "T1", "--json")  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = {row["model"]: row for row in json.loads(done.stdout)["rows"]}
@@ -242,7 +242,7 @@ def test_ocr_engines_are_asked_as_published_alone(dataset: Path, prompts: Path, 
 def test_what_cannot_be_meant_is_refused(
     dataset: Path, prompts: Path, options: list[str], words: str
 ):
-    done = keju("plan", dataset, "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1",
+    done = keju("run", "--plan", dataset, "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1",
                 "--prompts", prompts, *options)  # fmt: skip
     assert done.returncode == 2
     assert words in done.stderr

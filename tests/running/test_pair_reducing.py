@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from keju.running.plan_forms import form_names, with_forms
 from msgspec.structs import replace
 
 from keju.analysis.run_set import load_runs
@@ -19,7 +20,6 @@ from keju.models import ModelOptions, open_model
 from keju.reporting.page import Report, write_report
 from keju.running import Selection, merge, run
 from keju.running.pair_reducing import reduce_pairs
-from keju.running.plan_forms import form_names, with_forms
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -333,7 +333,7 @@ def test_a_ranker_is_planned_only_where_its_own_task_has_more_candidates():
 
 def test_the_command_and_the_options_of_each_form_are_printed(dataset: Path):
     done = keju(
-        "plan", dataset, "--model", MODEL, "--base-url", "http://localhost:1/v1",
+        "run", "--plan", dataset, "--model", MODEL, "--base-url", "http://localhost:1/v1",
         "--preset", "obi-bench", "--task", "rejoining",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

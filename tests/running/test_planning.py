@@ -11,9 +11,10 @@ from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Response
 from keju.models import Fit, Model, ModelOptions, open_model
 from keju.running import Plan, ResponseStore, Selection
+from keju.running.key import key_of
 from keju.running.plan import NO_RULE, SMALLER, UNREAD
 from keju.running.plan_records import READING
-from keju.running.prices import MachinePrice, read_prices
+from keju.running.prices import read_prices
 from keju.running.tokens import image_rule, text_tokens
 from keju.runs import RunFolder, RunManifest
 from tests.support.making import picture
@@ -117,29 +118,6 @@ def test_money_follows_the_price_file(pages: Dataset, tmp_path: Path):
     assert total(plan, "openai:o3").money is None
 
 
-@pytest.mark.parametrize(
-    ("spec", "base_url", "rate", "priced"),
-    [
-        ("openai:my-own", "http://localhost:1/v1", 60, True),
-        ("openai:my-own", "http://localhost:1/v1", None, False),
-        ("openai:gpt-4o", "https://gateway.example/v1", 60, False),  # its tokens have a price
-        ("openai:my-own", "", 60, False),  # the vendor's server
-        ("baseline:chance", "", 60, False),
-    ],
-)
-def test_a_server_of_ones_own_costs_its_hours_at_the_given_rate(
-    pages: Dataset, spec, base_url, rate, priced
-):
-    options = ModelOptions(base_url=base_url, asking=False)
-    plan = estimate(
-        pages, [open_model(spec, options)], Selection(), prices=read_prices(Path("example")),
-        per_minute=rate, machine_price=MachinePrice(3.0, "EUR"),
-    )  # fmt: skip
-    cost = total(plan, spec).server_cost
-    assert cost == (pytest.approx(3.0 * PAGES / 60 / 60) if priced else None)
-    assert plan.server_currency == "EUR"
-
-
 def test_the_two_phases_are_shown_as_such(pages: Dataset):
     plan = estimate(pages, [model("openai:gpt-4o")], Selection(settings=("own-text",), rounds=2))
     reading, asking = plan.rows
@@ -179,10 +157,10 @@ def test_what_a_run_holds_is_not_counted(pages: Dataset, tmp_path: Path):
     folder = RunFolder(tmp_path / "run")
     asked = [request for _, request in requests(pages, Selection(rounds=2))]
     with ResponseStore(folder) as store:
-        for number, request in enumerate(asked[:5]):
+        for request in asked[:5]:
             store.append(
                 Response(
-                    key=str(number),
+                    key=key_of(request, model("openai:gpt-4o")),
                     item=request.item,
                     model="openai:gpt-4o",
                     benchmark=request.benchmark,

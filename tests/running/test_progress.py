@@ -9,10 +9,9 @@ from rich.console import Console
 
 from keju.items import Failure, Response
 from keju.models import ModelOptions, open_model
-from keju.running import progress
-from keju.running import request_runner as running_ask
+from keju.running import Policy, progress, sending
 from keju.running.progress import Pace, duration, show
-from keju.running.request_runner import ModelQueue
+from keju.running.sending import ModelQueue
 
 
 def response(*, failed: bool = False) -> Response:
@@ -25,7 +24,7 @@ def response(*, failed: bool = False) -> Response:
 
 def queue(total: int = 100, ceiling: int = 8, *, started: bool = True) -> ModelQueue:
     model = open_model("baseline:copy", ModelOptions())
-    variant = ModelQueue(model, iter(()), total=total, ceiling=ceiling)
+    variant = ModelQueue(model, iter(()), total=total, policy=Policy(concurrency=ceiling))
     if started:
         variant.stopwatch.start()
     return variant
@@ -43,7 +42,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(progress, "monotonic", clock)
-    monkeypatch.setattr(running_ask, "monotonic", clock)
+    monkeypatch.setattr(sending, "monotonic", clock)
     return clock
 
 
@@ -79,8 +78,8 @@ def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
 def test_failures_slowing_and_giving_up_are_said(clock: Clock):
     variant = queue(total=4)
     pace = Pace(variant)
-    variant.throttle.proven()
-    variant.throttle.overloaded(1e18, None)
+    variant.slots.proven()
+    variant.slots.overloaded(1e18, None)
     clock.now += 1
     variant.note(response(failed=True), dead_after=2)
     pace.tick()
@@ -95,9 +94,9 @@ def test_an_engine_waits_for_the_one_before_it_and_then_starts():
     pace = Pace(variant)
     assert pace.line() == "waiting for the engine before it"
     variant.stopwatch.start()
-    assert (pace.line(), variant.throttle.limit) == ("starting", 1)
+    assert (pace.line(), variant.slots.limit) == ("starting", 1)
     variant.note(response(), dead_after=9)
-    assert variant.throttle.limit == 8
+    assert variant.slots.limit == 8
 
 
 def said(*, terminal: bool) -> str:

@@ -439,9 +439,9 @@ def test_a_report_on_scans_is_asked_about(far: Chat, tmp_path: Path):
 
 
 def plan(data: Path, *more: object) -> str:
-    done = command("plan", data, "--model", "openai:m", *more)
+    done = command("run", "--plan", data, "--model", "openai:m", *more)
     assert done.returncode == 0, done.stderr
-    return " ".join(done.stdout.split())
+    return " ".join((done.stdout + done.stderr).split())
 
 
 def test_a_plan_states_what_will_be_asked(far: Chat, tmp_path: Path):

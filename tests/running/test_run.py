@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from keju.datasets.store import DatasetWriter
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import PrerequisiteError, UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy, ResponseStore, RunSummary, Selection, run
@@ -191,7 +191,7 @@ def test_rounds_are_asked_and_may_be_added(chat: Chat, dataset: Path, out: Path)
     [
         ({"decoding": Decoding(seed=5)}, {}, r"seed of openai:served \(unset, now 5\)"),
         ({"base_url": "http://127.0.0.1:1/v2"}, {}, r"endpoint of openai:served \("),
-        ({}, {"limit": 3}, "contains 2 items that are not selected now, such as i0003"),
+        ({}, {"limit": 3}, r"outdated, such as the one to i0003, .*--limit \(5, now 3\)"),
         ({}, {"limit": 5, "rounds": 1}, r"--rounds \(2, now 1\)"),
     ],
 )  # fmt: skip
@@ -225,7 +225,9 @@ def test_a_run_whose_rounds_are_no_number_is_gone_on_with(chat: Chat, dataset: P
     assert chat.stats()["requests"] == 1
 
 
-def multiple_choice(path: Path, *names: str, first: str = "天", answer: str = "A") -> Path:
+def multiple_choice(
+    path: Path, *names: str, first: str = "天", answer: str = "A", transcription: str = "天"
+) -> Path:
     """A dataset of a question about one picture for each name."""
     about = {"name": "small", "version": "1", "licence": "CC0-1.0", "source": "the tests"}
     with DatasetWriter(path, **about) as writer:
@@ -233,7 +235,7 @@ def multiple_choice(path: Path, *names: str, first: str = "天", answer: str = "
             image = writer.add_image(picture(len(name)), name)
             writer.add(
                 page_item(name, task="T5", question=f"[item {name}] A. {first} B. 地",
-                          answer=answer, transcription="天", images=(image,))
+                          answer=answer, transcription=transcription, images=(image,))
             )  # fmt: skip
     return path
 
@@ -253,10 +255,8 @@ def test_corrected_references_and_more_items_ask_only_what_is_new(
     )  # fmt: skip
     assert chat.stats()["requests"] == 1
     assert path.read_bytes() == before
-    assert said.file.getvalue().splitlines()[0] == (
-        "1 reference changed (q): the scores are computed again, and no request "
-        "is sent again because of this"
-    )
+    (note,) = said.file.getvalue().splitlines()[:1]
+    assert note.startswith("The dataset has changed since the last session. Responses to the same")
     folder = RunFolder.open(out)
     assert [item.answer for item in folder.items()] == ["B"]
     assert folder.dataset().path.name == "two"
@@ -267,26 +267,74 @@ def test_corrected_references_and_more_items_ask_only_what_is_new(
     assert path.read_bytes().startswith(before)
 
 
-def test_a_reference_that_is_part_of_a_prompt_is_not_exchanged(
+def test_a_transcription_that_is_part_of_a_prompt_is_not_exchanged(
     chat: Chat, tmp_path: Path, out: Path
 ):
     chat.plan()
     selection = Selection(settings=("gold-ocr",))
     go(multiple_choice(tmp_path / "one", "q"), out, chat.url, selection=selection)
-    changed = multiple_choice(tmp_path / "two", "q", answer="B")
-    with pytest.raises(UsageError, match="its references are part of the prompts"):
+    corrected = multiple_choice(tmp_path / "two", "q", answer="B")
+    assert go(corrected, out, chat.url, selection=selection).complete
+    assert chat.stats()["requests"] == 1
+    changed = multiple_choice(tmp_path / "three", "q", transcription="玄")
+    with pytest.raises(UsageError, match="1 stored response of openai:served is outdated"):
         go(changed, out, chat.url, selection=selection)
+
+
+def test_outdated_responses_are_replaced_only_on_request(chat: Chat, tmp_path: Path, out: Path):
+    chat.plan()
+    go(multiple_choice(tmp_path / "one", "q", "same", "gone"), out, chat.url)
+    kept = {r.item: r.key for r in RunFolder.open(out).responses()}
+    changed = tmp_path / "two"
+    multiple_choice(changed, "q", first="玄")
+    with DatasetWriter(tmp_path / "three", name="s", version="1", licence="CC0-1.0",
+                       source="tests") as writer:  # fmt: skip
+        for dataset in (changed, tmp_path / "one"):
+            for item in Dataset.open(dataset):
+                if dataset == changed or item.id == "same":
+                    image = Dataset.open(dataset).image_bytes(item.images[0])
+                    writer.add(replace(item, images=(writer.add_image(image, item.id),)))
+    console = Console(file=io.StringIO(), width=200)
+    summary = run(
+        tmp_path / "three", [MODEL], out, options=ModelOptions(base_url=chat.url),
+        policy=Policy(replace=True), console=console,
+    )  # fmt: skip
+    assert summary.complete
+    assert "openai:served: 2 outdated responses are replaced" in console.file.getvalue()
+    now = {r.item: r.key for r in RunFolder.open(out).responses()}
+    assert set(now) == {"q", "same"}
+    assert now["same"] == kept["same"]
+    assert now["q"] != kept["q"]
+    assert chat.stats()["requests"] == 4
+    assert set(items_of(out).values()) == {1}
+
+
+def test_answers_of_a_model_that_is_not_named_now_are_never_orphaned(
+    chat: Chat, dataset: Path, tmp_path: Path, out: Path
+):
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=5))
+    before = (out / "run.json").read_bytes()
+    for selection in (Selection(limit=3), Selection(limit=5, settings=("gold-text",))):
+        with pytest.raises(UsageError, match=r"the run has responses of openai:served, and this"):
+            go(dataset, out, chat.url, "openai:other", selection=selection)
+    other = make_dataset(tmp_path / "other", pages=5, first=100)
+    with pytest.raises(UsageError, match=r"the dataset \(.*name the model too \(--model openai:se"):
+        go(other, out, chat.url, "openai:other")
+    assert (out / "run.json").read_bytes() == before
+    assert go(dataset, out, chat.url, "openai:other", selection=Selection(limit=7)).complete
 
 
 def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: Path):
     chat.plan()
     first = multiple_choice(tmp_path / "one", "q")
     go(first, out, chat.url)
-    with pytest.raises(UsageError, match=r"the dataset \(small .*: 1 item of the run changed in"):
+    words = r"1 stored response of openai:served is outdated, such as the one to q, "
+    with pytest.raises(UsageError, match=words + r".*the dataset \(small .*, now small"):
         go(multiple_choice(tmp_path / "two", "q", first="玄"), out, chat.url)
-    with pytest.raises(UsageError, match="1 item of the run is not selected now: q"):
+    with pytest.raises(UsageError, match=words):
         go(multiple_choice(tmp_path / "three", "other"), out, chat.url)
-    with pytest.raises(UsageError, match=r"--setting \(image is not selected now\)"):
+    with pytest.raises(UsageError, match=words + r".*--setting \(image, now gold-ocr\)"):
         go(first, out, chat.url, selection=Selection(settings=("gold-ocr",)))
 
 
@@ -299,7 +347,9 @@ def test_an_answer_to_another_prompt_is_not_taken_for_this_one(
     lines = path.read_text().splitlines()
     changed = {**json.loads(lines[0]), "key": "0" * 64}
     path.write_text(json.dumps(changed) + "\n" + lines[1] + "\n")
-    with pytest.raises(UsageError, match="to i0000 was produced by a different prompt"):
+    with pytest.raises(
+        UsageError, match="such as the one to i0000, because its request is not made now"
+    ):
         go(dataset, out, chat.url, selection=Selection(limit=2))
 
 

@@ -80,15 +80,24 @@ def test_everything_given_is_sent_and_recorded(
 
 def test_a_plan_takes_the_same_and_says_what_is_unlike_the_paper(chat: Chat, dataset: Path):
     chat.plan()
-    command = [sys.executable, "-m", "keju", "plan", str(dataset), "--model", "openai:served",
-               "--base-url", chat.url, *FIELDS]  # fmt: skip
+    command = [sys.executable, "-m", "keju", "run", "--plan", str(dataset),
+               "--model", "openai:served", "--base-url", chat.url, *FIELDS]  # fmt: skip
     assert "dtype is unknown (paper: bf16)" in said(command)
     assert "unlike the paper" not in said([*command, "--dtype", "bf16"])
     assert chat.stats()["requests"] == 0
 
 
 def test_a_system_prompt_is_counted(chat: Chat, dataset: Path):
-    command = ("plan", dataset, "--model", "openai:gpt-4o", "--base-url", chat.url, "--json")
+    command = (
+        "run",
+        "--plan",
+        dataset,
+        "--model",
+        "openai:gpt-4o",
+        "--base-url",
+        chat.url,
+        "--json",
+    )
     plain = json.loads(keju(*command).stdout)
     longer = json.loads(keju(*command, "--system-prompt", "天" * 100).stdout)
     assert longer["rows"][0]["text_tokens"] - plain["rows"][0]["text_tokens"] == 200

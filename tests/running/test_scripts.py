@@ -13,8 +13,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant
 from keju.models import ModelOptions, open_models
-from keju.running import Selection, run
-from keju.running.run import RunSummary
+from keju.running import RunSummary, Selection, run
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 from tests.support.making import picture
@@ -86,7 +85,7 @@ def test_a_script_can_be_added_and_none_taken_away(dataset: Path, tmp_path: Path
     chat.plan()
     assert go(dataset, tmp_path / "run", chat, *BOTH).complete
     assert chat.stats()["requests"] == 2
-    with pytest.raises(UsageError, match=r"--script \(simplified is not selected now\)"):
+    with pytest.raises(UsageError, match=r"--script \(simplified,traditional, now traditional\)"):
         go(dataset, tmp_path / "run", chat, "traditional")
     for wrong in (("simplified", "simplified"), ("latin",)):
         with pytest.raises(UsageError, match=r"--script is given twice|no script .latin."):

@@ -8,11 +8,10 @@ import msgspec
 import pytest
 
 from keju.errors import DataError
-from keju.files import read_jsonl
 from keju.items import Failure, Response
 from keju.running import ResponseStore
-from keju.running.store import RequestId, compact
-from keju.runs import RunFolder, file_name, superseded
+from keju.running.key import Slot
+from keju.runs import RunFolder, file_name
 
 HOSTILE = (
     "../../../etc/passwd",
@@ -68,7 +67,7 @@ def test_each_response_is_one_write(folder: RunFolder, monkeypatch: pytest.Monke
     assert writes[0].endswith(b"\n")
 
 
-def test_what_is_known_is_found_by_its_place_in_the_run(folder: RunFolder):
+def test_what_is_known_is_found_by_key_item_and_candidate(folder: RunFolder):
     with ResponseStore(folder) as store:
         store.append(response("a"))
         store.append(response("a", round=2, key="k2", task="T5", source_sha256="5" * 64))
@@ -76,9 +75,9 @@ def test_what_is_known_is_found_by_its_place_in_the_run(folder: RunFolder):
         store.append(response("c", model="other"))
         known = store.known("m")
     assert known == {
-        RequestId("a", "", "image", "released", 1): ("key-a", "answered", "", ""),
-        RequestId("a", "", "image", "released", 2): ("k2", "answered", "", "5" * 64),
-        RequestId("b", "", "image", "released", 1): ("key-b", "failed", "server", ""),
+        Slot("key-a", "a", 0): ("answered", ""),
+        Slot("k2", "a", 0): ("answered", ""),
+        Slot("key-b", "b", 0): ("failed", "server"),
     }
 
 
@@ -119,28 +118,20 @@ def test_a_file_of_nothing_but_a_torn_line_is_emptied(folder: RunFolder):
     assert path.read_bytes() == b""
 
 
-def test_a_later_answer_replaces_the_failure_before_it(folder: RunFolder):
+def test_dropped_responses_leave_the_others_as_they_are(folder: RunFolder):
     with ResponseStore(folder) as store:
-        store.append(response("a", failed=True))
+        for name in "abc":
+            store.append(response(name, failed=name == "b"))
+        store.append(response("b", model="other"))
+        path = folder.responses_path("m", "T1")
+        lines = path.read_bytes().splitlines(keepends=True)
+        store.drop("m", lambda slot: slot.item == "b")
+        assert path.read_bytes() == lines[0] + lines[2]
         store.append(response("b"))
-        store.append(response("a"))
-        # A reader that comes before the store is closed sees each once, too.
-        assert [(r.item, r.status) for r in stored(folder)] == [
-            ("b", "answered"),
-            ("a", "answered"),
-        ]
-    path = folder.responses_path("m", "T1")
-    assert len(path.read_bytes().splitlines()) == 2
-    assert superseded(path) == set()
-
-
-def test_what_a_killed_writer_left_twice_is_put_right_when_opened(folder: RunFolder):
-    path = folder.responses_path("m", "T1")
-    path.parent.mkdir(parents=True)
-    lines = [response("a", failed=True), response("b"), response("a"), response("c")]
-    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
-    with ResponseStore(folder):
-        assert list(read_jsonl(path, Response)) == [lines[1], lines[2], lines[3]]
+        assert [(r.item, r.status) for r in folder.responses("m")] == [
+            ("a", "answered"), ("c", "answered"), ("b", "answered"),
+        ]  # fmt: skip
+    assert [r.item for r in folder.responses("other")] == ["b"]
 
 
 def test_the_same_key_of_two_items_is_two_responses(folder: RunFolder):
@@ -150,15 +141,6 @@ def test_the_same_key_of_two_items_is_two_responses(folder: RunFolder):
     assert len(stored(folder)) == 2
 
 
-def test_nothing_to_leave_out_leaves_the_file_untouched(folder: RunFolder):
-    with ResponseStore(folder) as store:
-        store.append(response("a"))
-    path = folder.responses_path("m", "T1")
-    before = path.stat().st_ino
-    assert compact(path) == 0
-    assert path.stat().st_ino == before
-
-
 def test_a_damaged_line_is_named(folder: RunFolder):
     path = folder.responses_path("m", "T1")
     path.parent.mkdir(parents=True)
@@ -166,9 +148,9 @@ def test_a_damaged_line_is_named(folder: RunFolder):
     path.write_bytes(good + b"\x00\x00{}\n" + good)
     with (
         pytest.raises(DataError, match=r"T1\.jsonl: line 2: .*Delete that line"),
-        ResponseStore(folder),
+        ResponseStore(folder) as store,
     ):
-        pass
+        store.known("m")
     with ResponseStore(RunFolder(folder.path.parent / "other")):
         pass
 

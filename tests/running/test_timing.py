@@ -14,11 +14,9 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Answer
-from keju.running import Selection, merge, run
+from keju.running import Policy, RetryPolicy, Selection, merge, run
 from keju.running.machine import Clocks, Machine, cores, this_machine
-from keju.running.outcomes import Job
-from keju.running.policy import RetryPolicy
-from keju.running.request_runner import ModelQueue, RequestRunner
+from keju.running.sending import Job, ModelQueue, Sender
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
@@ -70,12 +68,12 @@ def queue(engine: Engine, dataset: Dataset, count: int = 9) -> ModelQueue:
         )
         for n in range(count)
     )
-    return ModelQueue(engine, jobs, total=count, ceiling=engine.concurrency)
+    return ModelQueue(engine, jobs, total=count, policy=Policy())
 
 
 def ask(dataset: Dataset, *queues: ModelQueue) -> list[Response]:
     kept: list[Response] = []
-    asyncio.run(RequestRunner(dataset, queues, kept.append, RetryPolicy()).run())
+    asyncio.run(Sender(dataset, queues, kept.append, RetryPolicy()).run())
     return kept
 
 

@@ -58,7 +58,7 @@ def test_the_hash_of_the_items_follows_the_file(folder: RunFolder):
     "command",
     [
         ["run", "DATASET", "--model", "baseline:copy", "--task", "T1", "--out", "RUN"],
-        ["plan", "DATASET", "--model", "baseline:copy", "--task", "T1", "--out", "RUN"],
+        ["run", "DATASET", "--model", "baseline:copy", "--task", "T1", "--out", "RUN", "--plan"],
         ["run", "DATASET", "--model", "replay:RUN/responses/m/T1.jsonl", "--out", "NEW"],
         ["merge", "RUN", "--out", "NEW"],
         ["score", "RUN"],

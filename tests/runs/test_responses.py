@@ -1,9 +1,9 @@
-"""Responses of a file: replaced lines are skipped, and repeated values are shared."""
+"""Responses of a file: repeated values are shared."""
 
 import msgspec
 
 from keju.items import Response, Usage
-from keju.runs import current_responses, superseded
+from keju.runs import read_responses
 
 
 def _response(item, text, round_=1):
@@ -17,19 +17,10 @@ def _write(path, responses):
     path.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in responses))
 
 
-def test_only_the_last_response_to_a_request_is_read(tmp_path):
-    path = tmp_path / "t.jsonl"
-    stored = [_response(item, f"{item}{n}") for n in range(3) for item in ("i1", "i2")]
-    stored.append(_response("i1", "another round", 2))
-    _write(path, stored)
-    assert superseded(path) == {1, 2, 3, 4}
-    assert list(current_responses(path)) == stored[4:]
-
-
 def test_repeated_values_are_in_memory_once(tmp_path):
     path = tmp_path / "t.jsonl"
     _write(path, [_response("i1", "天"), _response("i2", "地")])
-    one, two = current_responses(path)
+    one, two = read_responses(path)
     assert one.model is two.model
     assert one.usage is two.usage
     assert one.item != two.item

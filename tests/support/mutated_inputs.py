@@ -373,14 +373,14 @@ def _mapping(src: Path, run: Run, _data: Path) -> None:
 
 _TABLES = (
     Input("table", "prices", _table("p.toml\n" + _PRICES),
-          (("plan", "DATA", "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
+          (("run", "--plan", "DATA", "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
             "--prices", "SRC/p.toml"),)),
     Input("table", "leaderboard", _table("t.csv\n" + _LEADERBOARD),
           (("audit", "SRC/t.csv"), ("audit", "SRC/t.csv", "--json"))),
     Input("table", "words", _table("w.toml\n" + _WORDS),
           (("build", "filter", "DATA", "--words", "SRC/w.toml", "--out", "OUT"),), _DATASET),
     Input("table", "items", _table("i.txt\ni0\nc0\nq0\n"),
-          (("plan", "DATA", "--model", "baseline:chance", "--items", "SRC/i.txt"),)),
+          (("run", "--plan", "DATA", "--model", "baseline:chance", "--items", "SRC/i.txt"),)),
     Input("table", "mapping", _mapping,
           (("data", "detect", "SRC/rows.csv", "--map", "SRC/map.toml"),
            ("data", "import", "mapped", "SRC/rows.csv", "--map", "SRC/map.toml", "--out", "OUT")),

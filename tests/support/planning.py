@@ -7,10 +7,8 @@ from collections.abc import Iterator, Sequence
 from keju.datasets.store import Dataset
 from keju.items import Item, Request
 from keju.models import Model
-from keju.running import Plan, Selection
-from keju.running.box_conventions import check_models
-from keju.running.plan import PlannedItems, estimate_items
-from keju.running.prices import MachinePrice, Prices
+from keju.running import Plan, Policy, Selection, plan_run
+from keju.running.prices import Prices
 from keju.running.requests import requests_for
 from keju.running.selecting import select, skip_reason
 from keju.runs import RunFolder
@@ -18,22 +16,17 @@ from keju.runs import RunFolder
 
 def estimate(
     dataset: Dataset,
-    models: Sequence[Model],
+    models: Sequence[str | Model],
     selection: Selection,
     *,
     folder: RunFolder | None = None,
     prices: Prices | None = None,
     per_minute: float | None = None,
-    machine_price: MachinePrice | None = None,
 ) -> Plan:
-    """The plan of a run, as `keju plan` makes it."""
-    check_models(selection.boxes_of, [model.name for model in models])
-    planned = PlannedItems(dataset)
-    items = planned.selected(selection)
-    return estimate_items(
-        items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
-        machine_price=machine_price,
-        examples=planned.examples(items, selection),
+    """The plan of a run, as `keju run --plan` makes it."""
+    return plan_run(
+        dataset.path, models, folder.path if folder else dataset.path.parent / "no-run",
+        selection=selection, policy=Policy(prices=prices, per_minute=per_minute),
     )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from keju.analysis.comparison_sides import LabelledSide
 from keju.analysis.score_sources import contents_of
 from keju.errors import UsageError, shortened
 from keju.items import Protocol
-from keju.running.box_conventions import convention_in
 from keju.texts import _, n_
 
 _Labelled = tuple[str, LabelledSide]
@@ -52,11 +51,7 @@ def _differences(
     options = ("--setting", "--script", "--wording")
     yield from zip(options, first.variant, second.variant, strict=True)
     yield "--system-prompt", one.system_hash(first.model), two.system_hash(second.model)
-    yield (
-        "--boxes",
-        convention_in(one.settings, first.model),
-        convention_in(two.settings, second.model),
-    )
+    yield "--boxes", one.settings.get("boxes", ""), two.settings.get("boxes", "")
     yield "--rounds", str(one.rounds), str(two.rounds)
     yield "--pairs", one.pairs, two.pairs
     names = sorted({*one.benchmarks, *two.benchmarks})

@@ -9,7 +9,6 @@ from keju.analysis.run_set import PEOPLE, ModelResponses, RunSet, reader_of_resp
 from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item, PromptVariant
-from keju.running.box_conventions import convention_in
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant
 
@@ -63,10 +62,8 @@ def prompts_sent(asked: AskedItem, run_set: RunSet) -> tuple[list[PromptSent], b
 
 def _boxes(model_responses: ModelResponses, run_set: RunSet) -> str:
     """The box convention of a model's requests; empty for the benchmark's own."""
-    settings = next(
-        run.manifest.settings for run in run_set.runs if run.name == model_responses.run
-    )
-    return convention_in(settings, model_responses.model)
+    run = next(run for run in run_set.runs if run.name == model_responses.run)
+    return run.manifest.settings.get("boxes", "")
 
 
 def _sent(model_responses: ModelResponses, boxes: str) -> _Sent:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from keju.analysis.run_set import RunSet
 from keju.definitions.wordings import RELEASED, is_own_wording, parse_few_shot, wording
-from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
 from keju.texts import Text, _, recognised
 
@@ -37,10 +36,6 @@ def otherwise_lines(manifest: RunManifest) -> Iterator[Text]:
         yield _("Pair tasks were run in a reduced form: --pairs {}", manifest.pairs)
     if boxes := manifest.settings.get("boxes"):
         yield _("Requested box convention: {}", boxes)
-    for name, value in manifest.settings.items():
-        if name.startswith(OF_MODEL):
-            model = name.removeprefix(OF_MODEL)
-            yield _("Requested box convention of {}: {}", model, value)
     if items := manifest.settings.get("items"):
         yield _("Only listed items were run: {}", items)
 

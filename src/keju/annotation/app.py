@@ -34,8 +34,8 @@ from keju.files import sha256_bytes, write_atomic
 from keju.items import Item
 from keju.judging import answers_of, draw_sample, read_rubrics
 from keju.running import Selection
-from keju.running.run_contents import RunContents
-from keju.running.run_start import start_run
+from keju.running.contents import RunContents
+from keju.running.recording import record_run
 from keju.running.selecting import RequestVariant, in_shard, select
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
@@ -142,9 +142,9 @@ class AnnotationApp:
         new = [person for person, count in events.items() if self._entered.get(person) != count]
         answers = {person: list_responses(self.events, exam, person) for person in new}
         if any(answers.values()) and not self.run.exists():
-            with ResponseStore(self.run) as store:
-                contents = RunContents(self.dataset, [], self._select_items(), self._selection)
-                start_run(contents, store)
+            contents = RunContents(self.dataset, [], self._select_items(), self._selection)
+            with ResponseStore(self.run):
+                record_run(contents, self.run)
         if new and self.run.exists():
             replace_answers(self.run, answers)
             self._entered |= {person: events[person] for person in new}

@@ -11,7 +11,7 @@ from keju.bundles.reading import Bundle
 from keju.bundles.verification import Findings
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
-from keju.running.cache_key import request_key
+from keju.running.key import request_key
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import FORMAT, RunFolder, StoredItems, file_name
 from keju.texts import _

@@ -33,7 +33,7 @@ from keju.bundles.tables import ITEMS, check_table, read_index
 from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.items import Response, Score
-from keju.runs import RunManifest, current_responses
+from keju.runs import RunManifest, read_responses
 from keju.scoring.scores_parquet import SCHEMA, iter_scores_of
 from keju.texts import _
 
@@ -155,7 +155,7 @@ class Bundle:
         folder = f"{responses_folder(model)}/"
         for member in sorted(self.manifest.members):
             if member.startswith(folder):
-                yield from current_responses(self.file(member))
+                yield from read_responses(self.file(member))
 
     def scores(self, model: str) -> Iterator[Score]:
         """The stored scores of a model, streamed; none if it has no responses.

@@ -17,7 +17,7 @@ from keju.items import Response, Score
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
-from keju.runs import RecordList, RunFolder, RunManifest, current_responses, file_name
+from keju.runs import RecordList, RunFolder, RunManifest, file_name, read_responses
 from keju.scoring import read_fingerprint, write_scores
 from keju.scoring.fingerprints import fingerprint_of
 from keju.scoring.scores_parquet import iter_scores_of
@@ -64,7 +64,7 @@ class RunStager:
         folder = self._folder / responses_folder(name)
         files = self._run.response_files(model)
         changed = [self._stage_lines(path, folder / path.name) for path in files]
-        count = sum(1 for path in files for _ in current_responses(folder / path.name))
+        count = sum(1 for path in files for _ in read_responses(folder / path.name))
         scores = 0
         for path, reasoned in (
             (scores_path(self._run, model), False),
@@ -79,7 +79,7 @@ class RunStager:
     def stage_readings(self) -> None:
         """Write the transcriptions that models and engines made before they answered."""
         for path in self._run.reading_files():
-            first = next(current_responses(path), None)
+            first = next(read_responses(path), None)
             if first is not None:
                 name = (
                     self.names.get(first.model)

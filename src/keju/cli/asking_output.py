@@ -15,14 +15,11 @@ if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
 
 
-def show_plan(
-    found: Plan, command: str = "", notes: Sequence[str] = (), *, everything: bool = True
-) -> None:
+def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True) -> None:
     """Print a plan for people: the totals, then the tasks of each model, unless they are too many.
 
     Args:
         found: the plan.
-        command: the command that runs it, without ``--out``.
         notes: what else there is to say about it.
         everything: whether to print all tasks.
     """
@@ -39,7 +36,7 @@ def show_plan(
     totals: list[RenderableType] = [totals_table(found)] if found.wire_bytes else []
     rest: list[RenderableType] = [*plan_notes(found), *notes]
     if found.forms:
-        rest += [forms_table(found), *forms_notes(found, command)]
+        rest += [forms_table(found), *forms_notes(found)]
     print_briefly(
         [*totals, *rest, plan_table(found)], [*totals, sums_table(found), *rest],
         everything=everything,

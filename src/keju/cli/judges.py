@@ -64,7 +64,7 @@ def show_judging_plan(
         judges,
         questions,
         answers=answers,
-        prices=options.policy().budget.prices,
+        prices=options.policy().prices,
         per_minute=options.per_minute,
     )
     if as_json:

@@ -101,7 +101,7 @@ def ocr_report(
     with permitting(permission(engines.send_restricted_data)):
         summary = run(
             taken.dataset, models, folder, selection=Selection(limit=engines.limit),
-            policy=Policy(drop_changed=True, retry_failed=True), console=err,
+            policy=Policy(replace=True, retry_failed=True), console=err,
         )  # fmt: skip
     show_run(summary, folder, "")
     if not summary.complete:

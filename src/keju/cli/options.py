@@ -112,14 +112,13 @@ ScriptName = Annotated[
         help="Script of Chinese prompts: as released (default), simplified, or traditional.",
     ),
 ]
-BoxConventions = Annotated[
-    list[str] | None,
+BoxConvention = Annotated[
+    str,
     prompt_option(
         "--boxes",
-        metavar="[MODEL=]CONVENTION",
+        metavar="CONVENTION",
         help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh in pixels; xyxy-unit (0 to"
-        " 1), xyxy-1000 (0 to 1000) and so on for other scales. Default: the benchmark's (xyxy)."
-        " With MODEL= it is used for one model only. Can be given several times.",
+        " 1), xyxy-1000 (0 to 1000) and so on for other scales. Default: the benchmark's (xyxy).",
     ),
 ]
 PriceFile = Annotated[

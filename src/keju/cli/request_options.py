@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from keju.cli.options import (
-    BoxConventions,
+    BoxConvention,
     EngineOption,
     KeyName,
     Limit,
@@ -138,7 +138,7 @@ class PromptOptions:
         int,
         prompt_option(metavar="N", help="Seed of the choice of examples."),
     ] = 0
-    boxes: BoxConventions = None
+    boxes: BoxConvention = ""
     system_prompt: Annotated[
         str,
         prompt_option(
@@ -272,14 +272,6 @@ class LimitOptions:
             help="Maximum cost of the run, including responses stored before; needs --prices.",
         ),
     ] = None
-    max_requests: Annotated[
-        int | None,
-        limit_option(metavar="N", help="Maximum number of requests, including retries."),
-    ] = None
-    max_hours: Annotated[
-        float | None,
-        limit_option(metavar="H", help="Hours after which no new request is sent."),
-    ] = None
     tokens_per_minute: Annotated[
         float | None,
         limit_option(
@@ -287,12 +279,6 @@ class LimitOptions:
             min=0.001,
             help="Maximum number of tokens per minute for each model, including the requested "
             "output.",
-        ),
-    ] = None
-    images_per_minute: Annotated[
-        float | None,
-        limit_option(
-            metavar="N", min=0.001, help="Maximum number of images per minute for each model."
         ),
     ] = None
     batch: Annotated[
@@ -304,6 +290,14 @@ class LimitOptions:
         ),
     ] = False
     retry_failed: RetryFailed = False
+    replace: Annotated[
+        bool,
+        limit_option(
+            "--replace",
+            help="Replace stored responses whose request has changed, e.g. because of another "
+            "image, prompt or model setting. Without this option they are an error.",
+        ),
+    ] = False
     send_restricted_data: SendRestricted = False
 
 

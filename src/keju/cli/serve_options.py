@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keju.cli.options import BoxConventions, Limit, Sample, ScriptName, Seed, TaskIds
-from keju.errors import UsageError
+from keju.cli.options import BoxConvention, Limit, Sample, ScriptName, Seed, TaskIds
 
 if TYPE_CHECKING:
     from keju.running import Selection
@@ -28,25 +27,15 @@ class ExamOptions:
     sample: Sample = None
     seed: Seed = 0
     script: ScriptName = "released"
-    boxes: BoxConventions = None
+    boxes: BoxConvention = ""
 
     def selection(self) -> Selection | None:
-        """The items and prompts that are chosen; None where none of the options is given.
-
-        Raises:
-            UsageError: a box convention is given for one model.
-        """
+        """The items and prompts that are chosen; None where none of the options is given."""
         from keju.running import Selection
-        from keju.running.box_conventions import parse_boxes
 
-        for_all, of_model = parse_boxes(self.boxes or [])
-        if of_model:
-            raise UsageError(
-                "--boxes MODEL= is for runs of models: people are asked in one convention"
-            )
         chosen = Selection(
             tasks=tuple(self.task) if self.task else None, limit=self.limit, sample=self.sample,
-            seed=self.seed if self.sample else 0, scripts=(self.script,), boxes=for_all,
+            seed=self.seed if self.sample else 0, scripts=(self.script,), boxes=self.boxes,
         )  # fmt: skip
         return None if chosen == Selection() else chosen
 

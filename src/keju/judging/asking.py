@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from math import isfinite
 
 from keju.console import Console
@@ -15,10 +14,10 @@ from keju.items import UNKNOWN, Request
 from keju.judging.folder import JudgementFolder
 from keju.models import Model, ModelOptions, capabilities_of, open_model, role_of
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
-from keju.running.given_requests import GivenRequests, send_requests
+from keju.running.key import Slot, key_of
 from keju.running.prices import Prices
 from keju.running.restricted_data import SendingCheck, SentData
-from keju.running.store import RequestId
+from keju.running.session import send_requests
 from keju.runs import RunFolder
 from keju.texts import _
 
@@ -136,11 +135,9 @@ def plan_judging(
     def estimated() -> Iterator[EstimatedRequest]:
         for judge in judges:
             known = ResponseStore(folder).known(judge.name)
-            source = GivenRequests(judge, partial(questions, judge))
-            for planned in source.planned():
-                stored = known.get(RequestId.of(planned.request))
-                there = stored is not None and not source.is_outdated(stored, planned)
-                yield EstimatedRequest(judge, planned.request, REPLY_TOKENS, there)
+            for request in questions(judge):
+                slot = Slot(key_of(request, judge), request.item, request.candidate)
+                yield EstimatedRequest(judge, request, REPLY_TOKENS, slot in known)
 
     return plan_of(
         estimated(), items=answers, output_rule=OUTPUT_RULE, prices=prices, per_minute=per_minute

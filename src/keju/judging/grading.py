@@ -22,7 +22,7 @@ from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
-from keju.running.given_requests import replies_of
+from keju.running.replies import replies_of
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 
@@ -153,7 +153,7 @@ def judgements_of(
         requests = grading_requests(answers, folder, repeats)
         replies = replies_of(folder, judge, identity, requests)
         by_answer = defaultdict(list)
-        for reply in replies:
+        for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
         for each in answers:
             if not each.answered or not each.text:

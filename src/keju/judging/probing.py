@@ -13,7 +13,7 @@ from keju.judging.answers import AnswerId
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
-from keju.running.given_requests import replies_of
+from keju.running.replies import replies_of
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
 from keju.texts import _
 
@@ -107,8 +107,7 @@ def _grades(folder: JudgementFolder, judge: str, asked: Sequence[Probing]) -> _T
     identity = folder.judges().get(judge, {})
     replies = replies_of(folder, judge, identity, (probing.request for probing in asked))
     table: _Table = {name: {} for name in declared_probes().probes}
-    for probing in asked:
-        reply = replies.reply_to(probing.request)
+    for probing, reply in zip(asked, replies, strict=True):
         grade = grade_in(reply) if reply else Grade(None, "no reply")
         table[probing.probe][probing.judged.id] = _GradedAnswer(probing.judged.group, grade)
     return table

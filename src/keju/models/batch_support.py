@@ -1,4 +1,4 @@
-"""`BatchSubmitter`: a model whose requests keju submits as batches and collects later."""
+"""`BatchSubmitter`: a model whose requests can be submitted as batches and collected later."""
 
 from __future__ import annotations
 

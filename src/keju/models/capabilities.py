@@ -17,7 +17,7 @@ class Capabilities(NamedTuple):
     Attributes:
         reader: transcribes the images before the model gets its requests, with the transcription
             as their source.
-        submitter: the model's batches, if keju submits them and collects the results later.
+        submitter: the model's batches, which keju submits and collects later.
         source_of: returns the SHA-256 of the file that has the answer to a request, or an empty
             string; for models whose answers are files.
         pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the

@@ -7,7 +7,7 @@ names. So a response records the parameters of its request, under the server's n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,9 @@ _NEW_LIMIT_ASKED = re.compile(rf"\buse\b.{{0,20}}{NEW_LIMIT}", re.IGNORECASE)
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
 """Fields that keju sets itself: model, prompt and format of the reply."""
 
-_SECRET = re.compile(r"api[-_]?key|authorization|password|secret", re.IGNORECASE)
+_SECRET = re.compile(r'"([^"]*(?:api[-_]?key|authorization|password|secret)[^"]*)":', re.IGNORECASE)
+"""The name of a field of JSON that is that of a secret."""
+
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9_.+-]{0,39}")
 _DTYPES = {
@@ -206,22 +208,22 @@ def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: a field is set by keju, names a secret, or its value is not JSON.
     """
-    values = {}
+    values: dict[str, Any] = {}
     for name, value in fields.items():
         if name in _RESERVED:
             raise UsageError("--extra-body: keju sets {} itself, so it cannot be given here", name)
         try:
-            values[name] = msgspec.json.decode(msgspec.json.encode(value))
+            text = msgspec.json.encode({name: value}).decode()
+            values |= msgspec.json.decode(text)
         except (TypeError, ValueError, RecursionError) as error:
             raise UsageError("--extra-body {}: the value is not JSON: {}", name, error) from None
-        for key in (name, *_keys(values[name])):
-            if _SECRET.search(key):
-                raise UsageError(
-                    "--extra-body {}: {} looks like a secret, which a run would store. Give keys "
-                    "in environment variables",
-                    name,
-                    key,
-                )
+        if secret := _SECRET.search(text):
+            raise UsageError(
+                "--extra-body {}: {} looks like a secret, which a run would store. Give keys in "
+                "environment variables",
+                name,
+                secret[1],
+            )
     return values
 
 
@@ -264,31 +266,12 @@ def check_no_secret(name: str, options: ModelOptions, secrets: Secrets) -> None:
     """
     texts = {"--system-prompt": options.system_prompt, **options.stored}
     for field, value in options.decoding.extra_body.items():
-        texts[f"--extra-body {field}"] = " ".join(_texts(value))
+        texts[f"--extra-body {field}"] = msgspec.json.encode(value).decode()
     for option, text in texts.items():
-        if secrets.are_in(text):
+        if secrets.hide(text) != text:
             raise UsageError(
                 "{}: {} contains a key from the environment. The run would store it. Give keys "
                 "only in environment variables",
                 name,
                 option,
             )
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text in a JSON value, names of fields included."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        parts = value if isinstance(value, list) else [*value, *value.values()]
-        for part in parts:
-            yield from _texts(part)
-
-
-def _keys(value: object) -> Iterator[str]:
-    """The name of every field in a JSON value."""
-    if isinstance(value, dict):
-        yield from value
-    if isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _keys(part)

@@ -90,7 +90,11 @@ class OpenAICompatible:
             secret_in=f"the variable {options.api_key_env}",
         )
         self._destinations = destinations_of(self._endpoint)
-        key = _key(options)
+        key = os.environ.get(options.api_key_env, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(
+                "the key in {} contains characters that a key cannot have", options.api_key_env
+            )
         if options.asking and not key and self._endpoint == PUBLIC_ENDPOINT:
             raise UsageError(
                 "openai:{}: no key. Set the environment variable {}, or name a server of your "
@@ -250,8 +254,8 @@ class OpenAICompatible:
         try:
             reply = await wire.exchange("GET", "", headers=self._headers)
             body = body_of(reply.status, reply.body, reply.headers, self._secrets)
-            return [model.id for model in msgspec.json.decode(body, type=_Models).data]
-        except (AskError, ValueError, RecursionError):
+            return [model.id for model in msgspec.convert(json_value(body), _Models).data]
+        except (AskError, ValueError):
             return []
         finally:
             await wire.close()
@@ -280,15 +284,6 @@ def _user_message(prompt: str, images: int) -> dict[str, object]:
             {"type": "text", "text": prompt},
         ]
     return {"role": "user", "content": content}
-
-
-def _key(options: ModelOptions) -> str:
-    key = os.environ.get(options.api_key_env, "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise UsageError(
-            "the key in {} contains characters that a key cannot have", options.api_key_env
-        )
-    return key
 
 
 class _Message(Struct):

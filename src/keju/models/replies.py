@@ -76,7 +76,7 @@ _MESSAGES = (
 )  # fmt: skip
 """Names of fields in which servers and gateways put words about an error, or other errors."""
 
-_DEEPEST, _MOST_MESSAGES = 8, 20
+_DEEPEST, _MOST_PARTS = 8, 20
 
 _ENDINGS: Final = tuple(
     (re.compile(words), outcome)
@@ -204,8 +204,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         body: the error object of the reply, or the whole reply, decoded or as text.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    message = message_of(body)
-    shown = excerpt(message or _codes_as_text(body)) or _("no reason given")
+    shown = _shown(body) or _("no reason given")
     if 300 <= status < 400:
         address = excerpt(headers.get("location", "")) or shown
         return AskError(
@@ -221,7 +220,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
-        said=" ".join(message[:LONGEST_MESSAGE].split()),
+        said=" ".join(message_of(body)[:LONGEST_MESSAGE].split()),
     )
 
 
@@ -230,18 +229,12 @@ def error_of_object(error: object) -> AskError:
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
-    codes = (code for part in _objects(error) for code in _codes_in(part))
-    if status := next(filter(None, map(_status_of_code, codes)), None):
+    if status := next(filter(None, map(_status_of_code, _codes_in(error))), None):
         return error_of_status(status, error, {})
-    message = message_of(error)
-    shown = excerpt(message or _codes_as_text(error))
     if kind := _specific_kind(error):
-        return AskError(kind, shown)
+        return AskError(kind, _shown(error))
     return AskError(
-        "bad-response",
-        _("an error in place of an answer: {}", shown),
-        retryable=True,
-        said=" ".join(message[:LONGEST_MESSAGE].split()),
+        "bad-response", _("an error in place of an answer: {}", _shown(error)), retryable=True
     )
 
 
@@ -250,9 +243,7 @@ def error_in_batch(error: object) -> AskError:
     if not states_error(error):
         return AskError("server", _("the batch gave no reply"))
     failure = error_of_object(error)
-    if failure.kind == "bad-response":
-        return AskError("server", excerpt(message_of(error) or _codes_as_text(error)))
-    return failure
+    return AskError("server", _shown(error)) if failure.kind == "bad-response" else failure
 
 
 def states_error(value: object) -> bool:
@@ -269,43 +260,30 @@ def message_of(body: object) -> str:
     and in JSON inside a text. Words that repeat others are dropped.
     """
     lines: list[str] = []
-    for words in islice(_messages_in(body), _MOST_MESSAGES):
+    for words in islice((part for part in _parts(body) if isinstance(part, str)), _MOST_PARTS):
         line = words[:LONGEST_MESSAGE].strip()
         if line and not any(line in other for other in lines):
             lines = [*(other for other in lines if other not in line), line]
     return ": ".join(lines)
 
 
-def _messages_in(value: object, depth: int = 0) -> Iterator[str]:
+def _parts(value: object, depth: int = 0) -> Iterator[str | dict[str, Any]]:
+    """The texts and the objects of an error, the outer ones first."""
     if depth > _DEEPEST:
         return
     if isinstance(value, str):
-        inner = list(_messages_in(_json_in(value), depth + 1))
+        inner = list(_parts(_json_in(value), depth + 1))
         yield from inner or [value]
     elif isinstance(value, list):
         for part in value:
-            yield from _messages_in(part, depth + 1)
+            yield from _parts(part, depth + 1)
     elif isinstance(value, dict):
+        yield value
         if isinstance(place := value.get("loc"), list):
             yield f"{'.'.join(map(str, place))}: {value.get('msg', '')}"
             return
         for name in _MESSAGES:
-            yield from _messages_in(value.get(name), depth + 1)
-
-
-def _objects(value: object, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """The objects of an error, the outer ones first."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, str):
-        yield from _objects(_json_in(value), depth + 1)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _objects(part, depth + 1)
-    elif isinstance(value, dict):
-        yield value
-        for name in _MESSAGES:
-            yield from _objects(value.get(name), depth + 1)
+            yield from _parts(value.get(name), depth + 1)
 
 
 def _json_in(text: str) -> object:
@@ -316,24 +294,25 @@ def _json_in(text: str) -> object:
     return None
 
 
-def _codes_in(error: Mapping[str, Any]) -> Iterator[str]:
-    for name in _CODES:
-        value = error.get(name)
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            yield str(value)
+def _codes_in(body: object) -> Iterator[str]:
+    for part in _parts(body):
+        for name in _CODES if isinstance(part, dict) else ():
+            value = part.get(name)  # type: ignore[union-attr]
+            if isinstance(value, str | int) and not isinstance(value, bool):
+                yield str(value)
 
 
-def _codes_as_text(body: object) -> str:
-    """The codes of an error that has no words."""
-    codes = (code for part in _objects(body) for code in _codes_in(part))
-    return ", ".join(dict.fromkeys(islice(codes, _MOST_MESSAGES)))
+def _shown(body: object) -> str:
+    """The words of an error, else its codes, as one short line."""
+    return excerpt(
+        message_of(body) or ", ".join(dict.fromkeys(islice(_codes_in(body), _MOST_PARTS)))
+    )
 
 
 def _specific_kind(body: object) -> str:
     """The kind of the first code that is more specific than the HTTP status, or ""."""
-    codes = (code.lower() for part in _objects(body) for code in _codes_in(part))
-    kinds = (kind for code in codes for pattern, kind in _SPECIFIC if pattern.search(code))
-    return next(kinds, "")
+    codes = map(str.lower, _codes_in(body))
+    return next((kind for code in codes for words, kind in _SPECIFIC if words.search(code)), "")
 
 
 def _status_of_code(code: str) -> int | None:

@@ -39,8 +39,7 @@ class Secrets:
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
-        self._keys = {key for key in keys if key}
-        self._hidden = sorted(filter(_is_secret, self._keys), key=len, reverse=True)
+        self._hidden = sorted(set(filter(_is_secret, keys)), key=len, reverse=True)
         self._text = re.compile("|".join(map(_escaped, self._hidden)), re.IGNORECASE)
         self._bytes = re.compile(self._text.pattern.encode(), re.IGNORECASE)
 
@@ -57,10 +56,6 @@ class Secrets:
         if self._hidden and b"\\" in body:
             return self._bytes.sub(_HIDDEN.encode(), body)
         return body
-
-    def are_in(self, text: str) -> bool:
-        """Whether a text contains a key, or is one, however short."""
-        return text in self._keys or self.hide(text) != text
 
 
 def _is_secret(key: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,23 +22,17 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.models import AskError, Model, capabilities_of
-from keju.models.batch_support import (
-    MOST_BYTES,
-    MOST_LINES,
-    BatchSubmitter,
-)
+from keju.models.batch_support import MOST_BYTES, MOST_LINES, BatchSubmitter, Result
 from keju.models.decoding import Parameters
-from keju.running.budget import Budget
-from keju.running.outcomes import Job, response_of
-from keju.running.policy import RetryPolicy
+from keju.running.limits import Policy, RetryPolicy
+from keju.running.reading import reader_of
 from keju.running.request_images import LazyImages
-from keju.running.request_runner import ModelQueue, RequestRunner
-from keju.running.throttle import RateLimits
-from keju.runs import RunFolder
+from keju.running.selecting import Selection
+from keju.running.sending import Job, ModelQueue, Sender, response_of
+from keju.running.store import ResponseStore
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from keju.models.batch_support import Result
     from keju.models.openai_batches import BatchResults
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
@@ -69,30 +63,57 @@ class _File(NamedTuple):
     names: list[str]
 
 
-def check_batchable(models: Iterable[Model], limits: RateLimits, budget: Budget) -> None:
-    """Check that batches support the models, and that nothing is limited.
+def check_batchable(models: Iterable[Model], selection: Selection, policy: Policy) -> None:
+    """Check that batches support the models, that nothing is limited or transcribed first.
 
     Raises:
-        UsageError: a model has no batch endpoints, or a budget or a limit per minute is set.
+        UsageError: a model has no batch endpoints, a limit is set, or a setting needs a
+            transcription.
     """
-    for model in models:
-        if capabilities_of(model).submitter is None:
-            raise UsageError("--batch: {} has no batch endpoints; openai: models have", model.name)
-    if any(msgspec.structs.astuple(limits)) or budget.limited:
+    if policy.per_minute or policy.tokens_per_minute or policy.max_cost is not None:
         raise UsageError(
             "--batch: budgets and limits per minute do not apply to batches. Use --limit"
         )
+    for model in models:
+        if capabilities_of(model).submitter is None:
+            raise UsageError("--batch: {} has no batch endpoints; openai: models have", model.name)
+        if any(reader_of(model, variant.setting) for variant in selection.variants):
+            raise UsageError(
+                "--batch does not support settings in which the images are transcribed first. Use "
+                "--setting image"
+            )
 
 
-class BatchRunner:
+async def send_in_batches(
+    queues: Iterable[ModelQueue], dataset: Dataset, store: ResponseStore, policy: Policy
+) -> int:
+    """Collect the results of earlier batches, and submit the requests that are in none.
+
+    Returns:
+        The number of requests in unfinished batches.
+
+    Raises:
+        DataError: a response cannot be stored, or the server rejected a batch.
+        UsageError: the batch endpoints do not answer.
+    """
+    waiting = 0
+    for queue in queues:
+        submitter = capabilities_of(queue.model).submitter
+        if submitter is not None:
+            runner = _BatchRunner(queue, submitter, dataset, store, policy.retry)
+            await runner.run()
+            waiting += runner.waiting
+    return waiting
+
+
+class _BatchRunner:
     """Process one model's queue by batches.
 
     Args:
         queue: the model queue.
         submitter: the model's batches.
         dataset: where the images are stored.
-        folder: the run.
-        keep: stores a response.
+        store: where responses are stored.
         retry: for the first request, which is sent directly.
     """
 
@@ -101,16 +122,15 @@ class BatchRunner:
         queue: ModelQueue,
         submitter: BatchSubmitter,
         dataset: Dataset,
-        folder: RunFolder,
-        keep: Callable[[Response], None],
+        store: ResponseStore,
         retry: RetryPolicy,
     ) -> None:
         self.queue = queue
         self.waiting = 0
         self._model = queue.model
         self._dataset = dataset
-        self._folder = folder.batches_dir(queue.model.name)
-        self._keep = keep
+        self._folder = store.folder.batches_dir(queue.model.name)
+        self._store_response = store.append
         self._retry = retry
         self._submitter = submitter
         self._returned: list[_Returned] = []
@@ -191,23 +211,26 @@ class BatchRunner:
         except AskError as error:
             self._store(job, error)
         else:
-            uncounted = self.queue.estimator.uncounted(job.request, outcome.usage)
-            self.queue.count(job.request, outcome)
-            self._keep_it(response_of(self._model, job, outcome, 0.0, 1, uncounted))
+            uncounted = self.queue.cost.uncounted(job.request, outcome.usage)
+            if outcome.ignored_usage:
+                self.queue.ignored_usage.append(outcome.ignored_usage)
+            self._keep(response_of(self._model, job, outcome, 0.0, 1, uncounted))
 
     def _store(self, job: Job, error: AskError) -> None:
-        self._keep_it(response_of(self._model, job, error, 0.0, 0 if job.failure else 1))
+        self._keep(response_of(self._model, job, error, 0.0, 0 if job.failure else 1))
 
-    def _keep_it(self, response: Response) -> None:
-        self._keep(response)
+    def _keep(self, response: Response) -> None:
+        self._store_response(response)
         self.queue.note(response, self._retry.dead_after)
 
     async def _send_directly(self, job: Job) -> bool:
         """Whether a request that is sent directly gets a response that is not a failure."""
-        there = await _send_alone(self._model, job, self._dataset, self._retry)
-        for response in there:
-            self._keep_it(response)
-        return bool(there) and there[0].status != "failed"
+        responses: list[Response] = []
+        alone = ModelQueue(self._model, iter([job]), total=1, policy=Policy(concurrency=1))
+        await Sender(self._dataset, [alone], responses.append, self._retry).run()
+        for response in responses:
+            self._keep(response)
+        return bool(responses) and responses[0].status != "failed"
 
     async def _add(self, file: _File | None, name: str, job: Job) -> _File | None:
         images = LazyImages(self._dataset, job.request.all_images)
@@ -263,16 +286,6 @@ class BatchRunner:
 
     def _path(self, tag: str) -> Path:
         return self._folder / f"{tag}.json"
-
-
-async def _send_alone(
-    model: Model, job: Job, dataset: Dataset, retry: RetryPolicy
-) -> list[Response]:
-    """The response to one request that is sent directly; none if the run was stopped."""
-    there: list[Response] = []
-    alone = ModelQueue(model, iter([job]), total=1, ceiling=1)
-    await RequestRunner(dataset, [alone], there.append, retry).run()
-    return there
 
 
 def _name(job: Job) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from threading import Lock
 
 from keju.console import Console
-from keju.running.request_runner import RequestRunner
+from keju.running.sending import Sender
 from keju.texts import n_
 
 
@@ -35,24 +35,24 @@ class Interruption:
 
     @contextmanager
     def watching(
-        self, runner: RequestRunner, task: asyncio.Task[None], console: Console | None
+        self, sender: Sender, task: asyncio.Task[None], console: Console | None
     ) -> Iterator[None]:
-        """Let interruptions stop the request runner, and then cancel its task."""
+        """Let interruptions stop the sender, and then cancel its task."""
         loop = asyncio.get_running_loop()
 
         def act() -> None:
             if self.count > 1:
                 task.cancel()
                 return
-            runner.stop()
-            if console and runner.in_flight:
+            sender.stop()
+            if console and sender.in_flight:
                 console.print(
                     n_(
                         "Stopping. Waiting for {n:,} answer under way; press Ctrl-C again to "
                         "stop without them.",
                         "Stopping. Waiting for {n:,} answers under way; press Ctrl-C again to "
                         "stop without them.",
-                        runner.in_flight,
+                        sender.in_flight,
                     ),
                     highlight=False,
                     soft_wrap=True,

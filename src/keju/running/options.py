@@ -16,15 +16,12 @@ from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions
 from keju.models.decoding import checked_extra_body, declared_dtype
-from keju.running.box_conventions import parse_boxes
-from keju.running.budget import Budget
 from keju.running.examples import with_examples
 from keju.running.item_list import read_item_ids
-from keju.running.policy import Policy, RetryPolicy
+from keju.running.limits import Policy, RetryPolicy
 from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
 from keju.running.selecting import Selection
-from keju.running.throttle import RateLimits
 from keju.runs.manifest import checked_label
 
 AnyPath = str | os.PathLike[str]
@@ -50,7 +47,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
     prompts: AnyPath | Sequence[AnyPath] | None = None
     examples: int | Sequence[int] | None = None
     examples_seed: int = 0
-    boxes: str | Sequence[str] | None = None
+    boxes: str = ""
     items: AnyPath | Sequence[str] | None = None
     pairs: str | None = None
     shard: str | None = None
@@ -71,14 +68,12 @@ class RunOptions(Record, frozen=True, kw_only=True):
     max_pixels: int | None = None
     max_bytes: int | None = None
     max_cost: float | None = None
-    max_requests: int | None = None
-    max_hours: float | None = None
     prices: AnyPath | None = None
     per_minute: float | None = None
     tokens_per_minute: float | None = None
-    images_per_minute: float | None = None
     batch: bool = False
     retry_failed: bool = False
+    replace: bool = False
     reading_order: bool = True
     replay_columns: str = ""
     send_restricted_data: bool = False
@@ -96,10 +91,9 @@ class RunOptions(Record, frozen=True, kw_only=True):
         """Return which items are selected, and in which prompt variants.
 
         Raises:
-            UsageError: a box convention, a pair form or a preset does not exist.
+            UsageError: a pair form or a preset does not exist.
             DataError: the list of items or a prompt file cannot be read.
         """
-        for_all, of_model = parse_boxes(_several(self.boxes))
         given = self.items
         ids = read_item_ids(Path(given)) if isinstance(given, str | os.PathLike) else given
         rounds = self.as_in.rounds or 1 if self.rounds is None else self.rounds
@@ -111,8 +105,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             settings=_several(self.settings) or ("image",),
             scripts=_several(self.scripts) or ("released",),
             wordings=(*_several(self.wordings), *self._own_wordings()) or ("released",),
-            boxes=for_all,
-            boxes_of=of_model,
+            boxes=self.boxes,
             rounds=rounds,
             shard=self.shard,
             items=None if ids is None else tuple(ids),
@@ -185,19 +178,13 @@ class RunOptions(Record, frozen=True, kw_only=True):
         return Policy(
             concurrency=self.concurrency,
             retry_failed=self.retry_failed,
+            replace=self.replace,
             retry=RetryPolicy(timeout=self.timeout),
             batch=self.batch,
-            limits=RateLimits(
-                requests=self.per_minute,
-                tokens=self.tokens_per_minute,
-                images=self.images_per_minute,
-            ),
-            budget=Budget(
-                max_cost=self.max_cost,
-                max_requests=self.max_requests,
-                max_hours=self.max_hours,
-                prices=None if self.prices is None else read_prices(Path(self.prices)),
-            ),
+            per_minute=self.per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+            max_cost=self.max_cost,
+            prices=None if self.prices is None else read_prices(Path(self.prices)),
         )
 
 

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.datasets.store import Dataset
 from keju.definitions import has_reference, task
+from keju.definitions.pair_forms import RANKERS, pair_form, ranked_tasks
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
-from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
-from keju.models.base import ENDPOINTS, PUBLIC_ENDPOINT
-from keju.running.cache_key import key_of
-from keju.running.dataset_items import DatasetItems, items_at
-from keju.running.examples import Examples, has_examples
-from keju.running.item_places import shard_places
+from keju.running.contents import Later, RunContents, Skipped, Unread
+from keju.running.key import Slot, key_of
 from keju.running.pair_reducing import reduce_pairs
-from keju.running.plan_records import OUTPUT_RULE, READING, Plan, PlanRow, PlanTotal
-from keju.running.prices import MachinePrice, Prices
-from keju.running.reading import (
-    Reader,
-    is_read_by,
-    name_of_images,
-    reader_of,
-    readers_of,
-    reading_requests,
-    unsupported_reason,
-)
-from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant, Selection, skip_reason
-from keju.running.store import RequestId, ResponseStore
+from keju.running.plan_records import OUTPUT_RULE, READING, PairPlan, Plan, PlanRow, PlanTotal
+from keju.running.prices import Prices
+from keju.running.reading import name_of_images, readers_of
+from keju.running.store import ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
 from keju.texts import _
@@ -43,93 +29,51 @@ UNANSWERED = "answers to items without a reference, of unknown length"
 SMALLER = "images that will be made smaller, counted by their bytes as stored"
 NO_RULE = _("images, which no known rule counts for this model")
 
+SIZES = (20, 10, 5)
+"""Sizes of the reduced forms of pair tasks that a plan shows: the first that is below the largest
+gallery and leaves a candidate that is not relevant."""
+
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 _A_BOX = "[0000, 0000, 0000, 0000],"
 _YES_OR_SHARE = "Yes"
 
 
-class PlannedItems(DatasetItems):
-    """The items of a dataset as a plan needs them, read once.
-
-    Raises:
-        DataError: see `DatasetItems`.
-    """
-
-    def __init__(self, dataset: Dataset) -> None:
-        super().__init__(dataset, _item_to_count)
-
-    def selected(self, selection: Selection) -> Sequence[Item]:
-        """The items that a run would select; candidates of a reduced form in the dataset's order.
-
-        Raises:
-            UsageError: see `select` and `reduce_pairs`.
-        """
-        chosen = super().selected(selection)
-        if selection.pairs is not None:
-            chosen = reduce_pairs(chosen, pair_form(selection.pairs))
-        if not selection.shard:
-            return chosen
-        return items_at(chosen, shard_places(chosen, selection.shard))
-
-    def examples(self, items: Sequence[Item], selection: Selection) -> Examples:
-        """The examples of the selected items.
-
-        Raises:
-            UsageError: there are not enough.
-        """
-        examples = Examples(self.items if has_examples(selection.wordings) else ())
-        examples.check(items, selection.variants)
-        return examples
-
-
-def _item_to_count(item: Item) -> Item:
+def item_to_count(item: Item) -> Item:
     """The item without the parts that neither a request nor the length of an answer depends on."""
     if item.split == "reference":
         return item
-    steps = tuple(each for each in item.provenance if each.step == PAIRS_STEP)
+    steps = tuple(step for step in item.provenance if step.step == PAIRS_STEP)
     return replace(item, lines=(), metadata={}, provenance=steps)
 
 
-def estimate_items(
-    items: Sequence[Item],
-    models: Sequence[Model],
-    selection: Selection,
+def estimate(
+    contents: RunContents,
+    folder: RunFolder,
     *,
-    folder: RunFolder | None = None,
     prices: Prices | None = None,
     per_minute: float | None = None,
-    examples: Examples | None = None,
-    machine_price: MachinePrice | None = None,
 ) -> Plan:
     """Count the requests of a run to each model, and estimate their tokens.
 
     Args:
-        items: the selected items (`PlannedItems.selected`).
-        models: the models.
-        selection: the prompt variants.
-        folder: the run to resume: responses that it contains are not counted.
+        contents: what the run sends; its items still have their references (`item_to_count`).
+        folder: the run; responses that it contains are not counted.
         prices: the prices of a price file.
         per_minute: the number of requests that a model takes per minute.
-        examples: what may precede the questions (`PlannedItems.examples`).
-        machine_price: the price of an hour of one's own server.
 
     Raises:
-        DataError: see `request_for`; or run.json is damaged or of another format.
+        DataError: see `request_for`; or a stored response is damaged.
+        UsageError: there are not enough examples.
     """
-    examples = examples or Examples()
-    stored_run = RunFolder.open(folder.path) if folder is not None and folder.exists() else None
-    rows = [
-        *_reading_rows(models, items, selection, stored_run, examples),
-        *(row for model in models for row in _rows(model, items, selection, stored_run, examples)),
-    ]
-    return _plan(rows, len(items), prices, per_minute, machine_price=machine_price)
-
-
-def on_own_server(model: Model) -> bool:
-    """Whether a model is on a server other than its vendor's, which may cost by the hour."""
-    endpoint = model.identity.get("endpoint", "")
-    own = endpoint.startswith("http") and endpoint != PUBLIC_ENDPOINT
-    return own and model.identity.get("kind") in ENDPOINTS
+    contents.examples.check(contents.items, contents.selection.variants)
+    counts = list(_reading_rows(contents, folder))
+    for model in contents.models:
+        counts += _rows(contents, model, folder)
+    plan = _plan(counts, len(contents.sent_items), prices, per_minute)
+    plan = replace(plan, identities={model.name: model.identity for model in contents.models})
+    if contents.selection.pairs is not None:
+        return plan
+    return _with_forms(plan, contents, folder, prices, per_minute)
 
 
 def _plan(
@@ -138,18 +82,15 @@ def _plan(
     prices: Prices | None,
     per_minute: float | None,
     output_rule: str = OUTPUT_RULE,
-    *,
-    machine_price: MachinePrice | None = None,
 ) -> Plan:
     rows = tuple(count.row(prices) for count in counts)
     return Plan(
         items=items,
         rows=rows,
-        totals=tuple(_totals(counts, rows, per_minute, machine_price)),
+        totals=tuple(_totals(counts, rows, per_minute)),
         output_rule=output_rule,
         currency=prices.currency if prices else "",
         prices_seen=prices.seen if prices else "",
-        server_currency=machine_price.currency if machine_price else "",
     )
 
 
@@ -176,8 +117,8 @@ def plan_of(
         asked: the requests.
         items: the number of items that they are about.
         output_rule: how `EstimatedRequest.answer_tokens` was estimated.
-        prices: see `estimate_items`.
-        per_minute: see `estimate_items`.
+        prices: see `estimate`.
+        per_minute: see `estimate`.
     """
     counts: dict[tuple[str, str], _Count] = {}
     for model, request, answer_tokens, stored in asked:
@@ -193,82 +134,49 @@ def wire_size(request: Request) -> int:
     return images + sum(len(text.encode()) for text in texts_of(request))
 
 
-def _rows(
-    model: Model,
-    items: Sequence[Item],
-    selection: Selection,
-    folder: RunFolder | None,
-    examples: Examples,
-) -> Iterator[_Count]:
+def _rows(contents: RunContents, model: Model, folder: RunFolder) -> Iterator[_Count]:
     """The requests to a model, task by task in the items' order."""
-    known = ResponseStore(folder).known(model.name) if folder else {}
+    known = ResponseStore(folder).known(model.name)
     counts: dict[str, _Count] = {}
-    variants = selection.variants_for(model.name)
-    for item in items:
+    readings = contents.readings(model, folder)
+    for item in contents.sent_items:
         count = counts.setdefault(item.task, _Count(model, item.task))
         answer = _answer_tokens(item)
-        for variant in variants:
-            if why := skip_reason(item, variant):
-                count.add_unsupported(why, request_count(item))
+        for element in contents.requests_of(item, model, readings):
+            if isinstance(element, Skipped):
+                count.add_unsupported(element.reason, element.requests)
                 continue
-            reads = reader_of(model, variant.setting) is not None
-            shown = examples.of(item, variant)
-            first = request_for(item, variant, examples=shown) if reads else None
-            reading = (item.transcription or "") if reads else None
-            for request in requests_for(item, variant, reading, shown):
-                if said := unsupported_reason(model, first or request):
-                    count.add_unsupported(said)
-                    continue
-                there = RequestId.of(request) in known
-                count.add(request, answer, there=there)
-                if reads and item.transcription is None and not there:
-                    count.add_unknown(UNREAD)
-                if not answer and not there:
-                    count.add_unknown(UNANSWERED)
+            request = element.request if isinstance(element, Later | Unread) else element
+            slot = Slot(key_of(request, model), request.item, request.candidate)
+            stored = slot in known
+            count.add(request, answer, there=stored)
+            if stored:
+                continue
+            if isinstance(element, Later) and item.transcription is None:
+                count.add_unknown(UNREAD)
+            if not answer:
+                count.add_unknown(UNANSWERED)
     yield from counts.values()
 
 
-def _reading_rows(
-    models: Sequence[Model],
-    items: Sequence[Item],
-    selection: Selection,
-    folder: RunFolder | None,
-    examples: Examples,
-) -> Iterator[_Count]:
+def _reading_rows(contents: RunContents, folder: RunFolder) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
-    settings = [variant.setting for variant in selection.variants]
-    for reader, asking in readers_of(models, settings):
-        turns = partial(_turns, reader, asking, items, selection, examples)
-        stored = {each.key for each in folder.readings(reader.model.name)} if folder else set()
+    for reader, models in readers_of(contents.models, contents.settings):
+        known = ResponseStore(folder).known(reader.model.name, readings=True)
         count = _Count(reader.model, READING)
         lengths = {
             name_of_images(item.images): None
             if item.transcription is None
             else text_tokens(item.transcription)
-            for item, _ in turns()
+            for item in contents.sent_items
         }
-        for request in reading_requests(reader, turns()):
+        for request in contents.reading_requests(reader, models):
             length = lengths[request.item]
-            there = key_of(request, reader.model) in stored
-            count.add(request, length or 0, there=there)
-            if length is None and not there:
+            slot = Slot(key_of(request, reader.model), request.item, request.candidate)
+            count.add(request, length or 0, there=slot in known)
+            if length is None and slot not in known:
                 count.add_unknown(UNREAD)
         yield count
-
-
-def _turns(
-    reader: Reader,
-    models: Iterable[Model],
-    items: Sequence[Item],
-    selection: Selection,
-    examples: Examples,
-) -> Iterator[tuple[Item, RequestVariant]]:
-    """The items that a reader reads for models."""
-    for model in models:
-        for item in items:
-            for variant in selection.variants:
-                if is_read_by(reader, model, item, variant, examples):
-                    yield item, variant
 
 
 def _answer_tokens(item: Item) -> int:
@@ -356,20 +264,13 @@ class _Count:
 
 
 def _totals(
-    counts: Sequence[_Count],
-    rows: Sequence[PlanRow],
-    per_minute: float | None,
-    machine_price: MachinePrice | None,
+    counts: Sequence[_Count], rows: Sequence[PlanRow], per_minute: float | None
 ) -> Iterator[PlanTotal]:
     """The sum for each model; a sum with an unknown part is unknown."""
     for name in dict.fromkeys(row.model for row in rows):
         of_model = [row for row in rows if row.model == name]
-        count = next(each for each in counts if each.model.name == name)
+        count = next(count for count in counts if count.model.name == name)
         calls = sum(row.calls for row in of_model)
-        hours = calls / per_minute / 60 if per_minute and count.paid else None
-        money = _money(of_model)
-        own_server = on_own_server(count.model)
-        hourly = own_server and money is None and machine_price is not None and hours is not None
         yield PlanTotal(
             model=name,
             calls=calls,
@@ -378,19 +279,87 @@ def _totals(
             image_tokens=_sum(row.image_tokens for row in of_model),
             input_tokens=_sum(row.input_tokens for row in of_model),
             output_tokens=sum(row.output_tokens for row in of_model),
-            money=money,
-            hours=hours,
+            money=_money(of_model),
+            hours=calls / per_minute / 60 if per_minute and count.paid else None,
             counted_by=count.rule.source if count.rule else "",
-            own_server=own_server,
-            server_cost=(hours or 0.0) * machine_price.value if hourly and machine_price else None,
         )
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
-    found = list(values)
-    return None if None in found else sum(value or 0 for value in found)
+    numbers = list(values)
+    return None if None in numbers else sum(value or 0 for value in numbers)
 
 
 def _money(rows: Sequence[PlanRow]) -> float | None:
-    found = [row.money for row in rows]
-    return None if None in found else sum(value or 0.0 for value in found)
+    sums = [row.money for row in rows]
+    return None if None in sums else sum(value or 0.0 for value in sums)
+
+
+def _with_forms(
+    plan: Plan,
+    contents: RunContents,
+    folder: RunFolder,
+    prices: Prices | None,
+    per_minute: float | None,
+) -> Plan:
+    """The plan of a full protocol, with the requests of the reduced forms of its pair tasks."""
+    pairs = [item for item in contents.sent_items if task(item.task).of_pairs]
+    names = form_names(pairs)
+    if not names:
+        return plan
+    tasks = {item.task for item in pairs}
+    whole = replace(plan, rows=tuple(row for row in plan.rows if row.task in tasks))
+    forms = list(_form_rows("", whole, contents, per_minute))
+    for name in names:
+        fewer = dataclasses.replace(
+            contents,
+            items=reduce_pairs(pairs, pair_form(name)),
+            selection=replace(contents.selection, pairs=name, shard=None),
+        )
+        reduced = estimate(fewer, folder, prices=prices, per_minute=per_minute)
+        forms += _form_rows(name, reduced, contents, per_minute)
+    return replace(plan, forms=tuple(forms))
+
+
+def form_names(items: Sequence[Item]) -> list[str]:
+    """The reduced forms that make items of pair tasks smaller, by name."""
+    largest = max((len(item.images) - 1 for item in items), default=0)
+    relevant = max((len(item.relevant) for item in items), default=0)
+    size = next((size for size in SIZES if relevant < size < largest), 0)
+    if not size:
+        return []
+    there = {item.task for item in items if len(item.images) - 1 > size}
+    ranked = [f"{name}={size}" for name in RANKERS if there & ranked_tasks(name)]
+    once = ["once"] if _asked_both_ways(items) else []
+    return [*once, f"gallery={size}", *ranked]
+
+
+def _asked_both_ways(items: Sequence[Item]) -> bool:
+    """Whether any pair of images is compared in both directions."""
+    seen: set[tuple[str, str, str, str]] = set()
+    for item in items:
+        first = item.images[0].sha256
+        for ref in item.images[1:]:
+            if (item.task, item.query, ref.sha256, first) in seen:
+                return True
+            seen.add((item.task, item.query, first, ref.sha256))
+    return False
+
+
+def _form_rows(
+    name: str, plan: Plan, contents: RunContents, per_minute: float | None
+) -> Iterator[PairPlan]:
+    for model in contents.models:
+        rows = [row for row in plan.rows if row.model == model.name]
+        calls = sum(row.calls for row in rows)
+        timed = per_minute and "endpoint" in model.identity
+        yield PairPlan(
+            model=model.name,
+            form=name,
+            calls=calls,
+            a_round=calls // contents.selection.rounds,
+            input_tokens=_sum(row.input_tokens for row in rows),
+            output_tokens=sum(row.output_tokens for row in rows),
+            money=_money(rows),
+            hours=calls / per_minute / 60 if timed and per_minute else None,
+        )

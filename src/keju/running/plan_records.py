@@ -45,8 +45,6 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
 class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The sum for one model. `hours` is at the rate that was given, else None.
 
-    `server_cost` is that of the hours of one's own server at the price of a machine hour; None
-    where tokens have a price, and without a rate or a price. `own_server` is whether it is one.
     `counted_by` is the source of the rule by which its images are counted, empty where none is
     known or nothing leaves this machine.
     """
@@ -61,8 +59,6 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     money: float | None
     hours: float | None
     counted_by: str
-    own_server: bool = False
-    server_cost: float | None = None
 
 
 class PairPlan(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -86,8 +82,8 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The requests that a run would send: a row for each model and task, a sum for each model.
 
     `text_rule` and `output_rule` describe how tokens were estimated; `currency` and `prices_seen`
-    are those of the price file, `server_currency` that of machine hours. `forms` are
-    the full protocol of pair tasks and its reduced forms.
+    are those of the price file. `forms` are the full protocol of pair tasks and its reduced forms,
+    `identities` those of the models, as run.json would have them.
     """
 
     items: int
@@ -98,7 +94,7 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     currency: str = ""
     prices_seen: str = ""
     forms: tuple[PairPlan, ...] = ()
-    server_currency: str = ""
+    identities: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def calls(self) -> int:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from keju.console import Console
 from keju.errors import printable, shortened
 from keju.models import MISSING, REPLAYED
-from keju.running.request_runner import ModelQueue
+from keju.running.sending import ModelQueue
 from keju.texts import _, in_terminal
 
 _TICK = 0.25
@@ -55,12 +55,12 @@ class Pace:
     @property
     def done(self) -> int:
         """Requests with a response, including those of earlier calls."""
-        return self.queue.stored + self.queue.done
+        return self.queue.kept.total() + self.queue.done
 
     @property
     def total(self) -> int:
         """All requests of the model, including those with a stored response."""
-        return self.queue.stored + self.queue.total
+        return self.queue.kept.total() + self.queue.total
 
     @property
     def rate(self) -> float:
@@ -81,7 +81,7 @@ class Pace:
         """Rate, failures and remaining time, in the language of the terminal."""
         if self.queue.waiting:
             return in_terminal(_("waiting for the engine before it"))
-        if self.queue.left and not self.queue.done and not self.queue.throttle.seconds_closed:
+        if self.queue.left and not self.queue.done and not self.queue.slots.seconds_closed:
             return in_terminal(_("given up") if self.queue.halted else _("starting"))
         # Reading files says nothing about the speed of what made them.
         timed = self.queue.model.identity.get("kind") not in REPLAYED
@@ -91,13 +91,13 @@ class Pace:
             parts.append(_("{} without a result", missing))
         if failed := self.queue.statuses["failed"] - missing:
             parts.append(_("{} failed", failed))
-        throttle = self.queue.throttle
-        if throttle.slowed:
-            parts.append(_("slowed to {} at once", throttle.limit))
+        slots = self.queue.slots
+        if slots.slowed:
+            parts.append(_("slowed to {} at once", slots.limit))
         if self.queue.halted:
             parts.append(_("given up"))
-        elif throttle.seconds_closed > _WORTH_SAYING:
-            clock = datetime.now().astimezone() + timedelta(seconds=throttle.seconds_closed)
+        elif slots.seconds_closed > _WORTH_SAYING:
+            clock = datetime.now().astimezone() + timedelta(seconds=slots.seconds_closed)
             why = printable(shortened(self.queue.closed_by))
             until = f"{clock:%H:%M:%S}"
             parts.append(_("paused until {} by the server ({})", until, why))

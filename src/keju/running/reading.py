@@ -26,8 +26,8 @@ from keju.items import (
     Setting,
 )
 from keju.models import Model, capabilities_of, role_of
-from keju.running.cache_key import key_of, request_key
 from keju.running.examples import Examples
+from keju.running.key import key_of, request_key
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, skip_reason
 from keju.runs.record_list import RecordList

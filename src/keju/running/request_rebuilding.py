@@ -12,7 +12,6 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.object_stores import is_address
-from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
 from keju.running.reading import ReadingTexts, is_prompted, reading_request
 from keju.running.requests import request_for
@@ -59,7 +58,7 @@ class RequestRebuilder:
             setting=response.setting,
             script=response.script,
             wording=response.wording,
-            boxes=convention_in(settings, response.model),
+            boxes=settings.get("boxes", ""),
             round=response.round,
             label=self.manifest.label,
         )

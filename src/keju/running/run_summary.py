@@ -1,12 +1,53 @@
-"""`RunSummary`: the outcome of a run, and what to do next."""
+"""`RunSummary`: the outcome of a run, and what to do next; `ModelSummary`: that of one model."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import field
 
 from keju.items import Record
 from keju.models import MISSING
 from keju.running.failures import Hint, may_change
-from keju.running.model_summary import ModelSummary
+from keju.running.failures import hint_of as hint_of_failure
+from keju.running.limits import Budget, Policy
+from keju.running.sending import ModelQueue
 from keju.texts import _, hint_of, join_sentences
+
+
+class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The counts of one model's requests.
+
+    `statuses` and `failures` (by kind) count the responses that the run now has for the planned
+    requests, `asked` those that got their response in this call, `attempts` how often something was
+    sent for them, `waited` the seconds between attempts over all of them, `left` the requests
+    without a response. `answered`: the run has a response of the model that is not a failure.
+    `halted` is the reason why the model was stopped, `hint` what to do about it where its requests
+    would fail again, and `then` how to resume the run afterwards. `refused` are the decoding
+    parameters that its server does not accept, `not_sent` those and others that were requested and
+    that a request answered in this call did not have. `trouble` contains, by kind of failure, the
+    messages of requests that were waiting for another attempt when the run stopped. `ignored_usage`
+    are the implausible token counts, one text for each answer of this call that has such counts.
+    """
+
+    model: str
+    planned: int
+    asked: int = 0
+    attempts: int = 0
+    waited: float = 0.0
+    left: int = 0
+    statuses: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
+    not_asked: dict[str, int] = field(default_factory=dict)
+    answered: bool = True
+    halted: str = ""
+    hint: str = ""
+    then: str = ""
+    refused: tuple[str, ...] = ()
+    not_sent: tuple[str, ...] = ()
+    trouble: dict[str, str] = field(default_factory=dict)
+    ignored_usage: tuple[str, ...] = ()
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -86,3 +127,65 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     def _may_change(self) -> bool:
         """Whether some failure may become an answer when it is sent again."""
         return any(may_change(kind) for model in self.models for kind in model.failures)
+
+
+def run_summary(
+    out: str,
+    queues: Sequence[ModelQueue],
+    budget: Budget,
+    policy: Policy,
+    *,
+    items: int,
+    waiting: int = 0,
+    interrupted: bool = False,
+) -> RunSummary:
+    """The outcome of all queues.
+
+    Args:
+        out: the directory where responses are stored.
+        queues: the queues.
+        budget: what is spent, and whether the limit was reached.
+        policy: the prices.
+        items: the number of items that the requests are about.
+        waiting: the number of requests in unfinished batches.
+        interrupted: whether the user or the system stopped it.
+    """
+    return RunSummary(
+        out=out,
+        items=items,
+        models=tuple(map(_model_summary, queues)),
+        interrupted=interrupted,
+        used_up=budget.used_up,
+        waiting=waiting,
+        cost=budget.spent if policy.prices else None,
+        currency=policy.prices.currency if policy.prices else "",
+    )
+
+
+def _model_summary(queue: ModelQueue) -> ModelSummary:
+    kept, statuses, failures = queue.kept, Counter(queue.statuses), Counter(queue.failures)
+    for head, count in kept.items():
+        statuses[head.status] += count
+        if head.status == "failed":
+            failures[head.kind] += count
+    answered = queue.answered or any(head.status != "failed" for head in kept)
+    hint = hint_of_failure(queue.halted_by, answered=answered) if queue.halted_by else Hint()
+    return ModelSummary(
+        model=queue.model.name,
+        planned=kept.total() + queue.total,
+        asked=queue.done,
+        attempts=queue.attempts,
+        waited=round(queue.waited, 3),
+        left=queue.left,
+        statuses=dict(sorted(statuses.items())),
+        failures=dict(sorted(failures.items())),
+        not_asked=dict(queue.not_asked),
+        halted=queue.halted,
+        hint=join_sentences(filter(None, (hint.what, queue.diagnosis))),
+        answered=answered,
+        then=hint.then,
+        refused=tuple(sorted(queue.refused)),
+        not_sent=tuple(sorted(queue.not_sent)),
+        trouble=dict(sorted(queue.trouble.items())),
+        ignored_usage=tuple(queue.ignored_usage),
+    )

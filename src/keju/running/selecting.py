@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from msgspec import field
 from msgspec.structs import asdict
 
 from keju.definitions import QuestionForms, query_of, question_forms_of, task
@@ -29,7 +28,6 @@ from keju.items import (
     Setting,
 )
 from keju.metrics.boxes import box_convention
-from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_places
 from keju.running.item_places import ItemKinds, limited_places, sampled_places, shard_places
 from keju.running.transcriptions import with_transcriptions
@@ -75,11 +73,10 @@ class Selection(Record, frozen=True, kw_only=True):
     same seed is a part of a larger one. `limit` is applied before `sample`. Each item is sent in
     each of the `settings`, each of the `scripts` and each of the `wordings`, in `rounds` rounds
     each; `boxes` is as in `RequestVariant`. `shard`, such as ``2/4``, selects only that part of the
-    chosen items. `boxes_of` maps the names of models to conventions that replace `boxes` for them.
-    `items` are the ids of the only items that may be selected (see `listed_items`), None for all;
-    `tasks`, `limit` and `sample` choose among them. `pairs` is the name of a reduced form of pair
-    tasks (`PairForm`), None for the paper's. `label` names the state of the models, such as a
-    checkpoint or a date (`checked_label`); None for none.
+    chosen items. `items` are the ids of the only items that may be selected (see `listed_places`),
+    None for all; `tasks`, `limit` and `sample` choose among them. `pairs` is the name of a reduced
+    form of pair tasks (`PairForm`), None for the paper's. `label` names the state of the models,
+    such as a checkpoint or a date (`checked_label`); None for none.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -91,7 +88,6 @@ class Selection(Record, frozen=True, kw_only=True):
     boxes: str = ""
     rounds: int = 1
     shard: str | None = None
-    boxes_of: dict[str, str] = field(default_factory=dict)
     items: tuple[str, ...] | None = None
     pairs: str | None = None
     wordings: tuple[str, ...] = (RELEASED,)
@@ -103,26 +99,21 @@ class Selection(Record, frozen=True, kw_only=True):
         settings = {
             name: ",".join(value) if isinstance(value, tuple) else str(value)
             for name, value in asdict(self).items()
-            if value is not None and name not in {"boxes_of", "items"}
+            if value is not None and name != "items"
         }
         if self.items is not None:
             settings["items"] = list_label(self.items)
-        return settings | {f"{OF_MODEL}{model}": name for model, name in self.boxes_of.items()}
+        return settings
 
     @property
     def variants(self) -> list[RequestVariant]:
         """All prompt variants of each item, by setting, script, wording and round."""
-        return self.variants_for("")
-
-    def variants_for(self, model: str) -> list[RequestVariant]:
-        """All prompt variants of each item for one model, in its own box convention."""
-        boxes = self.boxes_of.get(model, self.boxes)
         return [
             RequestVariant(
                 setting=setting,
                 script=script,
                 wording=wording,
-                boxes=boxes,
+                boxes=self.boxes,
                 round=number,
                 label=self.label or "",
             )

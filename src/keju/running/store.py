@@ -7,15 +7,14 @@ which takes about half a minute; a file is forced to disk (fsync) only when the 
 because doing so for every answer costs more than the answer on a slow disk. An incomplete line left
 by a power loss is repaired when the store is opened again.
 
-Only an answer that was requested again after a failure is in a file twice, and only until the store
-is next opened or closed; readers take the later one (`RunFolder.responses`).
+A request has one line. Before it is sent again, the line of its failure is dropped.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -29,52 +28,37 @@ from keju.files import (
     locked_file,
     open_append,
     read_jsonl,
+    read_jsonl_lines,
     repair_torn_line,
     write_atomic,
 )
-from keju.items import Failure, PromptScript, Request, Response, Setting, Status
-from keju.runs import ResponsePlace, RunFolder, superseded
+from keju.items import Failure, Record, Response, Status
+from keju.running.key import Slot
+from keju.runs import RunFolder
 from keju.texts import _
 
 _MODE = 0o644
 
 
-class RequestId(NamedTuple):
-    """Request id within a run: each has one response."""
+class Head(NamedTuple):
+    """The status of a stored response, and the kind of its failure."""
 
+    status: Status
+    kind: str = ""
+
+
+class _StoredHead(Record, frozen=True, kw_only=True):
+    """The part of a stored response that a resume needs."""
+
+    key: str
     item: str
-    query: str
-    setting: Setting
-    script: PromptScript
-    round: int
+    status: Status
     candidate: int = 0
-    wording: str = "released"
-
-    @classmethod
-    def of(cls, record: Request | Response | ResponsePlace) -> RequestId:
-        """The id of a request, or of the request that a response belongs to."""
-        return cls(
-            record.item, record.query, record.setting, record.script, record.round,
-            record.candidate, record.wording,
-        )  # fmt: skip
-
-
-class StoredResponse(NamedTuple):
-    """The metadata of a stored response, without its text."""
-
-    key: str
-    status: Status
-    kind: str
-    source_sha256: str = ""
-
-
-class _Head(ResponsePlace, frozen=True, kw_only=True):
-    """The part of a response that a resume needs."""
-
-    key: str
-    status: Status
-    source_sha256: str = ""
     error: Failure | None = None
+
+    @property
+    def slot(self) -> Slot:
+        return Slot(self.key, self.item, self.candidate)
 
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -112,9 +96,8 @@ class ResponseStore:
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:
                 _complete_last_line(path)
-                compact(path)
         except BaseException:
-            self._release()
+            self._lock.release()
             raise
         return self
 
@@ -124,24 +107,37 @@ class ResponseStore:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        files, self._files = self._files, {}
         try:
-            self.close()
+            for file in files.values():
+                os.fsync(file)
+                os.close(file)
         finally:
-            self._release()
+            if self._lock is not None:
+                self._lock.release()
 
-    def _release(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
+    def known(self, model: str, *, readings: bool = False) -> dict[Slot, Head]:
+        """The stored responses of a model, or its transcriptions, without their texts.
 
-    def known(self, model: str) -> dict[RequestId, StoredResponse]:
-        """The stored responses of a model, by request id."""
-        found: dict[RequestId, StoredResponse] = {}
-        for path in self.folder.response_files(model):
-            for head in read_jsonl(path, _Head, appended=True):
-                kind = head.error.kind if head.error else ""
-                stored = StoredResponse(head.key, head.status, kind, head.source_sha256)
-                found[RequestId.of(head)] = stored
-        return found
+        Raises:
+            DataError: a stored line is damaged.
+        """
+        shared: dict[Head, Head] = {}
+        known: dict[Slot, Head] = {}
+        for path in self._paths(model, readings=readings):
+            for stored in read_jsonl(path, _StoredHead, appended=True):
+                head = Head(stored.status, stored.error.kind if stored.error else "")
+                known[stored.slot] = shared.setdefault(head, head)
+        return known
+
+    def has_answers(self, model: str) -> bool:
+        """Whether the run has a response of a model, or a transcription, that is not a failure."""
+        paths = [*self._paths(model, readings=False), *self._paths(model, readings=True)]
+        return any(
+            stored.status != "failed"
+            for path in paths
+            for stored in read_jsonl(path, _StoredHead, appended=True)
+        )
 
     def append(self, response: Response) -> None:
         """Store one response.
@@ -159,6 +155,19 @@ class ResponseStore:
         """
         self._append(self.folder.readings_path(response.model), response)
 
+    def drop(self, model: str, drops: Callable[[Slot], bool], *, readings: bool = False) -> None:
+        """Remove the responses of a model, or its transcriptions, for which a function is true.
+
+        Raises:
+            DataError: a stored line is damaged, or a file cannot be written; each file is then the
+                old one or the new one.
+        """
+        for path in self._paths(model, readings=readings):
+            if path in self._files:
+                os.close(self._files.pop(path))
+            stored = read_jsonl_lines(path, _StoredHead, appended=True)
+            write_atomic(path, (line for head, line in stored if not drops(head.slot)))
+
     def replace(self, model: str, responses: Iterable[Response]) -> None:
         """Replace all responses of a model with these: people may withdraw an answer.
 
@@ -174,6 +183,12 @@ class ResponseStore:
                 path.unlink()
         for path, lines in files.items():
             write_atomic(path, lines)
+
+    def _paths(self, model: str, *, readings: bool) -> list[Path]:
+        if not readings:
+            return self.folder.response_files(model)
+        path = self.folder.readings_path(model)
+        return [path] if path.is_file() else []
 
     def _append(self, path: Path, response: Response) -> None:
         file = self._file(path)
@@ -194,39 +209,12 @@ class ResponseStore:
                 hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
             ) from None
 
-    def close(self) -> None:
-        """Force everything written to disk, and keep one line for each response."""
-        files, self._files = self._files, {}
-        for path, file in files.items():
-            os.fsync(file)
-            os.close(file)
-            compact(path)
-
     def _file(self, path: Path) -> int:
         file = self._files.get(path)
         if file is None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            file = open_append(path, _MODE)
-            self._files[path] = file
+            file = self._files[path] = open_append(path, _MODE)
         return file
-
-
-def compact(path: Path) -> int:
-    """Rewrite a file of responses without the lines that later ones replaced.
-
-    Returns:
-        The number of lines removed; 0 leaves the file untouched.
-    """
-    old = superseded(path)
-    if old:
-        write_atomic(path, b"".join(_lines_without(path, old)))
-    return len(old)
-
-
-def _lines_without(path: Path, numbers: set[int]) -> Iterator[bytes]:
-    with path.open("rb") as stream:
-        lines = (line for line in stream if line.strip())
-        yield from (line for number, line in enumerate(lines, start=1) if number not in numbers)
 
 
 def _complete_last_line(path: Path) -> None:

@@ -3,18 +3,16 @@
 from keju.runs.folder import RunFolder, file_name, path_of_name
 from keju.runs.manifest import FORMAT, HUMAN, RunManifest
 from keju.runs.record_list import RecordList, StoredItems
-from keju.runs.responses import ResponsePlace, current_responses, superseded
+from keju.runs.responses import read_responses
 
 __all__ = [
     "FORMAT",
     "HUMAN",
     "RecordList",
-    "ResponsePlace",
     "RunFolder",
     "RunManifest",
     "StoredItems",
-    "current_responses",
     "file_name",
     "path_of_name",
-    "superseded",
+    "read_responses",
 ]

@@ -29,7 +29,7 @@ from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.object_stores import is_address
 from keju.runs.manifest import FORMAT, RunManifest
-from keju.runs.responses import current_responses
+from keju.runs.responses import read_responses
 
 
 def file_name(name: str) -> str:
@@ -312,12 +312,12 @@ class RunFolder:
         """The transcriptions of a model, one response per image (or pages of an item) and round."""
         path = self.readings_path(reader)
         if path.is_file():
-            yield from current_responses(path)
+            yield from read_responses(path)
 
     def all_readings(self) -> Iterator[Response]:
         """The transcriptions of all readers."""
         for path in self.reading_files():
-            yield from current_responses(path)
+            yield from read_responses(path)
 
     def reading_files(self) -> list[Path]:
         """The files of transcriptions, in a fixed order."""
@@ -334,10 +334,9 @@ class RunFolder:
     ) -> Iterator[Response]:
         """Every stored response, or one model's, file by file in the order of arrival.
 
-        Where a failed request was sent again, only the later response is returned. With `tasks`, no
-        other task's files are read.
+        With `tasks`, no other task's files are read.
         """
         wanted = None if tasks is None else {*map(file_name, tasks)}
         for path in self.response_files(model):
             if wanted is None or path.stem in wanted:
-                yield from current_responses(path)
+                yield from read_responses(path)

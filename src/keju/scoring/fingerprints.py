@@ -11,8 +11,8 @@ import numpy as np
 
 from keju import __version__
 from keju.files import read_jsonl_lines, sha256_file
-from keju.items import Record
-from keju.runs import ResponsePlace, RunFolder
+from keju.items import PromptScript, Record, Setting
+from keju.runs import RunFolder
 
 FORMAT = "keju-scores-4"
 """The format of stored scores. Scores in any other format must be computed again."""
@@ -27,8 +27,7 @@ class Fingerprint(Record, frozen=True, kw_only=True, omit_defaults=False):
     `items` is the SHA-256 of items.parquet; the floors of some metrics depend on all items.
     `files` are the SHA-256 of the model's files of responses, by name. `responses` has for each
     response 8 bytes of the hash of its place and 8 of the hash of its line as stored, in ascending
-    order. So the order of the responses does not matter, nor whether the files still contain lines
-    that a later line replaced.
+    order. So the order of the responses does not matter.
     """
 
     format: str = FORMAT
@@ -104,14 +103,23 @@ def changes_since(run: RunFolder, model: str, scored: Fingerprint) -> Changes:
     )
 
 
-def _entries(path: Path) -> Iterator[tuple[bytes, bytes, str]]:
-    """For each line of a file the hash of its place, the hash of the line, and its item.
+class _Place(Record, frozen=True, kw_only=True):
+    """The place of a response in its run, which distinguishes it from others of its file."""
 
-    If a place occurs several times, the last line counts.
-    """
+    item: str
+    query: str = ""
+    setting: Setting = "image"
+    script: PromptScript = "released"
+    wording: str = "released"
+    round: int = 1
+    candidate: int = 0
+
+
+def _entries(path: Path) -> Iterator[tuple[bytes, bytes, str]]:
+    """For each line of a file the hash of its place, the hash of the line, and its item."""
     prefix = path.name.encode() + b"\0"
     encode = msgspec.json.Encoder().encode
-    for place, line in read_jsonl_lines(path, ResponsePlace, appended=True):
+    for place, line in read_jsonl_lines(path, _Place, appended=True):
         name = blake2b(prefix + encode(place), digest_size=_HALF).digest()
         yield name, blake2b(line.strip(), digest_size=_HALF).digest(), place.item
 

@@ -145,5 +145,6 @@ def test_items_on_one_image_share_its_transcription(tmp_path):
               {"T1", "T2", "T4", "T5", "T6"}}  # fmt: skip
     assert shared == dict.fromkeys(["T1", "T2", "T4", "T5", "T6"], truth)
     assert next(item.transcription for item in items if item.task == "T7") is None
-    go("plan", tmp_path / "data", "--model", "baseline:chance", "--task", "T2", "--task", "T5",
+    go("run", "--plan", tmp_path / "data", "--model", "baseline:chance", "--task", "T2",
+       "--task", "T5",
        "--setting", "gold-ocr")  # fmt: skip

@@ -19,9 +19,10 @@ from keju.models import open_model
 from keju.models.base import UNKNOWN_DTYPE
 from keju.models.decoding import parse_extra_body
 from keju.running import ResponseStore
-from keju.running.given_requests import replies_of, send_requests
 from keju.running.options import RunOptions
+from keju.running.replies import replies_of
 from keju.running.restricted_data import SendingCheck, SentData
+from keju.running.session import send_requests
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.text import answer_part
@@ -115,9 +116,6 @@ class DraftSettings(Settings, frozen=True):
     per_minute: Annotated[
         float | None, Meta(description="Maximum number of requests per minute.")
     ] = None
-    max_requests: Annotated[
-        int | None, Meta(description="Maximum number of requests, retries included.")
-    ] = None
     max_cost: Annotated[float | None, Meta(description="Maximum cost; requires prices.")] = None
     prices: Annotated[Path | None, Meta(description="A price file.")] = None
 
@@ -141,7 +139,6 @@ class DraftRequester:
     settings: DraftSettings
     folder: RunFolder
     unused: RecordList[UnusedReply] = field(default_factory=lambda: RecordList(UnusedReply))
-    sent: int = 0
 
     def request(self, requests: Sequence[Request]) -> Iterable[Response | None]:
         """Send the requests that have no stored response; return the responses to all, in order.
@@ -164,7 +161,6 @@ class DraftRequester:
                 dataset=self.dataset,
                 before=SendingCheck(self.folder, self._sent_data()).check,
             )  # fmt: skip
-        self.sent += sum(each.attempts for each in done.models)
         if done.left:
             why = done.used_up or next((each.halted for each in done.models if each.halted), "")
             raise DataError(
@@ -175,17 +171,14 @@ class DraftRequester:
                 hint=next((each.hint for each in done.models if each.hint), "")
                 or _("The responses so far are stored. Run the same command again to resume"),
             )
-        replies = replies_of(self.folder, model.name, model.identity, requests)
-        return map(replies.reply_to, requests)
+        return replies_of(self.folder, model.name, model.identity, requests)
 
     def _make_options(self) -> RunOptions:
         """The options of a run with the model's settings, which have the same names there."""
         settings = self.settings
         shared = set(RunOptions.__struct_fields__).intersection(settings.__struct_fields__)
-        left = settings.max_requests
         given = {name: getattr(settings, name) for name in shared} | {
             "extra_body": parse_extra_body(settings.extra_body),
-            "max_requests": None if left is None else max(0, left - self.sent),
             "retry_failed": True,
         }
         return RunOptions(**given)

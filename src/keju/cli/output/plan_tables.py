@@ -10,7 +10,7 @@ from rich.table import Table
 from keju.cli.output.console import name_columns, plain_table, translate
 from keju.definitions.pair_forms import RANKERS
 from keju.running import Plan
-from keju.texts import _, either, listed
+from keju.texts import _, either
 
 _UNKNOWN = "?"
 
@@ -58,8 +58,6 @@ def totals_table(plan: Plan) -> Table:
     columns = name_columns("model", "calls", "MB sent", "tokens in", "of images", "tokens out")
     timed = any(total.hours is not None for total in plan.totals)
     columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
-    hourly = any(total.server_cost is not None for total in plan.totals)
-    columns += name_columns("server hours × price") * hourly
     table = plain_table(*columns, right=range(1, len(columns)))
     for total in plan.totals:
         cells = [
@@ -72,9 +70,6 @@ def totals_table(plan: Plan) -> Table:
         ]
         cells += [_format_money(total.money)] * bool(plan.currency)
         cells += ["" if total.hours is None else f"{total.hours:,.2f}"] * timed
-        if hourly:
-            cost = "" if total.server_cost is None else _format_money(total.server_cost)
-            cells.append(f"{cost} {plan.server_currency}".strip())
         table.add_row(*cells)
     return table
 
@@ -101,9 +96,8 @@ def forms_table(plan: Plan) -> Table:
     return table
 
 
-def forms_notes(plan: Plan, command: str) -> Iterator[str]:
-    """The command with the forms, and a note on the results of reduced forms."""
-    yield f"{command} --out RUN"
+def forms_notes(plan: Plan) -> Iterator[str]:
+    """The options of the reduced forms, and a note on their results."""
     if names := [name for name in dict.fromkeys(each.form for each in plan.forms) if name]:
         yield _("Reduced forms: add {}", either(f"--pairs {n}" for n in names))
     if any(each.form.partition("=")[0] in RANKERS for each in plan.forms):
@@ -133,13 +127,6 @@ def plan_notes(plan: Plan) -> Iterator[str]:
                 unknown.update(row.unknown)
         for what, times in unknown.items():
             yield _("Not counted for {}: {:,} {}", model, times, translate(what))
-    own = [each for each in plan.totals if each.own_server and each.calls]
-    if unpriced := [each.model for each in own if each.money is None and each.server_cost is None]:
-        yield _(
-            "The cost of {} is not known. If it runs on your own server, --machine-price PRICE/h "
-            "with --per-minute N prices the server by the hour",
-            listed(unpriced),
-        )
     if plan.currency and plan.prices_seen:
         yield _("The prices are of {}. Check them", plan.prices_seen)
     elif plan.currency:

@@ -1,9 +1,10 @@
-"""The cache key of a request: a hash of everything that determines its response."""
+"""The key of a request: a hash of everything that determines its response."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,6 +13,14 @@ from keju.models.base import UNKNOWN_DTYPE, Model
 from keju.models.capabilities import source_of
 
 _FORM = "keju-key-1"
+
+
+class Slot(NamedTuple):
+    """The place of a response in a run: two items with identical requests have the same key."""
+
+    key: str
+    item: str
+    candidate: int
 
 
 def key_of(request: Request, model: Model) -> str:
@@ -34,7 +43,12 @@ def request_key(request: Request, identity: Mapping[str, str], source_sha256: st
         "box_convention": request.box_convention,
         "choices": request.choices,
         "form": request.form,
-        "identity": _declared(identity),
+        # An undeclared dtype is not part of the key.
+        "identity": {
+            name: value
+            for name, value in identity.items()
+            if (name, value) != ("dtype", UNKNOWN_DTYPE)
+        },
         "images": [ref.sha256 for ref in request.images],
         "prompt": request.prompt,
         "query": request.query,
@@ -42,26 +56,16 @@ def request_key(request: Request, identity: Mapping[str, str], source_sha256: st
         "setting": request.setting,
         "source": request.source,
     }
-    if source_sha256:
-        decides["source_sha256"] = source_sha256
-    if request.script != "released":
-        decides["script"] = request.script
-    if request.wording != "released":
-        decides["wording"] = request.wording
-    if request.system:
-        decides["system"] = request.system
-    if request.label:
-        decides["label"] = request.label
-    if request.examples:
-        decides["examples"] = [
-            (each.prompt, each.answer, [ref.sha256 for ref in each.images])
-            for each in request.examples
-        ]
-    return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()
-
-
-def _declared(identity: Mapping[str, str]) -> dict[str, str]:
-    """An identity without an undeclared dtype, which is not part of the key."""
-    return {
-        name: value for name, value in identity.items() if (name, value) != ("dtype", UNKNOWN_DTYPE)
+    optional: dict[str, object] = {
+        "source_sha256": source_sha256,
+        "script": "" if request.script == "released" else request.script,
+        "wording": "" if request.wording == "released" else request.wording,
+        "system": request.system,
+        "label": request.label,
+        "examples": [
+            (example.prompt, example.answer, [ref.sha256 for ref in example.images])
+            for example in request.examples
+        ],
     }
+    decides |= {name: value for name, value in optional.items() if value}
+    return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()

@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from keju.running.throttle import Bucket, RateLimits, Throttle
+from keju.running.limits import Rate, Slots
 
 
 def run(body: Callable[[], Awaitable[None]]) -> None:
@@ -16,68 +16,68 @@ def run(body: Callable[[], Awaitable[None]]) -> None:
 
 def test_no_more_than_the_ceiling_are_in_flight():
     async def body() -> None:
-        throttle = Throttle(3)
+        slots = Slots(3)
         most = 0
 
         async def one() -> None:
             nonlocal most
-            assert await throttle.enter()
-            most = max(most, throttle.in_flight)
+            assert await slots.enter()
+            most = max(most, slots.in_flight)
             await asyncio.sleep(0.001)
-            throttle.leave()
+            slots.leave()
 
         await asyncio.gather(*(one() for _ in range(50)))
         assert most == 3
-        assert throttle.in_flight == 0
+        assert slots.in_flight == 0
 
     run(body)
 
 
 def test_too_much_halves_once_for_all_that_were_in_flight():
     async def body() -> None:
-        throttle = Throttle(64)
+        slots = Slots(64)
         asked_at = monotonic()
         for _ in range(20):
-            throttle.overloaded(asked_at, None)
-        assert throttle.limit == 32
-        throttle.overloaded(monotonic(), None)
-        assert throttle.limit == 16
+            slots.overloaded(asked_at, None)
+        assert slots.limit == 32
+        slots.overloaded(monotonic(), None)
+        assert slots.limit == 16
 
     run(body)
 
 
 def test_it_never_falls_below_one():
     async def body() -> None:
-        throttle = Throttle(2)
+        slots = Slots(2)
         for _ in range(10):
-            throttle.overloaded(monotonic(), None)
-        assert throttle.limit == 1
-        assert await throttle.enter()
+            slots.overloaded(monotonic(), None)
+        assert slots.limit == 1
+        assert await slots.enter()
 
     run(body)
 
 
 def test_as_many_successes_as_slots_add_one_up_to_the_ceiling():
     async def body() -> None:
-        throttle = Throttle(16)
-        throttle.overloaded(monotonic(), None)
-        assert throttle.limit == 8
+        slots = Slots(16)
+        slots.overloaded(monotonic(), None)
+        assert slots.limit == 8
         for _ in range(9):
-            throttle.succeeded()
-        assert throttle.limit == 9
+            slots.succeeded()
+        assert slots.limit == 9
         for _ in range(1000):
-            throttle.succeeded()
-        assert throttle.limit == 16
+            slots.succeeded()
+        assert slots.limit == 16
 
     run(body)
 
 
 def test_retry_after_holds_back_all_requests():
     async def body() -> None:
-        throttle = Throttle(4)
-        throttle.overloaded(monotonic(), 0.1)
+        slots = Slots(4)
+        slots.overloaded(monotonic(), 0.1)
         started = monotonic()
-        entered = await asyncio.gather(throttle.enter(), throttle.enter())
+        entered = await asyncio.gather(slots.enter(), slots.enter())
         assert entered == [True, True]
         assert monotonic() - started >= 0.1
 
@@ -86,11 +86,11 @@ def test_retry_after_holds_back_all_requests():
 
 def test_a_later_retry_after_prolongs_the_wait():
     async def body() -> None:
-        throttle = Throttle(4)
-        throttle.overloaded(monotonic(), 0.05)
-        waiting = asyncio.create_task(throttle.enter())
+        slots = Slots(4)
+        slots.overloaded(monotonic(), 0.05)
+        waiting = asyncio.create_task(slots.enter())
         await asyncio.sleep(0.02)
-        throttle.overloaded(monotonic(), 0.1)
+        slots.overloaded(monotonic(), 0.1)
         started = monotonic()
         assert await waiting
         assert monotonic() - started >= 0.099
@@ -100,15 +100,15 @@ def test_a_later_retry_after_prolongs_the_wait():
 
 def test_stop_ends_every_wait_at_once():
     async def body() -> None:
-        throttle = Throttle(1)
-        assert await throttle.enter()
-        waiting = [asyncio.create_task(throttle.enter()) for _ in range(3)]
-        resting = asyncio.create_task(throttle.rest(60))
+        slots = Slots(1)
+        assert await slots.enter()
+        waiting = [asyncio.create_task(slots.enter()) for _ in range(3)]
+        resting = asyncio.create_task(slots.rest(60))
         await asyncio.sleep(0)
-        throttle.stop()
+        slots.stop()
         assert await asyncio.gather(*waiting, resting) == [False] * 4
-        assert not await throttle.rest(60)
-        assert not await throttle.enter()
+        assert not await slots.rest(60)
+        assert not await slots.enter()
 
     run(body)
 
@@ -116,25 +116,25 @@ def test_stop_ends_every_wait_at_once():
 def test_rest_lasts_as_long_as_it_is_asked_to():
     async def body() -> None:
         started = monotonic()
-        assert await Throttle(1).rest(0.05)
+        assert await Slots(1).rest(0.05)
         assert monotonic() - started >= 0.049
 
     run(body)
 
 
-def times_of(bucket: Bucket, count: int, amount: float = 1) -> list[float]:
+def times_of(rate: Rate, count: int, amount: float = 1) -> list[float]:
     """When so many go out one after the other, each as soon as it may."""
     now, times = 1000.0, []
     for _ in range(count):
-        now = max(now, bucket.opens_at)
-        bucket.take(amount, now)
+        now = max(now, rate.opens_at)
+        rate.take(amount, now)
         times.append(now)
     return times
 
 
 @pytest.mark.parametrize(("per_minute", "amount"), [(10, 1), (600, 1), (6000, 1), (600, 3)])
-def test_no_minute_holds_more_than_its_bucket_lets_out(per_minute: float, amount: float):
-    times = times_of(Bucket(per_minute), int(3 * per_minute), amount)
+def test_no_minute_holds_more_than_its_rate_lets_out(per_minute: float, amount: float):
+    times = times_of(Rate(per_minute), int(3 * per_minute), amount)
     for place, first in enumerate(times):
         within = bisect_left(times, first + 59.999) - place
         assert within * amount <= per_minute + amount - 1
@@ -142,22 +142,22 @@ def test_no_minute_holds_more_than_its_bucket_lets_out(per_minute: float, amount
 
 
 def test_what_was_expected_too_high_is_let_back_in():
-    bucket = Bucket(60)
-    bucket.take(600, 1000)
-    assert bucket.opens_at > 1600
-    bucket.take(-599, 1000)
-    assert bucket.opens_at < 1002
+    rate = Rate(60)
+    rate.take(600, 1000)
+    assert rate.opens_at > 1600
+    rate.take(-599, 1000)
+    assert rate.opens_at < 1002
 
 
 def test_requests_a_minute_are_spread_and_all_come_through():
     async def body() -> None:
-        throttle = Throttle(50, RateLimits(requests=3000, images=6000))
+        slots = Slots(50, per_minute=3000)
         times: list[float] = []
 
         async def one() -> None:
-            assert await throttle.enter(images=1)
+            assert await slots.enter()
             times.append(monotonic())
-            throttle.leave()
+            slots.leave()
 
         await asyncio.gather(*(one() for _ in range(100)))
         # 50 a second, of which a second's worth may go at once.
@@ -169,12 +169,12 @@ def test_requests_a_minute_are_spread_and_all_come_through():
 
 def test_tokens_that_were_not_used_open_the_way_earlier():
     async def body() -> None:
-        throttle = Throttle(4, RateLimits(tokens=6000))
-        assert await throttle.enter(tokens=6000)
-        waiting = asyncio.create_task(throttle.enter(tokens=1))
+        slots = Slots(4, tokens_per_minute=6000)
+        assert await slots.enter(6000)
+        waiting = asyncio.create_task(slots.enter(1))
         await asyncio.sleep(0.01)
         assert not waiting.done()
-        throttle.counted(-5990)
+        slots.succeeded(-5990)
         assert await waiting
 
     run(body)
@@ -182,11 +182,11 @@ def test_tokens_that_were_not_used_open_the_way_earlier():
 
 def test_stop_ends_a_wait_for_the_next_minute():
     async def body() -> None:
-        throttle = Throttle(4, RateLimits(requests=1))
-        assert await throttle.enter()
-        waiting = asyncio.create_task(throttle.enter())
+        slots = Slots(4, per_minute=1)
+        assert await slots.enter()
+        waiting = asyncio.create_task(slots.enter())
         await asyncio.sleep(0.01)
-        throttle.stop()
+        slots.stop()
         assert not await waiting
 
     run(body)

@@ -14,9 +14,9 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
-from keju.running.outcomes import Job
-from keju.running.policy import RetryPolicy
-from keju.running.request_runner import FIRST, ModelQueue, RequestRunner
+from keju.running import Policy, RetryPolicy
+from keju.running.sending import FIRST, Job, ModelQueue, Sender
+from keju.running.store import Head
 from tests.support.making import make_dataset
 
 QUICK = RetryPolicy(first_wait=0.001, longest_wait=0.002)
@@ -86,13 +86,14 @@ def queue(
         )
         for n in range(count)
     )  # fmt: skip
-    return ModelQueue(model, jobs, total=count, ceiling=ceiling, succeeded=succeeded)
+    kept = Counter({Head("answered"): 1}) if succeeded else None
+    return ModelQueue(model, jobs, total=count, policy=Policy(concurrency=ceiling), kept=kept)
 
 
 def ask(dataset: Dataset, *queues: ModelQueue, retry: RetryPolicy = QUICK) -> list[Response]:
     kept: list[Response] = []
-    runner = RequestRunner(dataset, queues, kept.append, retry)
-    asyncio.run(asyncio.wait_for(runner.run(), 30))
+    sender = Sender(dataset, queues, kept.append, retry)
+    asyncio.run(asyncio.wait_for(sender.run(), 30))
     return kept
 
 
@@ -118,7 +119,7 @@ def test_jobs_are_taken_from_the_iterator_only_when_a_worker_is_free(dataset: Da
             assert taken - sum(model.asked.values()) <= 4
             yield job
 
-    ask(dataset, ModelQueue(model, jobs(), total=40, ceiling=4))
+    ask(dataset, ModelQueue(model, jobs(), total=40, policy=Policy(concurrency=4)))
     assert taken == 40
 
 
@@ -151,7 +152,7 @@ def test_a_storm_of_429_slows_and_never_fails(dataset: Dataset):
     variant = queue(model, dataset, 8)
     kept = ask(dataset, variant)
     assert {(r.status, r.attempts) for r in kept} == {("answered", 21)}
-    assert variant.throttle.limit < 4
+    assert variant.slots.limit < 4
 
 
 def test_refusals_by_policy_do_not_stop_a_model(dataset: Dataset):
@@ -251,7 +252,7 @@ def test_few_requests_are_in_flight_until_the_first_answer(dataset: Dataset):
     answer = model.answer
 
     async def watched(request: Request, images: Sequence[bytes]) -> Answer:
-        seen.append(variant.throttle.in_flight)
+        seen.append(variant.slots.in_flight)
         return await answer(request, images)
 
     model.answer = watched
@@ -303,19 +304,19 @@ def test_a_response_that_cannot_be_kept_ends_the_run_with_its_line(dataset: Data
     def keep(response: Response) -> None:
         raise DataError("disk full")
 
-    runner = RequestRunner(dataset, [queue(Scripted(fine), dataset, 8)], keep, QUICK)
+    sender = Sender(dataset, [queue(Scripted(fine), dataset, 8)], keep, QUICK)
     with pytest.raises(DataError, match="disk full"):
-        asyncio.run(runner.run())
+        asyncio.run(sender.run())
 
 
-def stopped_soon(runner: RequestRunner) -> int:
-    """Stop a runner that has just begun; gives what was in flight then."""
+def stopped_soon(sender: Sender) -> int:
+    """Stop a sender that has just begun; gives what was in flight then."""
 
     async def body() -> int:
-        running = asyncio.create_task(runner.run())
+        running = asyncio.create_task(sender.run())
         await asyncio.sleep(0.02)
-        in_flight = runner.in_flight
-        runner.stop()
+        in_flight = sender.in_flight
+        sender.stop()
         await running
         return in_flight
 
@@ -325,8 +326,8 @@ def stopped_soon(runner: RequestRunner) -> int:
 def test_stop_waits_for_what_is_in_flight_and_sends_nothing_more(dataset: Dataset):
     model = Scripted(fine, seconds=0.1)
     kept: list[Response] = []
-    runner = RequestRunner(dataset, [queue(model, dataset, 100)], kept.append, QUICK)
-    assert stopped_soon(runner) == 4
+    sender = Sender(dataset, [queue(model, dataset, 100)], kept.append, QUICK)
+    assert stopped_soon(sender) == 4
     assert len(kept) == sum(model.asked.values()) == 4
 
 
@@ -334,7 +335,7 @@ def test_stop_ends_the_wait_before_another_attempt(dataset: Dataset):
     error = AskError("server", "away", retryable=True, retry_after=500)
     kept: list[Response] = []
     waiting = queue(Scripted(failing(error, 99)), dataset, 10)
-    stopped_soon(RequestRunner(dataset, [waiting], kept.append, QUICK))
+    stopped_soon(Sender(dataset, [waiting], kept.append, QUICK))
     assert kept == []
 
 
@@ -350,10 +351,14 @@ def test_images_are_read_when_they_are_looked_at_and_a_bad_one_is_a_failure(tmp_
         async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
             return Answer(text=str(len(images[0])))
 
-    looking = ModelQueue(Looking(fine), iter([Job(request, "k")]), total=1, ceiling=1)
+    looking = ModelQueue(
+        Looking(fine), iter([Job(request, "k")]), total=1, policy=Policy(concurrency=1)
+    )
     [response] = ask(dataset, looking)
     assert response.error is not None
     assert response.error.kind == "unreadable-image"
     assert "not the one that was imported" in response.error.message
-    blind = ModelQueue(Scripted(fine), iter([Job(request, "k")]), total=1, ceiling=1)
+    blind = ModelQueue(
+        Scripted(fine), iter([Job(request, "k")]), total=1, policy=Policy(concurrency=1)
+    )
     assert ask(dataset, blind)[0].status == "answered"

@@ -1,0 +1,161 @@
+"""`RunContents`: the items that a run sends to its models, and the requests made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from keju.datasets.store import Dataset
+from keju.items import Failure, Item, Request, Setting
+from keju.models import Model
+from keju.running.dataset_items import items_at
+from keju.running.examples import Examples
+from keju.running.item_places import shard_places
+from keju.running.reading import (
+    Reader,
+    Readings,
+    failure_of,
+    is_read_by,
+    reader_of,
+    reading_requests,
+    unsupported_reason,
+)
+from keju.running.requests import request_count, request_for, requests_for
+from keju.running.selecting import RequestVariant, Selection, skip_reason
+from keju.runs import RunFolder
+from keju.text import answer_part
+
+
+class Skipped(NamedTuple):
+    """Requests that are not sent, and why."""
+
+    reason: str
+    requests: int = 1
+
+
+class Later(NamedTuple):
+    """A request that waits for a transcription; it has the item's own one, or none, instead."""
+
+    request: Request
+
+
+class Unread(NamedTuple):
+    """A request that is not sent and is stored as failed, because its images were not read."""
+
+    request: Request
+    failure: Failure
+
+
+Element = Request | Unread | Later | Skipped
+"""What becomes of an item: a request to be sent, or why none is sent."""
+
+
+@dataclass(frozen=True)
+class RunContents:
+    """Which items a run sends to which models, and in which prompt variants.
+
+    Args:
+        dataset: the dataset.
+        models: the models.
+        items: the items that were chosen.
+        selection: how they were chosen, in which settings and how often they are sent.
+        stored_items: the items as the run is to store them, where they differ from the dataset's.
+        examples: what may precede the questions.
+    """
+
+    dataset: Dataset
+    models: Sequence[Model]
+    items: Sequence[Item]
+    selection: Selection
+    stored_items: Sequence[Item] | None = None
+    examples: Examples = field(default_factory=Examples)
+
+    @cached_property
+    def sent_items(self) -> Sequence[Item]:
+        """The items of the shard."""
+        if not self.selection.shard:
+            return self.items
+        return items_at(self.items, shard_places(self.items, self.selection.shard))
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The input settings, in which a model may need a transcription of the images first."""
+        return list(dict.fromkeys(variant.setting for variant in self.selection.variants))
+
+    @property
+    def identities(self) -> dict[str, dict[str, str]]:
+        """The identities of the models and of those that transcribe for them, by name."""
+        identities = {model.name: model.identity for model in self.models}
+        for model in self.models:
+            for variant in self.selection.variants:
+                if reader := reader_of(model, variant.setting):
+                    identities[reader.model.name] = reader.model.identity
+        return identities
+
+    def requests(self, model: Model, folder: RunFolder) -> Iterator[Element]:
+        """The requests to a model in the order of the items, and those that are not sent.
+
+        Args:
+            model: the model.
+            folder: the run, which contains the transcriptions that precede the requests.
+        """
+        readings = self.readings(model, folder)
+        for item in self.sent_items:
+            yield from self.requests_of(item, model, readings)
+
+    def readings(self, model: Model, folder: RunFolder) -> dict[Setting, Readings]:
+        """The transcriptions in a run, by the settings in which a model needs some."""
+        readings: dict[Setting, Readings] = {}
+        for setting in self.settings:
+            if reader := reader_of(model, setting):
+                readings[setting] = Readings(reader, folder.readings(reader.model.name))
+        return readings
+
+    def requests_of(
+        self, item: Item, model: Model, readings: Mapping[Setting, Readings]
+    ) -> Iterator[Element]:
+        """The requests of an item to a model, in each prompt variant."""
+        for variant in self.selection.variants:
+            if reason := skip_reason(item, variant):
+                yield Skipped(reason, request_count(item))
+            elif variant.setting in readings:
+                yield from self._after_reading(item, model, variant, readings[variant.setting])
+            else:
+                examples = self.examples.of(item, variant)
+                for request in requests_for(item, variant, None, examples):
+                    reason = unsupported_reason(model, request)
+                    yield Skipped(reason) if reason else request
+
+    def _after_reading(
+        self, item: Item, model: Model, variant: RequestVariant, readings: Readings
+    ) -> Iterator[Element]:
+        """The requests of an item with a transcription of its images."""
+        examples = self.examples.of(item, variant)
+        # A model that transcribes first must support the request with the images.
+        if reason := unsupported_reason(model, request_for(item, variant, examples=examples)):
+            yield Skipped(reason, request_count(item))
+            return
+        transcription = readings.of(item, variant)
+        # The reasoning of the reader is not part of the transcription.
+        text = answer_part(transcription.text) if transcription else item.transcription or ""
+        failure = failure_of(transcription) if transcription else None
+        for request in requests_for(item, variant, text, examples):
+            if transcription is None:
+                yield Later(request)
+            else:
+                yield Unread(request, failure) if failure else request
+
+    def reading_requests(self, reader: Reader, models: Sequence[Model]) -> Iterator[Request]:
+        """The requests to a reader that transcribes for these models."""
+        return reading_requests(
+            reader,
+            (
+                (item, variant)
+                for model in models
+                for item in self.sent_items
+                for variant in self.selection.variants
+                if is_read_by(reader, model, item, variant, self.examples)
+            ),
+        )

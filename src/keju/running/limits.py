@@ -1,0 +1,288 @@
+"""How a run sends requests: `Policy`, the options; `Slots` and `Budget`, which enforce them."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from math import isfinite
+from time import monotonic
+
+from keju.errors import UsageError
+from keju.items import Record
+from keju.running.prices import Prices
+from keju.texts import Text, _
+
+_MINUTE, _BURST = 60.0, 1.0
+
+
+class RetryPolicy(Record, frozen=True, kw_only=True):
+    """When a request is sent again, and when a model is stopped.
+
+    `attempts` is the maximum number of times that a request is sent; responses with status 429 or
+    503 do not count, so that a busy server makes the run slow but does not make it fail. `deadline`
+    is the maximum number of seconds from the first attempt to the last, including waits; `timeout`
+    the maximum for one attempt. Waits start at `first_wait` seconds and double up to
+    `longest_wait`; each is shortened at random by up to half. Where nothing answers at the address
+    and the run has no answer of the model, a request is sent at most three times. A model is
+    stopped after `dead_after` consecutive requests that failed because of its server, and after
+    five failures with the same message before the first success (see `FailureWatch`).
+    """
+
+    attempts: int = 6
+    deadline: float = 1800.0
+    timeout: float = 600.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    dead_after: int = 10
+
+
+class Policy(Record, frozen=True, kw_only=True):
+    """How a run sends requests; None sets no limit.
+
+    `concurrency` is the maximum number of requests in flight to each model; None leaves it to the
+    model. `per_minute` and `tokens_per_minute` are rates of each model behind an endpoint.
+    `max_cost` is the money that everything in the run directory may cost, in the currency of
+    `prices`. `retry_failed` sends again what failed in an earlier session. `replace` drops stored
+    responses whose request is not made any more; otherwise they are an error. `batch` submits
+    requests to the vendor's batch endpoints and collects the results that are ready. `retry`
+    applies to each request of this session.
+    """
+
+    concurrency: int | None = None
+    per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_cost: float | None = None
+    prices: Prices | None = None
+    retry_failed: bool = False
+    replace: bool = False
+    batch: bool = False
+    retry: RetryPolicy = RetryPolicy()
+
+    def check(self) -> None:
+        """Check the values.
+
+        Raises:
+            UsageError: a value is not valid, or money is limited without prices.
+        """
+        if self.concurrency is not None and self.concurrency < 1:
+            raise UsageError("--concurrency must be 1 or more, not {}", self.concurrency)
+        if not self.retry.timeout > 0:
+            raise UsageError("--timeout must be more than 0 seconds, not {:g}", self.retry.timeout)
+        for name in ("per_minute", "tokens_per_minute"):
+            rate = getattr(self, name)
+            if rate is not None and not (isfinite(rate) and rate > 0):
+                raise UsageError("--{} must be more than 0, not {:g}", name.replace("_", "-"), rate)
+        if self.max_cost is not None and not (isfinite(self.max_cost) and self.max_cost >= 0):
+            raise UsageError("--max-cost must be 0 or more, not {:g}", self.max_cost)
+        if self.max_cost is not None and self.prices is None:
+            raise UsageError(
+                "--max-cost needs a price file: --prices FILE (see: keju run --prices example)"
+            )
+
+
+class Rate:
+    """A token bucket: spreads requests over the minute, and no minute exceeds the limit.
+
+    Its capacity is the amount of one second. One request larger than its content may overdraw it;
+    it is then closed until the amount is refilled.
+
+    Args:
+        per_minute: the limit of any 60 seconds; None sets none.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        # One second more than a minute, because a full bucket is emptied before its refill begins.
+        self._seconds_each = (_MINUTE + _BURST) / per_minute if per_minute else 0.0
+        self.opens_at = 0.0
+
+    def take(self, amount: float, now: float) -> None:
+        """Take this amount, or return it where it is below 0."""
+        if self._seconds_each:
+            self.opens_at = max(self.opens_at, now - _BURST) + amount * self._seconds_each
+
+
+class Slots:
+    """Slots for requests in flight to a model, whose number follows the capacity of its server.
+
+    The rule is TCP's (additive increase, multiplicative decrease): a response of 429 or 503 halves
+    the number, but those that were already in flight at the last halving do not halve it again; as
+    many successes as there are slots add one. After the first success the limit is the ceiling,
+    because most servers support what their users set.
+
+    Args:
+        ceiling: the maximum number of slots.
+        first: the maximum number of slots before the first success; by default the ceiling.
+        per_minute: the maximum number of requests per minute.
+        tokens_per_minute: the maximum number of tokens per minute.
+    """
+
+    def __init__(
+        self,
+        ceiling: int,
+        *,
+        first: int | None = None,
+        per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+    ) -> None:
+        self.ceiling = ceiling
+        self.in_flight = 0
+        self._limit = float(min(ceiling, first or ceiling))
+        self._proven = first is None
+        self._halved_at = 0.0
+        self._closed_until = 0.0
+        self._requests, self._tokens = Rate(per_minute), Rate(tokens_per_minute)
+        self._turn = asyncio.Lock()
+        self._changed = asyncio.Event()
+        self._stopped = asyncio.Event()
+
+    @property
+    def limit(self) -> int:
+        """Slots at present, from 1 to the ceiling."""
+        return int(self._limit)
+
+    @property
+    def slowed(self) -> bool:
+        """Whether there are fewer slots than the ceiling because the server was overloaded."""
+        return bool(self._halved_at) and self.limit < self.ceiling
+
+    @property
+    def seconds_closed(self) -> float:
+        """Seconds for which the server accepts no more requests; 0 where it accepts them."""
+        return max(0.0, self._closed_until - monotonic())
+
+    @property
+    def stopped(self) -> bool:
+        """Whether no more slots are available, permanently."""
+        return self._stopped.is_set()
+
+    async def enter(self, tokens: int = 0) -> bool:
+        """Wait for a slot and take it; false if there will be none.
+
+        Args:
+            tokens: the approximate number of tokens of the request.
+        """
+        async with self._turn:  # One caller waits for a slot, the others for their turn.
+            while not self.stopped:
+                now = monotonic()
+                opens_at = max(self._closed_until, self._requests.opens_at, self._tokens.opens_at)
+                if self.in_flight < self.limit and now >= opens_at:
+                    self.in_flight += 1
+                    self._requests.take(1, now)
+                    self._tokens.take(tokens, now)
+                    return True
+                self._changed.clear()
+                await _wait(self._changed, opens_at - now if opens_at > now else None)
+        return False
+
+    def leave(self) -> None:
+        """Release a slot."""
+        self.in_flight -= 1
+        self._changed.set()
+
+    async def rest(self, seconds: float) -> bool:
+        """Wait this many seconds; false if the slots were stopped meanwhile."""
+        await _wait(self._stopped, seconds)
+        return not self.stopped
+
+    def succeeded(self, more_tokens: int = 0) -> None:
+        """A request was answered: increase the limit slowly.
+
+        Args:
+            more_tokens: the tokens that it took more than expected; below 0, fewer.
+        """
+        self.proven()
+        self._tokens.take(more_tokens, monotonic())
+        self._limit = min(float(self.ceiling), self._limit + 1 / self._limit)
+        self._changed.set()
+
+    def proven(self) -> None:
+        """The model can answer: raise the limit to the ceiling, unless the server was slowed."""
+        if not self._proven and not self._halved_at:
+            self._limit = float(self.ceiling)
+        self._proven = True
+
+    def failed(self) -> None:
+        """A request failed permanently: before the first success, its slot is not used again."""
+        if not self._proven:
+            self._limit = max(1.0, self._limit - 1)
+
+    def overloaded(self, sent_at: float, wait: float | None) -> None:
+        """The server reported that it is overloaded.
+
+        Args:
+            sent_at: when the request was sent, by `time.monotonic`.
+            wait: seconds for which the server accepts no requests, if it stated them.
+        """
+        if sent_at >= self._halved_at:
+            self._limit, self._halved_at = max(1.0, self._limit / 2), monotonic()
+        self._closed_until = max(self._closed_until, monotonic() + (wait or 0.0))
+
+    def stop(self) -> None:
+        """Provide no more slots; all callers that wait for one, or rest, return at once."""
+        self._stopped.set()
+        self._changed.set()
+
+
+async def _wait(event: asyncio.Event, seconds: float | None) -> None:
+    """Wait for an event, at most this many seconds."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+class Budget:
+    """The money of a run: the maximum cost of a request is reserved before it is sent.
+
+    When the answer arrives, its cost replaces the reservation. So requests in flight never spend
+    together more than the budget allows, and near its end they are sent one by one.
+
+    Args:
+        max_cost: the limit; None sets none.
+        currency: its currency.
+        spent: the cost of the run so far.
+    """
+
+    def __init__(
+        self, max_cost: float | None = None, currency: str = "", spent: float = 0.0
+    ) -> None:
+        self.spent = spent
+        self.used_up: Text | str = ""
+        self._max_cost, self._currency = max_cost, currency
+        self._reserved, self._reservations = 0.0, 0
+        self._settled = asyncio.Event()
+
+    async def reserve(self, cost: float, slots: Slots) -> bool:
+        """Reserve a cost as soon as it fits the budget; false if it never will.
+
+        Args:
+            cost: the maximum cost of a request.
+            slots: those of the request's model; once they are stopped, nothing is reserved.
+        """
+        while self._max_cost is not None and self.spent + self._reserved + cost > self._max_cost:
+            if self.used_up or slots.stopped:
+                return False
+            if not self._reservations:
+                self.used_up = _(
+                    "the limit --max-cost {:g} {} is reached: {:.4f} are spent, and the next "
+                    "request may cost {:.4f}",
+                    self._max_cost,
+                    self._currency,
+                    self.spent,
+                    cost,
+                    hint="Run the same command with a higher --max-cost to continue",
+                )
+                return False
+            self._settled.clear()
+            await self._settled.wait()
+        if self.used_up or slots.stopped:
+            return False
+        self._reserved += cost
+        self._reservations += 1
+        return True
+
+    def settle(self, reserved: float, cost: float) -> None:
+        """Replace a reservation by what was charged."""
+        self._reserved -= reserved
+        self._reservations -= 1
+        self.spent += cost
+        self._settled.set()
