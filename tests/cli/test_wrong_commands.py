@@ -63,12 +63,6 @@ def test_a_path_with_spaces_that_has_no_quotes_is_named(keju: Keju) -> None:
     assert not Path("dataset").exists()
 
 
-def test_a_price_of_hours_needs_the_rate_of_the_server(keju: Keju) -> None:
-    done = keju("run", "--plan", "mini", "--model", "openai:m", "--machine-price", "2/h")
-    assert done.status == WRONG_USE
-    assert "--machine-price needs --per-minute N" in done.err
-
-
 def test_license_is_taken_wherever_licence_is() -> None:
     taking = [
         command

@@ -115,7 +115,7 @@ def test_what_was_shown_is_recorded_and_remade(chat: Chat, dataset: Path, tmp_pa
     assert chat.stats()["requests"] == 4
     done = keju(*command(dataset, out, chat, "--examples", 1))
     assert done.returncode == 2
-    assert f"{TWO}, released is not selected now" in done.stderr
+    assert f"--wording ({TWO},released, now released+1-shot)" in done.stderr
 
 
 def test_an_item_never_gets_an_example_of_its_own_group(dataset: Path):

@@ -1,4 +1,4 @@
-"""``keju run`` and ``keju plan`` from the command line: what the server is sent, what is said."""
+"""``keju run`` from the command line: what the server is sent, what is printed."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     help="keju (科舉, the imperial examination): build, run, score and audit multimodal "
-    "benchmarks of Chinese classical studies.\n\nTypical order of commands: [b]keju plan[/b] "
-    "(count requests and cost), [b]keju run[/b] (run models on a dataset), [b]keju score[/b], "
+    "benchmarks of Chinese classical studies.\n\nTypical order of commands: [b]keju run[/b] (run "
+    "models on a dataset; with --plan count requests and cost), [b]keju score[/b], "
     "[b]keju report[/b]. Each command reads and writes files and can be repeated. Start with: "
     "[b]keju demo[/b]",
 )

@@ -1,4 +1,4 @@
-"""Groups of options of `keju run` and `keju plan`, with the names of `RunOptions`."""
+"""Groups of options of `keju run`, with the names of `RunOptions`."""
 
 from __future__ import annotations
 

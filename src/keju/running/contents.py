@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ class RunContents:
         items: the items that were chosen.
         selection: how they were chosen, in which settings and how often they are sent.
         stored_items: the items as the run is to store them, where they differ from the dataset's.
-        examples: what may precede the questions.
+        examples: what precedes the questions, if a wording has examples.
     """
 
     dataset: Dataset
@@ -70,7 +70,7 @@ class RunContents:
     items: Sequence[Item]
     selection: Selection
     stored_items: Sequence[Item] | None = None
-    examples: Examples = field(default_factory=Examples)
+    examples: Examples | None = None
 
     @cached_property
     def sent_items(self) -> Sequence[Item]:
@@ -79,18 +79,23 @@ class RunContents:
             return self.items
         return items_at(self.items, shard_places(self.items, self.selection.shard))
 
+    @cached_property
+    def variants(self) -> list[RequestVariant]:
+        """The prompt variants of each item."""
+        return self.selection.variants
+
     @property
     def settings(self) -> list[Setting]:
         """The input settings, in which a model may need a transcription of the images first."""
-        return list(dict.fromkeys(variant.setting for variant in self.selection.variants))
+        return list(dict.fromkeys(variant.setting for variant in self.variants))
 
     @property
     def identities(self) -> dict[str, dict[str, str]]:
         """The identities of the models and of those that transcribe for them, by name."""
         identities = {model.name: model.identity for model in self.models}
         for model in self.models:
-            for variant in self.selection.variants:
-                if reader := reader_of(model, variant.setting):
+            for setting in self.settings:
+                if reader := reader_of(model, setting):
                     identities[reader.model.name] = reader.model.identity
         return identities
 
@@ -117,13 +122,13 @@ class RunContents:
         self, item: Item, model: Model, readings: Mapping[Setting, Readings]
     ) -> Iterator[Element]:
         """The requests of an item to a model, in each prompt variant."""
-        for variant in self.selection.variants:
+        for variant in self.variants:
             if reason := skip_reason(item, variant):
                 yield Skipped(reason, request_count(item))
             elif variant.setting in readings:
                 yield from self._after_reading(item, model, variant, readings[variant.setting])
             else:
-                examples = self.examples.of(item, variant)
+                examples = self.examples.of(item, variant) if self.examples else ()
                 for request in requests_for(item, variant, None, examples):
                     reason = unsupported_reason(model, request)
                     yield Skipped(reason) if reason else request
@@ -132,7 +137,7 @@ class RunContents:
         self, item: Item, model: Model, variant: RequestVariant, readings: Readings
     ) -> Iterator[Element]:
         """The requests of an item with a transcription of its images."""
-        examples = self.examples.of(item, variant)
+        examples = self.examples.of(item, variant) if self.examples else ()
         # A model that transcribes first must support the request with the images.
         if reason := unsupported_reason(model, request_for(item, variant, examples=examples)):
             yield Skipped(reason, request_count(item))
@@ -155,7 +160,7 @@ class RunContents:
                 (item, variant)
                 for model in models
                 for item in self.sent_items
-                for variant in self.selection.variants
+                for variant in self.variants
                 if is_read_by(reader, model, item, variant, self.examples)
             ),
         )

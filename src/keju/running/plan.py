@@ -65,7 +65,8 @@ def estimate(
         DataError: see `request_for`; or a stored response is damaged.
         UsageError: there are not enough examples.
     """
-    contents.examples.check(contents.items, contents.selection.variants)
+    if contents.examples:
+        contents.examples.check(contents.items, contents.variants)
     counts = list(_reading_rows(contents, folder))
     for model in contents.models:
         counts += _rows(contents, model, folder)

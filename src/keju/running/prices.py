@@ -118,6 +118,9 @@ UNLIMITED_OUTPUT = 1024
 """Assumed tokens of an answer in a reservation, where neither --max-tokens nor an earlier answer
 gives a number."""
 
+NO_USAGE = Usage()
+"""No tokens that a server did not count."""
+
 _MAY_BE_PAID = frozenset({"timeout", "connection", "bad-response"})
 
 
@@ -128,6 +131,8 @@ def may_be_paid(kind: str) -> bool:
 
 def add_usage(one: Usage, other: Usage) -> Usage:
     """The sum of two estimates; a count that is unknown in both stays unknown."""
+    if one is other:  # Both are empty: nearly every answer is counted.
+        return one
     if not _is_counted(one) or not _is_counted(other):
         return one if _is_counted(one) else other
     return Usage(
@@ -177,27 +182,25 @@ class CostEstimator:
 
     def charged(self, usage: Usage, uncounted: Usage) -> float:
         """The cost of an answer by the server's count, and the estimate of what it lacks."""
+        if self.price is None:
+            return 0.0
         cost = self.cost(usage) + self.cost(uncounted)
         self._highest_cost = max(self._highest_cost, cost)
         return cost
 
-    def uncounted(self, request: Request, outcome: Usage | str) -> Usage:
-        """The tokens that an attempt may have cost and that no server counted, or counted wrongly.
+    def uncounted(self, request: Request, usage: Usage) -> Usage:
+        """The tokens of an answer that its server did not count, or counted wrongly.
 
         Args:
             request: the request.
-            outcome: the server's count, or the kind of failure.
+            usage: the server's count.
         """
-        if not self.paid:
-            return Usage()
-        if isinstance(outcome, str):
-            return self.expected(request) if may_be_paid(outcome) else Usage()
-        if outcome.input_tokens is not None and outcome.output_tokens is not None:
-            return Usage()
+        if not self.paid or None not in (usage.input_tokens, usage.output_tokens):
+            return NO_USAGE
         expected = self.expected(request)
         return Usage(
-            input_tokens=expected.input_tokens if outcome.input_tokens is None else None,
-            output_tokens=expected.output_tokens if outcome.output_tokens is None else None,
+            input_tokens=expected.input_tokens if usage.input_tokens is None else None,
+            output_tokens=expected.output_tokens if usage.output_tokens is None else None,
         )
 
     def cost(self, usage: Usage) -> float:

@@ -98,13 +98,13 @@ def readers_of(
 
 
 def is_read_by(
-    reader: Reader, model: Model, item: Item, variant: RequestVariant, examples: Examples
+    reader: Reader, model: Model, item: Item, variant: RequestVariant, examples: Examples | None
 ) -> bool:
     """Whether a reader reads an item for a model, which is then asked in that prompt variant."""
     own = reader_of(model, variant.setting)
     if own is None or _place_of(own) != _place_of(reader) or skip_reason(item, variant):
         return False
-    shown = examples.of(item, variant)
+    shown = examples.of(item, variant) if examples else ()
     return not unsupported_reason(model, request_for(item, variant, examples=shown))
 
 

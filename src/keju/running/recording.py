@@ -170,8 +170,8 @@ def record_run(
         folder.write_manifest(replace(earlier, items_sha256=""))
         _store_items(contents, folder, ids)
     # The items that are examples are stored, so that the run does not need its dataset.
-    if examples := contents.examples.used(contents.items, contents.selection.variants):
-        folder.write_examples(examples)
+    if contents.examples:
+        folder.write_examples(contents.examples.used(contents.items, contents.variants))
     counts = {name: dict(counter) for name, counter in (not_asked or {}).items()}
     manifest = replace(
         manifest,

@@ -36,7 +36,7 @@ from keju.models.decoding import not_sent
 from keju.running.failures import FailureWatch
 from keju.running.key import Slot
 from keju.running.limits import Budget, Policy, RetryPolicy, Slots
-from keju.running.prices import CostEstimator, add_usage, may_be_paid
+from keju.running.prices import NO_USAGE, CostEstimator, add_usage, may_be_paid
 from keju.running.request_images import LazyImages
 from keju.running.store import Head
 from keju.running.timing import Stopwatch
@@ -49,8 +49,6 @@ every request is found at the cost of a few."""
 UNREACHABLE_ATTEMPTS = 3
 """The maximum number of attempts where nothing answers at the address and the run has no answer of
 the model: the address is probably wrong, so the error appears within seconds."""
-
-_NONE = Usage()
 
 
 class Job(NamedTuple):
@@ -146,6 +144,13 @@ class ModelQueue:
     def waiting(self) -> bool:
         """Whether the queue waits for other engines to finish first."""
         return self.stopwatch is not None and not self.stopwatch.started
+
+    def tokens(self, request: Request) -> int:
+        """Approximate number of tokens that a request takes, where tokens are limited; else 0."""
+        if not self.limits_tokens:
+            return 0
+        expected = self.cost.expected(request)
+        return (expected.input_tokens or 0) + (expected.output_tokens or 0)
 
     def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
         """Count a response to a request with `pages` images.
@@ -258,31 +263,21 @@ class Sender:
         if job.failure is not None:
             return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
         request, retry, failure = job.request, self._retry, None
-        expected = queue.cost.expected(request) if queue.limits_tokens else _NONE
-        tokens, first_sent, attempts, counted, uncounted = _sum(expected), 0.0, 0, 0, _NONE
-        while await queue.slots.enter(tokens):
-            money = queue.cost.expected_cost(request) if queue.limits_money else 0.0
-            if not await self._budget.reserve(money, queue.slots):
-                queue.slots.leave()
-                if self._budget.used_up:
-                    self.stop()
-                break
+        first_sent, attempts, counted, uncounted = 0.0, 0, 0, NO_USAGE
+        while (money := await self._admitted(queue, request)) is not None:
             sent = monotonic()
             first_sent, attempts = first_sent or sent, attempts + 1
             outcome = await self._attempt(queue.model, request, retry.deadline - sent + first_sent)
             queue.slots.leave()
             seconds = monotonic() - sent
             if isinstance(outcome, Answer):
-                missing = queue.cost.uncounted(request, outcome.usage)
-                uncounted = add_usage(uncounted, missing)
-                self._budget.settle(money, queue.cost.charged(outcome.usage, missing))
-                queue.slots.succeeded(_more_tokens(outcome.usage, tokens))
-                if outcome.ignored_usage:
-                    queue.ignored_usage.append(outcome.ignored_usage)
+                uncounted = add_usage(uncounted, self._settle(queue, request, outcome, money))
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
-            uncounted = add_usage(uncounted, queue.cost.uncounted(request, failure.kind))
-            self._budget.settle(money, money if may_be_paid(failure.kind) else 0.0)
+            paid = queue.cost.paid and may_be_paid(failure.kind)
+            self._budget.settle(money, money if paid else 0.0)
+            if paid:
+                uncounted = add_usage(uncounted, queue.cost.expected(request))
             if not failure.overloaded:
                 counted += 1
             elif not self._slow_down(queue, failure, sent):
@@ -297,6 +292,30 @@ class Sender:
             # The request would have been sent again if the run had not stopped before.
             queue.trouble.setdefault(failure.kind, str(failure))
         return None
+
+    async def _admitted(self, queue: ModelQueue, request: Request) -> float | None:
+        """Wait until a request may be sent; the money reserved for it, or None if it may not."""
+        if not await queue.slots.enter(queue.tokens(request)):
+            return None
+        money = queue.cost.expected_cost(request) if queue.limits_money else 0.0
+        if await self._budget.reserve(money, queue.slots):
+            return money
+        queue.slots.leave()
+        if self._budget.used_up:
+            self.stop()
+        return None
+
+    def _settle(self, queue: ModelQueue, request: Request, answer: Answer, money: float) -> Usage:
+        """Replace a reservation by an answer's cost; the tokens that its server did not count."""
+        usage, uncounted = answer.usage, queue.cost.uncounted(request, answer.usage)
+        self._budget.settle(money, queue.cost.charged(usage, uncounted))
+        more = 0
+        if queue.limits_tokens and usage.input_tokens is not None:
+            more = usage.input_tokens + (usage.output_tokens or 0) - queue.tokens(request)
+        queue.slots.succeeded(more)
+        if answer.ignored_usage:
+            queue.ignored_usage.append(answer.ignored_usage)
+        return uncounted
 
     async def _attempt(self, model: Model, request: Request, left: float) -> Answer | AskError:
         """Send a request once; `left` are the seconds until its deadline."""
@@ -358,7 +377,7 @@ def response_of(
     outcome: Answer | AskError,
     seconds: float = 0.0,
     attempts: int = 0,
-    uncounted: Usage = _NONE,
+    uncounted: Usage = NO_USAGE,
 ) -> Response:
     """The response to store for a job: its answer, or why there is none."""
     request, error = job.request, None
@@ -397,12 +416,3 @@ def response_of(
         served_model=outcome.served_model,
         fingerprint=outcome.fingerprint,
     )
-
-
-def _more_tokens(usage: Usage, expected: int) -> int:
-    """The tokens of an answer above the expected ones; 0 where they were not counted."""
-    return 0 if usage.input_tokens is None else _sum(usage) - expected
-
-
-def _sum(usage: Usage) -> int:
-    return (usage.input_tokens or 0) + (usage.output_tokens or 0)

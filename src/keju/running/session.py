@@ -365,7 +365,7 @@ class _Opening(NamedTuple):
             fewer = {item.id: item for item in whole_items if reduced_form(item)}
             changed = (keep(fewer[item.id]) if item.id in fewer else item for item in items)
             items = RecordList(Item, changed)
-        examples = Examples(read.items if has_examples(selection.wordings) else ())
+        examples = Examples(read.items) if has_examples(selection.wordings) else None
         return RunContents(dataset, models, items, selection, whole_items, examples)
 
     def sending(self, contents: RunContents, folder: RunFolder) -> SendingCheck:
@@ -443,7 +443,8 @@ class _Session(NamedTuple):
             UsageError: it may not be.
         """
         contents, folder = self.contents, self.store.folder
-        contents.examples.check(contents.items, contents.selection.variants)
+        if contents.examples:
+            contents.examples.check(contents.items, contents.variants)
         self.sending.check(queue.model for queue in queues if queue.total)
         if folder.exists():
             earlier, now = folder.manifest(), manifest_of(contents, folder)

@@ -80,7 +80,8 @@ class ResponseStore:
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self._files: dict[Path, int] = {}
+        self._files: dict[tuple[str, str | None], int] = {}
+        """The open files of responses, by model and task, and of transcriptions, by model."""
         self._lock: FileLock | None = None
 
     def __enter__(self) -> ResponseStore:
@@ -145,7 +146,7 @@ class ResponseStore:
         Raises:
             DataError: it cannot be written to disk; nothing of it remains in the file.
         """
-        self._append(self.folder.responses_path(response.model, response.task), response)
+        self._append(response, response.task)
 
     def append_reading(self, response: Response) -> None:
         """Store the transcription of an item's images, made before a model answers it.
@@ -153,7 +154,7 @@ class ResponseStore:
         Raises:
             DataError: see `append`.
         """
-        self._append(self.folder.readings_path(response.model), response)
+        self._append(response, None)
 
     def drop(self, model: str, drops: Callable[[Slot], bool], *, readings: bool = False) -> None:
         """Remove the responses of a model, or its transcriptions, for which a function is true.
@@ -162,9 +163,9 @@ class ResponseStore:
             DataError: a stored line is damaged, or a file cannot be written; each file is then the
                 old one or the new one.
         """
+        for place in [place for place in self._files if place[0] == model]:
+            os.close(self._files.pop(place))
         for path in self._paths(model, readings=readings):
-            if path in self._files:
-                os.close(self._files.pop(path))
             stored = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in stored if not drops(head.slot)))
 
@@ -190,8 +191,9 @@ class ResponseStore:
         path = self.folder.readings_path(model)
         return [path] if path.is_file() else []
 
-    def _append(self, path: Path, response: Response) -> None:
-        file = self._file(path)
+    def _append(self, response: Response, task: str | None) -> None:
+        place = response.model, task
+        file = self._files[place] if place in self._files else self._opened(*place)
         line = _encode(response)
         written = 0
         try:
@@ -204,16 +206,19 @@ class ResponseStore:
             raise DataError(
                 "a response could not be written: {}",
                 error.strerror,
-                file=path,
+                file=self._path(*place),
                 item=response.item,
                 hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
             ) from None
 
-    def _file(self, path: Path) -> int:
-        file = self._files.get(path)
-        if file is None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = self._files[path] = open_append(path, _MODE)
+    def _path(self, model: str, task: str | None) -> Path:
+        folder = self.folder
+        return folder.readings_path(model) if task is None else folder.responses_path(model, task)
+
+    def _opened(self, model: str, task: str | None) -> int:
+        path = self._path(model, task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = self._files[model, task] = open_append(path, _MODE)
         return file
 
 

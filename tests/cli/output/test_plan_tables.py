@@ -2,7 +2,6 @@
 
 import io
 
-import msgspec
 from rich.console import Console
 
 from keju.cli.output.plan_tables import plan_notes, plan_table, totals_table
@@ -68,15 +67,3 @@ def test_every_model_is_told_by_whose_rule():
 def test_what_stays_here_needs_no_notes():
     local = plan(total(input_tokens=0, image_tokens=0, wire_bytes=0, counted_by=""))
     assert list(plan_notes(local)) == []
-
-
-def test_ones_own_server_is_priced_by_the_hour_or_the_options_for_it_are_named():
-    own = {"input_tokens": None, "image_tokens": None, "counted_by": "", "own_server": True}
-    priced = plan(total(**own, hours=2.0, server_cost=5.0))
-    priced = msgspec.structs.replace(priced, server_currency="EUR")
-    assert "5.00 EUR" in shown(totals_table(priced))
-    assert not [line for line in plan_notes(priced) if "--machine-price" in line]
-    unpriced = plan(total(**own))
-    assert "server hours" not in shown(totals_table(unpriced))
-    (line,) = (line for line in plan_notes(unpriced) if "--machine-price" in line)
-    assert "openai:m" in line

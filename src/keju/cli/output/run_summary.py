@@ -89,9 +89,9 @@ def usage_lines(summary: RunSummary) -> Iterator[str]:
         if found := model.ignored_usage:
             yield n_(
                 "{}: {n:,} answer has token counts that cannot be right, such as {}. The "
-                "estimate of keju plan counts instead",
+                "estimate of keju run --plan counts instead",
                 "{}: {n:,} answers have token counts that cannot be right, such as {}. The "
-                "estimate of keju plan counts instead",
+                "estimate of keju run --plan counts instead",
                 len(found),
                 model.model,
                 found[0],
