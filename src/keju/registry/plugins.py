@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -38,7 +38,7 @@ class PluginError(KejuError):
 class Plugin(Record, frozen=True, kw_only=True):
     """A plug-in as manifests record it.
 
-    `name` is a distribution, a file or, for a declaration made in a Python session, a module.
+    `name` is a distribution, a file or, for a declaration made in a notebook or a script, a module.
     Distributions have a `version`, files a `sha256`.
     """
 
@@ -74,9 +74,10 @@ def list_declared_names(group: str) -> set[str]:
 
 
 def list_claims(group: str, name: str) -> list[Claim]:
-    """List the declarations of a name by the plug-ins that are imported."""
+    """List the declarations of a name by the plug-ins that are imported, one of each."""
     load_plugin_files()
-    return list(_drop_reimported(_DECLARED.get(group, {}).get(name, {})).values())
+    claims = _DECLARED.get(group, {}).get(name, {}).values()
+    return list({claim.plugin: claim for claim in claims}.values())
 
 
 def load_installed() -> list[Installed]:
@@ -119,27 +120,6 @@ def describe_broken() -> str:
     return join_clauses(tuple(map(error_text, list_broken().values())))
 
 
-def _drop_reimported(added: Mapping[str, Claim]) -> Mapping[str, Claim]:
-    """Drop the claims of modules whose file is also loaded as a plug-in file."""
-    loaded = {each.plugin.sha256 for each in added.values() if each.plugin.sha256}
-    if not loaded or len(added) == 1:
-        return added
-    return {
-        module: each
-        for module, each in added.items()
-        if each.plugin.sha256 or _hash_module(module) not in loaded
-    }
-
-
-def _hash_module(name: str) -> str:
-    """Return the SHA-256 of an imported module's file; empty if it has no file."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
-    except OSError:
-        return ""
-
-
 def declare(group: str, name: str, declaration: object, target: D) -> D:
     """Register a declaration from Python code; used by the decorators of `keju`.
 
@@ -160,22 +140,31 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     """
     module = getattr(target, "__module__", "__main__")
     plugin = _find_provider(module)
-    names = _DECLARED.setdefault(group, {}).setdefault(name, {})
-    if _LOADING and module in names:
+    claims = _DECLARED.setdefault(group, {}).setdefault(name, {})
+    of_distribution = [claim.plugin for claim in claims.values() if claim.plugin.version]
+    if _LOADING and (module in claims or plugin in of_distribution):
         raise PluginError("plug-in {} declares {!r} twice in {}", plugin, name, group)
-    names[module] = Claim(plugin, declaration)
+    claims[module] = Claim(plugin, declaration)
     return target
 
 
 def _find_provider(module: str) -> Plugin:
-    """Find the plug-in with a module: a file, a distribution, or the module of a session."""
-    if found := _MODULES.get(module):
-        return found
+    """Find the plug-in with a module: a file, a distribution, or the module of a session.
+
+    A file is the same plug-in whether it is loaded or imported.
+    """
+    if plugin := _MODULES.get(module):
+        return plugin
     top = module.partition(".")[0]
     owners = [each.plugin for each in _read_entry_points() if each.module.partition(".")[0] == top]
     if _LOADING and (not owners or _LOADING[-1] in owners):
         return _LOADING[-1]
-    return owners[0] if owners else Plugin(name=module)
+    if owners:
+        return owners[0]
+    file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+    if module == "__main__" or not file.is_file():
+        return Plugin(name=module)
+    return Plugin(name=file.name, sha256=hashlib.sha256(file.read_bytes()).hexdigest())
 
 
 def add_plugin_files(files: Iterable[Path]) -> None:
@@ -239,7 +228,7 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
 def _find_installed(plugin: Plugin) -> Plugin | None:
     """Find the plug-in of the same name that this process can use."""
     if plugin.sha256:
-        loaded = [each for each in _MODULES.values() if each.name == plugin.name]
+        loaded = [each for each in _list_files() if each.name == plugin.name]
         return next((each for each in loaded if each == plugin), loaded[0] if loaded else None)
     if not plugin.version:
         return plugin if plugin.name in sys.modules else None
@@ -291,10 +280,15 @@ def find_plugin_file(name: str) -> PluginSource | None:
 def has_plugin_file(name: str) -> bool:
     """Return whether a file of this name was loaded, or imported with a declaration."""
     load_plugin_files()
-    modules = {module for names in _DECLARED.values() for each in names.values() for module in each}
-    files = [getattr(sys.modules.get(module), "__file__", None) for module in modules]
-    paths = [*(each.path for each in _SOURCES), *(file for file in files if file)]
-    return any(Path(path).name == name for path in paths)
+    return any(each.name == name for each in _list_files())
+
+
+def _list_files() -> list[Plugin]:
+    """List the plug-in files that were loaded, or imported with a declaration."""
+    claims = (
+        claim for names in _DECLARED.values() for each in names.values() for claim in each.values()
+    )
+    return [*_MODULES.values(), *(claim.plugin for claim in claims if claim.plugin.sha256)]
 
 
 def load_sources(sources: Iterable[PluginSource]) -> None:
