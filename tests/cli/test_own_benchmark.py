@@ -157,7 +157,7 @@ def test_a_judge_grades_by_the_rubric_that_the_definition_names(made: Path, chat
 
 def test_inspect_asks_its_items(made: Path) -> None:
     code = (
-        "from keju.interop.inspect_tasks import own\n"
+        "from keju_inspect.tasks import own\n"
         "found = own(dataset='dataset', benchmark='Manuscripts', task='dunhuang_dating')\n"
         "print(len(found.dataset), 'B、盛唐' in str(found.dataset[0].input))\n"
     )

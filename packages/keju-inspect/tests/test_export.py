@@ -55,7 +55,7 @@ def back(dataset: Path, logs: Path, out: Path, selection: Selection) -> list[Sco
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
-    """Pages and questions about them, with transcriptions; one id that is no plain file's name."""
+    """Pages and questions about them, with transcriptions; one id that cannot be the name of a file."""
     with DatasetWriter(
         tmp_path / "data", name="d", version="1", licence="CC0-1.0", source="made here"
     ) as writer:
@@ -146,10 +146,10 @@ def test_an_engines_lines_come_back(tmp_path: Path):
     dataset = make_dataset(tmp_path / "d", pages=1)
     (item,) = Dataset.open(dataset).items()
     line = Line(id="l1", text="天地玄黃" * 40, polygon=((0.0, 0.0), (1.5, 0.0), (1.5, 9.0)))
-    told = {"item": item.id, "key": "k", "text": line.text, "lines": [
+    record = {"item": item.id, "key": "k", "text": line.text, "lines": [
         {"id": line.id, "text": line.text, "polygon": line.polygon}
     ]}  # fmt: skip
-    (tmp_path / "answers.jsonl").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "answers.jsonl").write_text(json.dumps(record), "utf-8")
     model = f"replay:{tmp_path / 'answers.jsonl'}"
     run(dataset, [model], tmp_path / "r")
     export_inspect(tmp_path / "r", tmp_path / "logs")

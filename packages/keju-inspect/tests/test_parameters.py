@@ -1,4 +1,4 @@
-"""What Inspect notes of a call, in each provider's form, as the parameters that were sent."""
+"""Parameters of a call, from the notes that Inspect makes of it in each provider's form."""
 
 from __future__ import annotations
 

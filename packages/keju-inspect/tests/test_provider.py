@@ -217,7 +217,7 @@ def test_a_plan_needs_neither_sdk_nor_key():
     ("spec", "options", "words"),
     [
         ("inspect:gpt-4o", {}, "needs a provider and a model"),
-        ("inspect:nobody/model", {}, "nobody"),
+        ("inspect:unknown/model", {}, "unknown"),
         ("inspect:openai-api/other/model", {}, "OTHER_API_KEY"),
         (OPENAI, {"api_key_env": "NO_SUCH_KEY"}, "Set the environment variable NO_SUCH_KEY"),
         (OPENAI, {"base_url": "http://user:pw@host/v1"}, "contains no user, password"),

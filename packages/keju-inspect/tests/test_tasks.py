@@ -51,7 +51,7 @@ def only_log(tmp_path: Path):
     return path, read_eval_log(str(path))
 
 
-def shown(chat: Chat) -> list[tuple[object, ...]]:
+def sent_requests(chat: Chat) -> list[tuple[object, ...]]:
     """The texts and pictures that a server was shown."""
     seen = chat.stats()
     texts = [json.loads(body)["messages"][0]["content"] for body in seen["bodies"]]
@@ -72,11 +72,11 @@ def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
     os.environ.pop("OPENAI_API_KEY", None)
     run(mini.path(), ["openai:served"], tmp_path / "r", selection=selection,
         options=ModelOptions(base_url=chat.url), policy=policy_of(first_wait=0.01))  # fmt: skip
-    ours = shown(chat)
+    ours = sent_requests(chat)
     chat.plan(modes=["reasoning"], times=-1, images=True)
     done = inspect_eval(tmp_path, chat, "keju_inspect/mcs_bench", "-T", f"task={','.join(TASKS)}")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert shown(chat) == ours
+    assert sent_requests(chat) == ours
     path, log = only_log(tmp_path)
     assert log.status == "success"
     assert len(log.samples) == len(ours)
@@ -88,8 +88,8 @@ def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
         values = {k: None if math.isnan(v) else v for k, v in score.value.items()}
         assert values == main[str(sample.id)]
         assert score.metadata["strict"]["verdict"] == "ok"
-    told = {(score.name, name) for score in log.results.scores for name in score.metrics}
-    assert {("official", "mean"), ("strict", "stderr"), ("strict", "grouped_T10")} <= told
+    listed = {(score.name, name) for score in log.results.scores for name in score.metrics}
+    assert {("official", "mean"), ("strict", "stderr"), ("strict", "grouped_T10")} <= listed
     # And its log is read back as answers, like any of Inspect's.
     run(mini.path(), [f"replay:{path}"], tmp_path / "again", selection=selection)
     again = {(s.item, s.protocol, s.metric): s.value

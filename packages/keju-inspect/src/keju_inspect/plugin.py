@@ -1,4 +1,4 @@
-"""What this package adds to keju. Inspect is slow to import, so it is imported where it is used."""
+"""The declarations of this package. Inspect is slow to import, so its use imports it."""
 
 from __future__ import annotations
 
