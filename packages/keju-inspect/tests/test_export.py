@@ -55,7 +55,7 @@ def back(dataset: Path, logs: Path, out: Path, selection: Selection) -> list[Sco
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
-    """Pages and questions about them, with transcriptions; one id that cannot be the name of a file."""
+    """Pages and questions about them, with transcriptions; an id that is not a file name."""
     with DatasetWriter(
         tmp_path / "data", name="d", version="1", licence="CC0-1.0", source="made here"
     ) as writer:
