@@ -159,7 +159,7 @@ def test_a_run_resumes_and_merges_with_its_wording(chat: Chat, dataset: Path, tm
     for number, part in enumerate(parts, 1):
         chosen = Selection(wordings=(GEMINI,), shard=f"{number}/2")
         run(dataset, ["openai:served"], part, selection=chosen, options=options)
-        with pytest.raises(UsageError, match=rf"--wording \({GEMINI} is not selected now\)"):
+        with pytest.raises(UsageError, match=rf"--wording \({GEMINI}, now released\)"):
             run(dataset, ["openai:served"], part, options=options,
                 selection=Selection(shard=f"{number}/2"))  # fmt: skip
     merged = merge(parts, tmp_path / "merged")

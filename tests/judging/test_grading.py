@@ -144,10 +144,9 @@ def test_what_is_stored_is_not_asked_again_and_a_new_answer_is(context, answers,
     # The poor model answers q3 after all, and q0 anew; nothing else is asked about.
     responses = context.folder.run.responses_path(POOR, "T6")
     lines = {each["item"]: each for each in map(json.loads, responses.read_text().splitlines())}
-    with responses.open("a") as stream:
-        for item in ("q3", "q0"):
-            changed = {**lines[item], "status": "answered", "text": "君子。", "error": None}
-            stream.write(json.dumps(changed) + "\n")
+    for item in ("q3", "q0"):
+        lines[item] = {**lines[item], "status": "answered", "text": "君子。", "error": None}
+    responses.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
     now = answers_of(context.folder.run, context.folder.rubrics)
     asked = list(grading_requests(now.judged, context.folder, 1))
     context.rule(asked, lambda _: "分数：5")

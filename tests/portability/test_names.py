@@ -9,7 +9,7 @@ import pytest
 from keju.datasets.page_names import safe_stem
 from keju.errors import UsageError
 from keju.files import is_reserved, relative_path
-from keju.running.run_start import _check_case
+from keju.running.recording import _check_case
 from keju.runs import file_name
 from tests.support.windows_rules import Rules
 

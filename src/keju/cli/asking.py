@@ -97,8 +97,8 @@ def run(
             print_json(planned)
         else:
             unlike = unlike_paper(prompts.preset, planned.identities) if prompts.preset else ()
-            show_plan(planned, list(unlike), everything=everything)
-            say(_("Nothing was sent. Run the same command without --plan to start"))
+            start = _("Nothing was sent. Run the same command without --plan to start")
+            show_plan(planned, [*unlike, start], everything=everything)
         return
     if folder is None:
         raise UsageError("--out is missing. Name the run directory, e.g. --out runs/first")
