@@ -90,8 +90,7 @@ class Fit(Record, frozen=True, kw_only=True):
 
     def touches(self, ref: ImageRef) -> bool:
         """Whether an image is beyond a limit."""
-        too_wide = self.max_pixels is not None and ref.width * ref.height > self.max_pixels
-        return too_wide or (self.max_bytes is not None and ref.size > self.max_bytes)
+        return not self._allows(ref.width, ref.height, ref.size)
 
     def unsupported_reason(self, request: Request) -> str:
         """Why a request cannot be made with smaller images, or an empty string.
@@ -114,43 +113,29 @@ class Fit(Record, frozen=True, kw_only=True):
         """
         picture = open_image(data, name=ref.path)
         lossless = ref.path.rpartition(".")[2].lower() in _LOSSLESS
-        forms = ("PNG", "JPEG") if lossless else ("JPEG",)
         scale = 1.0
         if self.max_pixels is not None:
             scale = min(1.0, sqrt(self.max_pixels / (picture.width * picture.height)))
+        small = picture
         while True:
-            small = _scaled(picture, scale)
-            written = [
-                FittedImage(_written(small, form), f"image/{form.lower()}", small.size)
-                for form in forms
-            ]
-            good = [each for each in written if self._holds(small, each.data)]
-            if good or small.size == (1, 1):
-                return [*good, *written][0]
+            if scale < 1.0:
+                size = _size(picture.width, picture.height, scale)
+                small = picture.resize(size, Image.Resampling.LANCZOS)
+            for form in ("PNG", "JPEG") if lossless else ("JPEG",):
+                out = io.BytesIO()
+                small.save(out, form, quality=_QUALITY, subsampling=0)  # PNG has neither
+                written = out.getvalue()
+                if small.size == (1, 1) or self._allows(*small.size, len(written)):
+                    return FittedImage(written, f"image/{form.lower()}", small.size)
             scale *= _SMALLER
 
-    def _holds(self, picture: Image.Image, data: bytes) -> bool:
-        few_pixels = self.max_pixels is None or picture.width * picture.height <= self.max_pixels
-        return few_pixels and (self.max_bytes is None or len(data) <= self.max_bytes)
-
-
-def _scaled(picture: Image.Image, scale: float) -> Image.Image:
-    if scale == 1.0:
-        return picture
-    return picture.resize(_size(*picture.size, scale), Image.Resampling.LANCZOS)
+    def _allows(self, width: int, height: int, size: int) -> bool:
+        few_pixels = self.max_pixels is None or width * height <= self.max_pixels
+        return few_pixels and (self.max_bytes is None or size <= self.max_bytes)
 
 
 def _size(width: int, height: int, scale: float) -> tuple[int, int]:
     return max(1, int(width * scale)), max(1, int(height * scale))
-
-
-def _written(picture: Image.Image, form: str) -> bytes:
-    out = io.BytesIO()
-    if form == "PNG":
-        picture.save(out, "PNG")
-    else:
-        picture.save(out, "JPEG", quality=_QUALITY, subsampling=0)
-    return out.getvalue()
 
 
 def mime_of(ref: ImageRef) -> str:

@@ -1,4 +1,4 @@
-"""What a reply of a server means: its JSON, its error, the wait that it asks for, and how it ended.
+"""Parsers of servers' replies: JSON, errors, waits, and reasons why an answer ended.
 
 Replies of all servers are read here: of chat completions, batches and OCR services. They are
 untrusted, and a whole answer is not thrown away because its JSON is damaged.
@@ -97,7 +97,7 @@ _ENDINGS: Final = tuple(
          r"|unknown|malformed_.*|unexpected_tool_call|too_many_tool_calls", "server"),
     )
 )  # fmt: skip
-"""What finish reasons of servers mean, in lower case with ``_`` between words: the status of the
+"""Finish reasons of servers, in lower case with ``_`` between words: each with the status of the
 answer, or the kind of failure. A model that calls a tool which it does not have has answered."""
 
 _INCOMPLETE: Final[dict[str, Status]] = {"truncated": "truncated", "filtered": "filtered"}
@@ -204,7 +204,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         body: the error object of the reply, or the whole reply, decoded or as text.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    shown = _shown(body) or _("no reason given")
+    shown = _excerpt_of(body) or _("no reason given")
     if 300 <= status < 400:
         address = excerpt(headers.get("location", "")) or shown
         return AskError(
@@ -232,9 +232,9 @@ def error_of_object(error: object) -> AskError:
     if status := next(filter(None, map(_status_of_code, _codes_in(error))), None):
         return error_of_status(status, error, {})
     if kind := _specific_kind(error):
-        return AskError(kind, _shown(error))
+        return AskError(kind, _excerpt_of(error))
     return AskError(
-        "bad-response", _("an error in place of an answer: {}", _shown(error)), retryable=True
+        "bad-response", _("an error in place of an answer: {}", _excerpt_of(error)), retryable=True
     )
 
 
@@ -243,7 +243,7 @@ def error_in_batch(error: object) -> AskError:
     if not states_error(error):
         return AskError("server", _("the batch gave no reply"))
     failure = error_of_object(error)
-    return AskError("server", _shown(error)) if failure.kind == "bad-response" else failure
+    return AskError("server", _excerpt_of(error)) if failure.kind == "bad-response" else failure
 
 
 def states_error(value: object) -> bool:
@@ -302,7 +302,7 @@ def _codes_in(body: object) -> Iterator[str]:
                 yield str(value)
 
 
-def _shown(body: object) -> str:
+def _excerpt_of(body: object) -> str:
     """The words of an error, else its codes, as one short line."""
     return excerpt(
         message_of(body) or ", ".join(dict.fromkeys(islice(_codes_in(body), _MOST_PARTS)))
