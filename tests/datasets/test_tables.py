@@ -266,7 +266,7 @@ def test_a_table_of_a_spreadsheet_is_the_same_for_every_reader(tmp_path, form):
     expected = [["甲", "天地"], ["乙", "玄黃"]]
     assert [list(row.cells.values()) for row in read_table(file)] == expected
     assert [line.cells for line in sheet_lines(file)] == [["id", "response"], *expected]
-    answers = answers_in(file, None)
+    answers = answers_in(file)
     assert [[answer.item, answer.text] for _, answer in answers] == expected
     seen = Listing(tmp_path).records(PurePosixPath("table.csv"))
     assert [[each["id"], each["response"]] for each in seen if each["id"].strip()] == expected
@@ -312,7 +312,7 @@ def test_nan_in_json_is_a_missing_cell_as_pandas_means_it(tmp_path, name, text):
     expected = [["甲", 'NaN, "Infinity'], ["乙", None]]
     assert [list(row.cells.values()) for row in read_table(file)] == expected
     if '"rows"' not in text:
-        answers = answers_in(file, None)
+        answers = answers_in(file)
         assert [[answer.item, answer.text or None] for _, answer in answers] == expected
 
 

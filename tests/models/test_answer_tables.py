@@ -233,7 +233,8 @@ def test_a_folder_means_its_json_lines_and_a_pattern_the_files_that_fit_it(tmp_p
     tsv(tmp_path / "out" / "m" / "T1.tsv", [{"id": "z", "response": "玄"}])
     assert [answer(tmp_path / "out", item).text for item in "xy"] == ["天", "地"]
     (note,) = open_model(f"replay:{tmp_path / 'out'}", ModelOptions()).capabilities.notes
-    assert "2 files with responses: " in note
+    names = ("b_samples_y.jsonl", "a_samples_x.jsonl", "results.json", "T1.tsv")
+    assert [name in note for name in names] == [True, True, False, False]
     pattern = tmp_path / "out" / "**" / "*.tsv"
     assert answer(pattern, "z").text == "玄"
     with pytest.raises(UsageError, match="no such file, or a folder without JSON lines"):
@@ -253,6 +254,20 @@ def test_responses_of_two_models_are_an_error(tmp_path: Path):
     lines(tmp_path / "a.jsonl", {**row, "model": "a"})
     lines(tmp_path / "b.jsonl", {**row, "model": "b"})
     refused(tmp_path, "two different answers to the same item x")
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    forget_plugins(monkeypatch)
+
+    @keju.responses("own")
+    def read(path: Path) -> Iterator[object]:
+        path.write_text("longer")
+        yield keju.Item(id="x", benchmark="b", task="t"), "天"
+
+    (tmp_path / "a.own").write_text("")
+    refused(tmp_path / "a.own", r"a\.own: the file changed while it was read")
 
 
 @pytest.mark.parametrize("form", ["pairs", "nothing of the kind"])

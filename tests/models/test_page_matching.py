@@ -132,12 +132,22 @@ def test_one_image_of_two_items_has_one_result():
     [
         (("book/001.txt", "book/002.txt"), {"1": "book/001.txt", "2": "book/002.txt"}),
         (("book-1.xml", "book-2.xml"), {"1": "book-1.xml", "2": "book-2.xml"}),
-        (("book_0.txt", "book_1.txt"), {"1": "book_1.txt"}),
     ],
 )
 def test_pages_of_a_pdf_are_found_by_number(given, wanted):
     pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
     assert found(match_files(files(*given), pages)) == wanted
+
+
+@pytest.mark.parametrize("given", [("book_0.txt", "book_1.txt"), ("book/001.txt", "book/000.txt")])
+def test_results_that_are_numbered_from_0_are_an_error(given):
+    pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
+    with pytest.raises(DataError, match="the results of book are numbered from 0"):
+        match_files(files(*given), pages)
+
+
+def test_an_image_that_is_called_0_has_a_file_of_that_name():
+    assert found(match_files(files("book/p0.txt"), [page("book/p0")])) == {"book/p0": "book/p0.txt"}
 
 
 def test_the_names_of_a_page_are_those_of_source_item_export_and_image():

@@ -138,3 +138,23 @@ def test_ids_that_start_again_in_every_task_are_told_apart_by_task(tmp_path: Pat
     assert replayed(file, "2").text == "C"
     with pytest.raises(AskError):
         replayed(file, "1")
+
+
+def test_of_several_lines_the_one_with_most_values_of_the_request_is_read(tmp_path: Path):
+    file = lines(
+        tmp_path / "a.jsonl",
+        {"item": "x", "text": "any"},
+        {"item": "x", "text": "own", "setting": "own-ocr"},
+        {"item": "x", "text": "own, 2", "setting": "own-ocr", "round": 2},
+        {"item": "x", "text": "2", "round": 2},
+        {"item": "x", "text": "candidate", "candidate": 1},
+    )
+    asked = [
+        replayed(file, "x", setting=setting, round=number).text
+        for setting in ("image", "own-ocr")
+        for number in (1, 2)
+    ]
+    assert asked == ["any", "2", "own", "own, 2"]
+    assert replayed(file, "x", candidate=1).text == "candidate"
+    with pytest.raises(AskError):
+        replayed(file, "x", candidate=2)

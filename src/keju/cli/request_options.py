@@ -233,7 +233,7 @@ class SamplingOptions:
     replay_columns: Annotated[
         str,
         model_option(
-            metavar="ID,ANSWER[,ANSWER]",
+            metavar="ID,ANSWER",
             help="Columns of the item's id and of the answer in the tables of replay:FILE; of "
             "several for the answer the first that has a value, as in id,resps,filtered_resps of "
             "lmms-eval. Default: id or item, and prediction, response, output, text or answer.",

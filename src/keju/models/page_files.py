@@ -104,8 +104,7 @@ class PageFiles(ModelBase):
         self._by_image = _by_image(matches)
         self._hashes = {file.path: sha256_file(file.path) for file in {*matches.files.values()}}
         notes = (
-            *_match_notes(matches, pages),
-            *_skip_notes(others),
+            *_match_notes(matches, pages, others),
             *_content_notes(matches, contents),
             *log_notes,
         )
@@ -233,13 +232,16 @@ def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matc
     are ignored.
 
     Raises:
-        DataError: two files fit one page equally well, or one file two pages.
+        DataError: two files fit one page equally well, or one file two pages, or the pages of a
+            scan are numbered from 0.
     """
     names = _Names(pages)
     candidates: dict[NamedPage, list[tuple[_Fit, ResultFile]]] = defaultdict(list)
     other_image: list[ResultFile] = []
     for file in files:
         by_name = _best_pages(file, names.first_fits(_own_names(file.inside)))
+        if not by_name:
+            _check_numbers(file, names)
         by_image = names.first_fits(_stated_names(file))
         if by_name and by_image and not by_name.keys() & by_image.keys():
             other_image.append(file)
@@ -342,6 +344,23 @@ def _own_names(inside: PurePosixPath) -> Iterator[_Parts]:
         yield (*_without_format_folder(scan.parts), scan_page(number))
 
 
+def _check_numbers(file: ResultFile, names: _Names) -> None:
+    """Check that a file is not page 0 of a scan: its page 1 would be the second one.
+
+    Raises:
+        DataError: it is, as ImageMagick numbers pages.
+    """
+    for scan, number in scan_pages(file.inside):
+        first = (*_without_format_folder(scan.parts), scan_page(1))
+        if number == 0 and names.first_fits(iter([first])):
+            raise DataError(
+                "the results of {} are numbered from 0",
+                scan,
+                file=file.path,
+                hint="Number the results like the pages, from 1 on",
+            )
+
+
 def _stated_names(file: ResultFile) -> Iterator[_Parts]:
     """Yield the page names that the image name in a file can mean.
 
@@ -399,7 +418,7 @@ def _nothing_matches(
     )
 
 
-def _match_notes(matches: Matches, pages: Sequence[NamedPage]) -> Iterator[str]:
+def _match_notes(matches: Matches, pages: Sequence[NamedPage], others: list[str]) -> Iterator[str]:
     forms = Counter(file.form for file in {*matches.files.values()})
     yield n_(
         "results for {:,} of {n:,} page (files: {})",
@@ -431,9 +450,6 @@ def _match_notes(matches: Matches, pages: Sequence[NamedPage]) -> Iterator[str]:
             len(matches.other_image),
             join_names(f"{file.inside} ({file.image_name[:80]})" for file in matches.other_image),
         )
-
-
-def _skip_notes(others: list[str]) -> Iterator[str]:
     if others:
         yield n_(
             "{n:,} file in other formats skipped: {}",

@@ -25,7 +25,13 @@ from msgspec import Meta, field
 from keju.datasets.readers.base import join_names, plain_file
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.streamed_tables import can_stream, iter_table
-from keju.datasets.readers.tables import SUFFIXES, Row, read_table, workbook_rows
+from keju.datasets.readers.tables import (
+    SUFFIXES,
+    Row,
+    parquet_rows,
+    read_table,
+    workbook_rows,
+)
 from keju.errors import DataError, UsageError
 from keju.files import decode_json, sha256_bytes, sha256_file
 from keju.items import Failure, Item, Line, Request, Status, Usage
@@ -37,12 +43,15 @@ from keju.models.replies import stated_status
 from keju.registry import Plugin, Registry, guard_call
 from keju.runs import RunFolder
 from keju.text import read_content
-from keju.texts import _, listed, n_
+from keju.texts import _, listed
 
 T = TypeVar("T")
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
+
+_PARQUET_ROWS = 256
+"""Rows of a parquet file in memory: a row may have an image too."""
 
 _LINES = frozenset({".jsonl", ".ndjson"})
 _JSON = frozenset({".json", *_LINES})
@@ -85,31 +94,16 @@ class StoredAnswer(msgspec.Struct, omit_defaults=True, kw_only=True):
     tokens: int | None = None
 
 
-class Columns(NamedTuple):
-    """The columns of a table of answers: that of the item's id, and those that may have its answer.
-
-    The answer is in the first of `answers` that has a value: lmms-eval writes ``resps`` only where
-    it removed reasoning from ``filtered_resps``.
-    """
-
-    item: str
-    answers: tuple[str, ...]
-
-    def are_in(self, cells: Collection[str]) -> bool:
-        """Whether a row has an id and at least one of the columns of answers."""
-        return self.item in cells and any(name in cells for name in self.answers)
-
-
-def parse_columns(text: str) -> Columns | None:
-    """The columns of ``ID,ANSWER`` or ``ID,ANSWER,ANSWER``; None of an empty text.
+def parse_columns(text: str) -> tuple[str, ...]:
+    """The columns of ``ID,ANSWER`` or ``ID,ANSWER,ANSWER``; none of an empty text.
 
     Raises:
         UsageError: the text does not have at least two names.
     """
-    item, *answers = (name.strip() for name in text.split(","))
-    if text and not (item and answers and all(answers)):
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    if text and (len(names) < 2 or not all(names)):
         raise UsageError("--replay-columns {}: needs two names or more, as in id,resps", text)
-    return Columns(item, tuple(answers)) if text else None
+    return names
 
 
 def files_of(file: str) -> list[Path]:
@@ -163,13 +157,7 @@ class Replay(ModelBase):
                 raise DataError("the file changed while it was read", file=path)
         self._answers.finish()
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
-        note = n_(
-            "{}: {n:,} file with responses: {}",
-            "{}: {n:,} files with responses: {}",
-            len(paths),
-            self.name,
-            join_names(map(str, paths)),
-        )
+        note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
         self.capabilities = Capabilities(
             pair_forms=frozenset(form for path in paths for form in _pair_form(path)),
             notes=(note,) if len(paths) > 1 else (),
@@ -385,8 +373,14 @@ def _storing() -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def answers_in(path: Path, columns: Columns | None) -> Iterator[tuple[str, StoredAnswer]]:
+def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
     """The answers of a file, each with its place.
+
+    Args:
+        path: the file.
+        columns: of a table, the column of the item's id and those that may have its answer. The
+            answer is in the first one that has a value: lmms-eval writes ``resps`` only where it
+            removed reasoning from ``filtered_resps``.
 
     Raises:
         DataError: the file has no known format, a record is not an answer, or the columns are not
@@ -407,7 +401,7 @@ def _begun(answers: Iterator[T]) -> Iterator[T]:
     return chain(list(islice(answers, 1)), answers)
 
 
-def _table_answers(path: Path, columns: Columns | None) -> Iterator[tuple[str, StoredAnswer]]:
+def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, StoredAnswer]]:
     rows = _rows(path)
     for first in islice(rows, 1):
         read = _reading_of(first, columns)
@@ -416,10 +410,10 @@ def _table_answers(path: Path, columns: Columns | None) -> Iterator[tuple[str, S
                 yield place.item, answer
 
 
-def _reading_of(first: Row, columns: Columns | None) -> _ReadRow:
+def _reading_of(first: Row, columns: Sequence[str]) -> _ReadRow:
     """How the rows of a file are read, by its first row and the columns that the user named."""
     place, cells = first
-    if columns is not None and columns.are_in(cells):
+    if columns and columns[0] in cells and cells.keys() & {*columns[1:]}:
         return partial(_row_answer, columns)
     if place.file.suffix.casefold() in _JSON:
         # keju omits an empty text in its own lines, which have a key.
@@ -431,14 +425,14 @@ def _reading_of(first: Row, columns: Columns | None) -> _ReadRow:
     answers = [name for name in _ANSWERS if name in cells]
     if len(answers) > 1 and answers[-1] == "answer":
         answers.pop()  # It is the reference where another column has the answer.
-    if columns is not None or len(ids) != 1 or len(answers) != 1:
+    if columns or len(ids) != 1 or len(answers) != 1:
         wanted = (
-            _("the columns {} and {}", columns.item, listed(columns.answers))
+            _("the columns {} and {}", columns[0], listed(columns[1:]))
             if columns
             else _("one column id or item, and one of prediction, response, output, text, answer")
         )
         raise _unclear(place, _("the table needs {}; it has {}", wanted, join_names(cells, 20)))
-    return partial(_row_answer, Columns(ids[0], (answers[0],)))
+    return partial(_row_answer, (*ids, *answers))
 
 
 def _unclear(place: Place, problem: str) -> DataError:
@@ -456,6 +450,9 @@ def _rows(path: Path) -> Iterator[Row]:
     elif suffix == ".xlsx":
         # VLMEvalKit stores an answer that begins with = as a formula.
         yield from workbook_rows(path, formulas=True)
+    elif suffix == ".parquet":
+        # It may unpack to much more than its size.
+        yield from parquet_rows(path, _PARQUET_ROWS)
     elif suffix in SUFFIXES:
         yield from iter_table(path) if can_stream([path]) else read_table(path)
     else:
@@ -504,14 +501,14 @@ def _task_of(value: object) -> str:
     return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""
 
 
-def _row_answer(columns: Columns, place: Place, cells: JsonObject) -> StoredAnswer:
-    values = [(name, _only(cells.get(name))) for name in columns.answers]
+def _row_answer(columns: Sequence[str], place: Place, cells: JsonObject) -> StoredAnswer:
+    values = [(name, _only(cells.get(name))) for name in columns[1:]]
     name, text = next((value for value in values if value[1] is not None), values[0])
     thinking = cells.get("thinking")
     if not isinstance(text, str | None):
         raise _unclear(place, _("the column {} does not have one text", name))
     return StoredAnswer(
-        item=_id_in(place, cells, columns.item),
+        item=_id_in(place, cells, columns[0]),
         text=text or "",
         status="truncated" if text is not None and len(text) == LONGEST_CELL else None,
         thinking=thinking if isinstance(thinking, str) else "",
