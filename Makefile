@@ -27,12 +27,12 @@ help:
 install: $(VENV)/.base $(if $(filter yes,$(OFFICIAL)),$(VENV)/.official)
 install-semantic: install $(VENV)/.semantic
 
-$(VENV)/.base: requirements/base.lock pyproject.toml packages/keju-synthetic/pyproject.toml
+$(VENV)/.base: requirements/base.lock pyproject.toml $(wildcard packages/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "keju needs Python 3.11 or newer; set PYTHON=")'
 	@echo "installing the base into $(VENV): the packages of requirements/base.lock (no torch)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/base.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable packages/keju-synthetic
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable packages/keju-inspect --editable packages/keju-synthetic
 	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
 	@touch $@
 
@@ -74,7 +74,7 @@ lint: install
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@cd packages/keju-synthetic && ../../$(BIN)/lint-imports --no-cache
+	@for package in packages/*; do (cd $$package && ../../$(BIN)/lint-imports --no-cache) || exit 1; done
 	@$(BIN)/python -m tools.size
 
 texts: install $(VENV)/.docs

@@ -38,14 +38,9 @@ print(json.dumps(failed))
 NEEDS_AN_EXTRA = {
     "keju.annotation": "PrerequisiteError",
     "keju.figures": "PrerequisiteError",
-    "keju.interop.inspect_asking": "inspect_ai",
-    "keju.interop.inspect_tasks": "inspect_ai",
     "keju.models.baselines.components": "cv2",
     "keju.models.http_client": "aiohttp",
     "keju.models.http_ocr": "aiohttp",
-    "keju.models.inspect_batches": "aiohttp",
-    "keju.models.inspect_provider": "aiohttp",
-    "keju.models.inspect_answers": "aiohttp",
     "keju.models.openai": "aiohttp",
     "keju.models.openai_batches": "aiohttp",
 }

@@ -13,7 +13,7 @@ from keju import __version__
 from tools import build_packages
 
 ROOT = build_packages.ROOT
-NAMES = ("keju", "keju_synthetic")
+NAMES = tuple(build_packages.PACKAGES)
 
 
 def read_project(name: str) -> dict[str, Any]:
@@ -22,12 +22,15 @@ def read_project(name: str) -> dict[str, Any]:
     return tomllib.loads(file.read_text("utf-8"))["project"]
 
 
-VERSIONS = {"keju": __version__, "keju_synthetic": read_project("keju_synthetic")["version"]}
+BESIDE = {"keju_inspect": "keju[api]", "keju_synthetic": "keju[build]"}
+"""The packages beside keju, with what they need of it."""
+
+VERSIONS = {"keju": __version__} | {name: read_project(name)["version"] for name in BESIDE}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """A folder with the sdist and the wheel of both packages, each built twice and compared."""
+    """A folder with the sdist and the wheel of every package, each built twice and compared."""
     out = tmp_path_factory.mktemp("dist")
     build_packages.build_all(out)
     return out
@@ -100,10 +103,10 @@ def test_the_metadata_names_the_version_the_licence_and_every_extra(folder: Path
     assert set(extras) == set(project.get("optional-dependencies", {}))
 
 
-def test_both_packages_have_the_same_version():
-    assert VERSIONS["keju"] == VERSIONS["keju_synthetic"]
-    wanted = f"keju[build]>={__version__}"
-    assert wanted in read_project("keju_synthetic")["dependencies"]
+@pytest.mark.parametrize(("name", "needed"), BESIDE.items())
+def test_the_packages_have_the_same_version(name: str, needed: str):
+    assert VERSIONS[name] == VERSIONS["keju"]
+    assert f"{needed}>={__version__}" in read_project(name)["dependencies"]
 
 
 def test_the_sums_name_every_file(folder: Path):

@@ -355,11 +355,7 @@ def hostile(folder: Path, mark: Path) -> None:
     """A folder that would run code if anything in it were imported."""
     code = f"open({str(mark)!r}, 'w').close()\n"
     (folder / "plugin.py").write_text(code, "utf-8")
-    points = {
-        group: {"ppocr": "hostile:X", "evil": "hostile:X"}
-        for group in ("keju.models", "keju.readers", "keju.steps", "keju.sources")
-    }
-    distribution(folder, "hostile", "1", points, hostile=code)
+    distribution(folder, "hostile", "1", {"ppocr": "hostile", "evil": "hostile"}, hostile=code)
     (folder / "keju.toml").write_text('plugins = ["plugin.py"]\n', "utf-8")
     for name in ("dataset.json", "run.json"):
         if (folder / name).is_file():
@@ -407,12 +403,11 @@ def test_nothing_in_a_dataset_a_run_or_a_recipe_is_imported(file, tmp_path):
 
 
 def test_a_broken_package_breaks_only_its_own_names(tmp_path, monkeypatch):
-    groups = ("models", "readers", "steps", "sources")
-    points = {f"keju.{group}": {"faulty": "faulty:X"} for group in groups}
+    points = {"faulty": "faulty"}
     distribution(tmp_path / "site", "faulty-plugin", "3.1", points, faulty="import no_such_lib")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}:{os.environ.get('PYTHONPATH', '')}")
     monkeypatch.setenv("COLUMNS", "300")
-    reason = "plug-in faulty-plugin 3.1 (entry point faulty = faulty:X): ModuleNotFoundError"
+    reason = "plug-in faulty-plugin 3.1 (entry point faulty = faulty): ModuleNotFoundError"
     for listing in (("models",), ("data", "formats"), ("build", "--help"), ("build", "sources")):
         listed = started(*listing)
         assert (listed.returncode, reason in listed.stdout) == (0, True), listed
@@ -425,5 +420,9 @@ def test_a_broken_package_breaks_only_its_own_names(tmp_path, monkeypatch):
         done = started(*used)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
         assert reason in done.stderr
+    unknown = started("run", "mini", "--model", "fault", "--out", tmp_path / "run").stderr
+    assert "no model 'fault'" in unknown
+    assert reason in unknown
+    assert reason in started("benchmark", "list").stderr
     # Detection asks every reader and passes over the faulty one.
     assert started("data", "detect", scans).stderr == ""

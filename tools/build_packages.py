@@ -1,4 +1,4 @@
-"""Build the sdists and wheels of keju and keju-synthetic, each twice, and compare the bytes.
+"""Build the sdists and wheels of all packages, each twice, and compare the bytes.
 
 python -m tools.build_packages [FOLDER]
 
@@ -23,7 +23,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = {"keju": ROOT, "keju_synthetic": ROOT / "packages" / "keju-synthetic"}
+PACKAGES = {
+    "keju": ROOT,
+    "keju_inspect": ROOT / "packages" / "keju-inspect",
+    "keju_synthetic": ROOT / "packages" / "keju-synthetic",
+}
 """The folder of each package, by the name that its files begin with."""
 BESIDE_THE_SOURCE = frozenset({".gitignore", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"})
 """The files of an sdist outside ``src``."""

@@ -24,7 +24,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECKS = ROOT / "tools" / "package_checks.toml"
-SYNTHETIC = "keju-synthetic"
+BESIDE = {
+    "keju-inspect": "pip install keju-inspect",
+    "keju-synthetic": "pip install ./packages/keju-synthetic",
+}
+"""The packages beside keju, with the command that keju prints where one is missing."""
 _HEAD = """\
 | Python | extra | packages | MB on disk | seconds to install | seconds of the command | result |
 |---|---|---|---|---|---|---|
@@ -120,10 +124,11 @@ def row(check: Check, python: str, wheels: Path) -> str:
 
 def _try(check: Check, environment: Environment, wheels: Path) -> tuple[float, float]:
     """Check one extra; returns the seconds of all installations, and of the commands."""
-    keju, synthetic = _wheel(wheels, "keju-"), _wheel(wheels, "keju_synthetic-")
-    wanted = synthetic if check.extra == SYNTHETIC else f"keju[{check.extra}]"
-    hint = "pip install ./packages/keju-synthetic" if check.extra == SYNTHETIC else wanted
-    seconds = environment.install(keju)
+    wanted = hint = f"keju[{check.extra}]"
+    if check.extra in BESIDE:
+        wanted = _wheel(wheels, f"{check.extra.replace('-', '_')}-")
+        hint = BESIDE[check.extra]
+    seconds = environment.install(_wheel(wheels, "keju-"))
     spent = 0.0
     if check.extra:
         if any(" run" in each for each in check.commands):

@@ -35,6 +35,7 @@ from tests.support.contracting import (
     programs,
     recorded_result,
 )
+from tools.build_packages import PACKAGES, sha256
 from tools.make_contracts_page import page
 
 PAGE = ROOT / "docs" / "contracts.md"
@@ -82,7 +83,9 @@ def environment(program: Program, folder: Path) -> Path:
         _install_npm(program, home)
         return Path(sys.executable)
     python = home / "env" / "bin" / "python"
-    wanted = json.dumps([program.python, program.shared, program.bare, program.packages])
+    wheels = [_build_wheel(name, home / "wheels") for name in program.wheels]
+    built = [sha256(wheel) for wheel in wheels]
+    wanted = json.dumps([program.python, program.shared, program.bare, program.packages, built])
     stamp = home / _INSTALLED
     if stamp.exists() and stamp.read_text("utf-8") == wanted and python.exists():
         return python
@@ -90,7 +93,7 @@ def environment(program: Program, folder: Path) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     base = _interpreter(program)
     shared = _shared(program, base, folder) if program.shared else None
-    _install(base, home / "env", program, shared)
+    _install(base, home / "env", program, shared, wheels)
     stamp.write_text(wanted, "utf-8")
     return python
 
@@ -156,7 +159,19 @@ def _shared(program: Program, base: str, folder: Path) -> Path:
     return next((home / "lib").glob("python3*")) / "site-packages"
 
 
-def _install(base: str, home: Path, program: Program, shared: Path | None) -> None:
+def _build_wheel(name: str, folder: Path) -> Path:
+    """Build the wheel of a package of this repository."""
+    out = folder / name
+    shutil.rmtree(out, ignore_errors=True)
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
+    _checked([*build, str(out)], cwd=PACKAGES[name])
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def _install(
+    base: str, home: Path, program: Program, shared: Path | None, wheels: Sequence[Path]
+) -> None:
     """With uv where it is, but not beside shared packages, which uv does not see."""
     python = str(home / "bin" / "python")
     uv = shutil.which("uv") if shared is None else None
@@ -172,7 +187,7 @@ def _install(base: str, home: Path, program: Program, shared: Path | None) -> No
     if program.bare:
         _checked([*install, "--no-deps", *program.bare])
     if program.packages:
-        _checked([*install, *program.packages])
+        _checked([*install, *program.packages, *map(str, wheels)])
 
 
 def _install_npm(program: Program, home: Path) -> None:
@@ -187,8 +202,8 @@ def _install_npm(program: Program, home: Path) -> None:
     stamp.write_text(wanted, "utf-8")
 
 
-def _checked(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+def _checked(command: list[str], cwd: Path = ROOT) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "ERROR" in line or "error" in line]
         said = " ".join((lines or done.stderr.splitlines())[-1:])

@@ -68,7 +68,13 @@ def _details(found: list[tuple[Program, Result | None]], recorded: Path) -> Iter
         where = "the project's lock files" if program.project else f"`.contracts/{program.name}`"
         needs = ", ".join(
             f"`{each}`"
-            for each in (*program.shared, *program.bare, *program.packages, *program.npm)
+            for each in (
+                *program.shared,
+                *program.bare,
+                *program.packages,
+                *program.wheels,
+                *program.npm,
+            )
         )
         if needs:
             yield f"Installed in {where}: {needs}.\n"

@@ -29,6 +29,7 @@ READ_FROM_FILES = {
     "tiktoken": "MIT",
 }
 """Packages whose metadata names no licence; theirs is in the licence file or the repository."""
+_INSPECT = "keju-inspect"
 _PREFIX = "License :: OSI Approved :: "
 _LONGEST = 60
 _HEAD = (ROOT / "tools" / "licences_head.md").read_text("utf-8")
@@ -89,11 +90,14 @@ def licence_of(found: Distribution) -> str:
 
 
 def needs() -> dict[str, set[str]]:
-    """The names that keju itself and each of its extras need, with what those need in turn."""
+    """The names that keju, each of its extras and keju-inspect need, with what those need."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     base = _closure(project["dependencies"])
     extras = project["optional-dependencies"].items()
-    return {"keju": base} | {name: _closure(wanted) - base for name, wanted in extras}
+    inspect = tomllib.loads((ROOT / "packages" / _INSPECT / "pyproject.toml").read_text("utf-8"))
+    beside = {_INSPECT: inspect["project"]["dependencies"]}
+    wanted = {**dict(extras), **beside}
+    return {"keju": base} | {name: _closure(each) - base for name, each in wanted.items()}
 
 
 def _closure(wanted: Iterable[str]) -> set[str]:

@@ -44,12 +44,17 @@ from keju.judging.probes import declared_probes
 from keju.judging.probing import Verdict as ProbeVerdict
 from keju.layout import ReadingPattern
 from keju.models import model_kinds
+from keju.models.declarations import elsewhere
 from keju.scoring import VERDICTS, metrics
 from keju.settings import get_description
 from keju.words import OWN_PAGES, SENTENCE_OF_SCRIPT
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src/keju", "packages/keju-synthetic/src/keju_synthetic")
+FOLDERS = (
+    "src/keju",
+    "packages/keju-inspect/src/keju_inspect",
+    "packages/keju-synthetic/src/keju_synthetic",
+)
 CORE = ROOT / "src/keju/texts/keju.po"
 _OTHERS = {"AskError", "PrerequisiteError"}
 """Error classes of keju whose first argument is not a sentence."""
@@ -193,8 +198,12 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
     yield from _help_of(root)
     yield from _help_of(root.get_help_option(context))
     for name in EXPORTS:
-        if EXPORTS.get_plugin(name) is None:
+        form, plugin = EXPORTS[name], EXPORTS.get_plugin(name)
+        if plugin is None:
             yield from _help_of(root.commands["export"].get_command(context, name))
+        else:
+            texts = (form.what, form.run, form.out, form.images)
+            yield from ((f"keju export {name}", plugin.name.replace("-", "_"), t) for t in texts)
     for name in STEPS:
         step = STEPS[name]
         yield from _of_settings(f"keju build {name}", step)
@@ -226,7 +235,9 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
     leak_names = (*CHECKS, *get_args(LeakVerdict))
     yield from (("keju build check-choices", "keju", name) for name in leak_names)
     yield from (("keju data stats", "keju", name) for name in MEASURES)
-    yield from (("keju models", "keju", each.what) for each in model_kinds() if not each.plugin)
+    own = [each.what for each in model_kinds() if not each.plugin]
+    yield from (("keju models", "keju", what) for what in own)
+    yield from (("keju models", "keju", each.what) for each in elsewhere())
     for metric in metrics():
         owner = metric.benchmark.lower().replace("-", "_") or "keju"
         yield from (("keju metrics", owner, text) for text in (metric.rule, metric.over.rule))

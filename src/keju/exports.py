@@ -17,14 +17,15 @@ class ResponseFile(NamedTuple):
     failures: int
 
 
-WriteRun = Callable[[Path, Path], Iterable[ResponseFile]]
-"""Writes a run to a file or directory; returns the written files."""
+WriteRun = Callable[..., Iterable[ResponseFile]]
+"""Writes a run (a path) to a file or directory (a path); returns the written files."""
 
 
 class RunExport(NamedTuple):
     """A format to which a run's responses can be exported.
 
-    `what` is the help of its command, `run` and `out` are those of its two arguments.
+    `what` is the help of its command, `run` and `out` are those of its two arguments, `images` that
+    of the option ``--images``; without that text the command does not have the option.
     """
 
     name: str
@@ -32,6 +33,7 @@ class RunExport(NamedTuple):
     run: str
     out: str
     write: WriteRun
+    images: str = ""
 
 
 def _files(found: Iterable[object]) -> list[ResponseFile]:
@@ -51,9 +53,10 @@ def _guarded(found: RunExport, plugin: Plugin) -> RunExport:
 
 EXPORTS: Registry[RunExport] = Registry(
     "form of runs",
-    "keju.exports",
-    lambda: list_provided("keju.exports"),
+    "exports",
+    lambda: list_provided("exports"),
     check_named(RunExport),
     guard=_guarded,
+    elsewhere={"inspect": "keju-inspect: pip install keju-inspect"},
 )
 """The export formats of a run by command name, in addition to keju's own formats of pages."""

@@ -32,7 +32,7 @@ from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
-from keju.published import PaperFunctions, PrintedTable, Rebuilt
+from keju.models.replay import StoredAnswer
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
 from keju.scoring.response_files import GROUP as RESPONSES
@@ -56,13 +56,10 @@ __all__ = [
     "ModelBase",
     "ModelOptions",
     "Options",
-    "PaperFunctions",
     "Plugin",
     "PluginError",
     "PrerequisiteError",
-    "PrintedTable",
     "Reader",
-    "Rebuilt",
     "Request",
     "ResponseFile",
     "RunExport",
@@ -72,6 +69,7 @@ __all__ = [
     "SourceSettings",
     "Step",
     "StepContext",
+    "StoredAnswer",
     "Table",
     "Tables",
     "UsageError",
@@ -100,7 +98,7 @@ W = TypeVar("W", bound=Write)
 S = TypeVar("S", bound=Settings)
 Run = Callable[[StepContext, S], None]
 E = TypeVar("E", bound=WriteRun)
-A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None]]])
+A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None] | StoredAnswer]])
 
 
 def model(
@@ -134,7 +132,7 @@ def model(
             spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
             program=program, install=install, key=key, local=local,
         )  # fmt: skip
-        return declare("keju.models", declaration.kind, declaration, opens)
+        return declare("models", declaration.kind, declaration, opens)
 
     return decorate
 
@@ -169,7 +167,7 @@ def reader(
         declaration: Reader[Any] = Reader(
             name, summary, layout, read, settings, detect, texts, tables
         )
-        return declare("keju.readers", name, declaration, read)
+        return declare("readers", name, declaration, read)
 
     return decorate
 
@@ -187,7 +185,7 @@ def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
     """
 
     def decorate(write: W) -> W:
-        return declare("keju.writers", name, Writer(name, summary, layout, write), write)
+        return declare("writers", name, Writer(name, summary, layout, write), write)
 
     return decorate
 
@@ -198,6 +196,7 @@ def export(
     summary: str,
     run: str = "Run directory.",
     out: str = "Output file or directory.",
+    images: str = "",
 ) -> Callable[[E], E]:
     """Declare a format of ``keju export``: a decorator of a function.
 
@@ -209,20 +208,23 @@ def export(
         summary: one sentence for ``--help``.
         run: the help of the argument RUN, for a format that cannot hold every run.
         out: the help of the option ``--out``.
+        images: the help of the option ``--images``, for a format that can contain the images; the
+            function is then called with ``images=True`` or ``False`` too.
     """
 
     def decorate(write: E) -> E:
-        return declare("keju.exports", name, RunExport(name, summary, run, out, write), write)
+        return declare("exports", name, RunExport(name, summary, run, out, write, images), write)
 
     return decorate
 
 
 def responses(name: str) -> Callable[[A], A]:
-    """Declare a form of response files that ``keju score FILE`` reads: a decorator of a function.
+    """Declare a form of response files: a decorator of a function.
 
     The function is called with the path, and returns pairs of an item and the text of its response,
-    None where there is none. It raises `DataError` for a file in another form; the forms are tried
-    in the order of their names, after keju's own.
+    None where there is none, for ``keju score FILE`` and ``replay:FILE``; or a `StoredAnswer` for
+    each answer, for ``replay:FILE`` alone. It raises `DataError` for a file in another form; the
+    forms are tried in the order of their names, after keju's own.
 
     Args:
         name: the form's name.
@@ -247,7 +249,7 @@ def step(
     """
 
     def decorate(run: Run[S]) -> Run[S]:
-        return declare("keju.steps", name, Step(name, summary, settings, run, version), run)
+        return declare("steps", name, Step(name, summary, settings, run, version), run)
 
     return decorate
 
@@ -279,6 +281,6 @@ def source(
             name, summary, settings, make, version,
             check=check or (lambda _: None), reads=reads or (lambda _: ()),
         )  # fmt: skip
-        return declare("keju.sources", name, form, make)
+        return declare("sources", name, form, make)
 
     return decorate

@@ -157,7 +157,7 @@ def test_a_judge_grades_by_the_rubric_that_the_definition_names(made: Path, chat
 
 def test_inspect_asks_its_items(made: Path) -> None:
     code = (
-        "from keju.interop.inspect_tasks import own\n"
+        "from keju_inspect.tasks import own\n"
         "found = own(dataset='dataset', benchmark='Manuscripts', task='dunhuang_dating')\n"
         "print(len(found.dataset), 'B、盛唐' in str(found.dataset[0].input))\n"
     )
@@ -252,7 +252,7 @@ def test_a_draft_is_written_once_and_accepted(tmp_path: Path) -> None:
     assert tomllib.loads(before.decode())["name"] == "Mine"
 
 
-def installed(folder: Path, code: str) -> Path:
+def installed(folder: Path, code: str = "") -> Path:
     """A folder of packages, in which one provides the example's definition."""
     package, about = folder / "slips", folder / "slips_benchmark-1.0.dist-info"
     package.mkdir(parents=True)
@@ -260,16 +260,12 @@ def installed(folder: Path, code: str) -> Path:
     (package / "__init__.py").write_text(code, "utf-8")
     shutil.copy(DEFINITION, package / "benchmark.toml")
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: slips-benchmark\nVersion: 1.0\n")
-    value = "slips:path" if code else "slips"
-    (about / "entry_points.txt").write_text(f"[keju.benchmarks]\nslips = {value}\n")
+    (about / "entry_points.txt").write_text("[keju]\nslips = slips\n")
     return folder
 
 
-@pytest.mark.parametrize(
-    "code", ["", "def path():\n    return __file__.replace('__init__.py', 'benchmark.toml')\n"]
-)
-def test_an_installed_package_provides_a_benchmark(code: str, tmp_path: Path) -> None:
-    packages, folder = installed(tmp_path / "site", code), example(tmp_path / "work")
+def test_an_installed_package_provides_a_benchmark(tmp_path: Path) -> None:
+    packages, folder = installed(tmp_path / "site"), example(tmp_path / "work")
     listed = keju("benchmark", "list", "--json", cwd=folder, path=packages)
     names = [each["name"] for each in json.loads(listed.stdout)]
     assert set(names[:-2]) == set(FOLDERS)
@@ -283,7 +279,7 @@ def test_an_installed_package_provides_a_benchmark(code: str, tmp_path: Path) ->
 
 
 def test_a_stored_definition_is_used_instead_of_an_installed_one(tmp_path: Path) -> None:
-    packages, folder = installed(tmp_path / "site", ""), example(tmp_path / "work")
+    packages, folder = installed(tmp_path / "site"), example(tmp_path / "work")
     words = ["data", "import", "mapped", "items", "--map", "mapping.toml", "--out", "dataset"]
     done(*words, "--benchmark", "manuscripts.toml", cwd=folder)
     text = DEFINITION.read_text("utf-8")
@@ -295,7 +291,7 @@ def test_a_stored_definition_is_used_instead_of_an_installed_one(tmp_path: Path)
 
 
 def test_a_dataset_uses_the_files_of_the_package_with_its_definition(tmp_path: Path) -> None:
-    packages, folder = installed(tmp_path / "site", ""), example(tmp_path / "work")
+    packages, folder = installed(tmp_path / "site"), example(tmp_path / "work")
     package = packages / "slips"
     (package / "presets.toml").write_text('[slips]\nwhat = "t"\nbenchmark = "Manuscripts"\n')
     (package / "published").mkdir()
@@ -305,7 +301,7 @@ def test_a_dataset_uses_the_files_of_the_package_with_its_definition(tmp_path: P
     broken = packages / "broken-1.dist-info"
     broken.mkdir()
     (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
-    (broken / "entry_points.txt").write_text("[keju.benchmarks]\na = no_such_module\n")
+    (broken / "entry_points.txt").write_text("[keju]\na = no_such_module\n")
     plan = ["run", "--plan", "dataset", "--model", "baseline:chance", "--preset", "slips"]
     found = keju(*plan, cwd=folder, path=packages)
     assert found.returncode == 0, found.stderr
@@ -328,8 +324,9 @@ def test_a_dataset_uses_the_files_of_the_package_with_its_definition(tmp_path: P
 
 def test_a_broken_package_is_named(tmp_path: Path) -> None:
     packages = installed(tmp_path / "site", "raise RuntimeError('no such file')\n")
-    line = refused("benchmark", "list", cwd=tmp_path, path=packages)
-    assert "slips-benchmark" in line
+    line = refused("benchmark", "show", "Manuscripts", cwd=tmp_path, path=packages)
+    assert "no benchmark 'Manuscripts'" in line
+    assert "slips-benchmark 1.0 (entry point slips = slips): RuntimeError: no such file" in line
     assert "no such file" in line
 
 

@@ -54,7 +54,7 @@ def test_listing_the_kinds_imports_no_engine_and_no_sdk():
 
 def test_every_kind_is_a_model_that_says_what_it_is():
     for declared in declarations.declarations():
-        if not declared.missing:
+        if not declared.missing and isinstance(declared.opens, str):
             model = declared.opener
             for part in (
                 "name",

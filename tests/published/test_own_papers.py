@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from keju.definitions import load_benchmark
 from keju.errors import DataError
-from keju.published import PaperFunctions, published_models, published_tables
-from keju.published.functions import paper_functions
-from keju.registry import PluginError, declare
+from keju.published import published_models, published_tables
 from keju.words import Words
-from tests.support.plugged import forget_plugins
 
 DEFINITION = Path(__file__).parents[2] / "examples" / "manuscripts" / "manuscripts.toml"
 MODELS = "role,name,kind,also_printed_as\nevaluated,A,ocr,A-1\nevaluated,B,ocr,\njudge,A,llm,\n"
@@ -148,39 +145,3 @@ def test_a_catalogue_beside_the_definition_has_the_chinese_of_its_texts(
         compiled = texts.compiled(texts.read_po(content, locale="zh"))
     (tmp_path / "slips.mo").write_bytes(compiled)
     assert Words("zh")("slips of bamboo") == "竹简"
-
-
-def broken(*_: object) -> list[object]:
-    raise ZeroDivisionError("no numbers")
-
-
-def late(*_: object) -> Iterator[object]:
-    yield from broken()
-
-
-def other(*_: object) -> list[object]:
-    return ["Table 1"]
-
-
-@pytest.mark.parametrize(
-    ("function", "reason"),
-    [
-        (broken, "broken .* raised ZeroDivisionError: no numbers"),
-        (late, "late .* raised ZeroDivisionError: no numbers"),
-        (other, "other .* raised TypeError: it returned str, not "),
-    ],
-)
-def test_functions_of_a_paper_that_fail_are_named(
-    monkeypatch: pytest.MonkeyPatch, function: Callable[..., object], reason: str
-) -> None:
-    forget_plugins(monkeypatch)
-    own = PaperFunctions(implied=function, rebuild=function, rebuilt_title="Means")
-    declare("keju.papers", "Own", own, function)
-    found = paper_functions("Own")
-    assert found.rebuilt_title == "Means"
-    assert found.implied
-    assert found.rebuild
-    with pytest.raises(PluginError, match=f"plug-in .*: {reason}"):
-        found.implied({})
-    with pytest.raises(PluginError, match=f"plug-in .*: {reason}"):
-        found.rebuild()

@@ -351,7 +351,7 @@ def test_a_value_out_of_range_stops_scoring_in_one_line(made):
 def test_an_installed_package_is_found_by_its_entry_point_and_signed_with_its_version(made):
     site = distribution(
         made / "site", "own-metrics", "1.2",
-        {"keju.metrics": {"first": "own_metrics_of_tests:first"}},
+        {"own": "own_metrics_of_tests"},
         own_metrics_of_tests=FILE,
     )  # fmt: skip
     paths = os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH", ""))))

@@ -46,7 +46,7 @@ def test_a_form_that_fails_is_named(
     monkeypatch: pytest.MonkeyPatch, file: Path, function: Callable[..., object], reason: str
 ) -> None:
     forget_plugins(monkeypatch)
-    declare("keju.responses", "own", function, function)
+    declare("responses", "own", function, function)
     with pytest.raises(PluginError, match=f"plug-in .*: {reason}"):
         read_responses(file)
 
@@ -57,7 +57,7 @@ def test_a_file_in_no_form_has_the_reason_of_each(
     forget_plugins(monkeypatch)
     with pytest.raises(DataError) as alone:
         read_responses(file)
-    declare("keju.responses", "own", not_this_form, not_this_form)
+    declare("responses", "own", not_this_form, not_this_form)
     with pytest.raises(DataError) as both:
         read_responses(file)
     expected = f"{alone.value.problem}; not in the form 'own': line 7: not this form"

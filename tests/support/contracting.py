@@ -46,6 +46,7 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     packages: tuple[str, ...] = ()
     bare: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    wheels: tuple[str, ...] = ()
     npm: tuple[str, ...] = ()
     python: str = ">=3.11"
     commands: tuple[str, ...] = ()

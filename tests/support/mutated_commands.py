@@ -44,8 +44,8 @@ _SEVERAL = ("build recipe", "data validate", "data import", "data detect", "buil
 _WORKERS, _CHUNK = 2, 300
 
 _MODULES = (
-    "aiohttp", "daft", "imagehash", "inspect_ai.log", "keju.building.pipeline",
-    "keju.building.steps", "keju.cli", "keju.datasets.validate", "keju.interop.inspect_logs",
+    "aiohttp", "daft", "imagehash", "keju.building.pipeline",
+    "keju.building.steps", "keju.cli", "keju.datasets.validate", "keju_inspect.export",
     "keju.judging", "keju.published", "keju.reporting", "keju.running", "keju.scoring",
     "openpyxl", "scipy.stats",
 )  # fmt: skip

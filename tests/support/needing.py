@@ -17,9 +17,13 @@ def needs(package: str, extra: str) -> pytest.MarkDecorator:
 
 def synthetic_missing() -> pytest.MarkDecorator:
     """A mark for tests of names that keju-synthetic adds: its entry points must be installed."""
-    lacking = not entry_points(group="keju.steps", name="fragment")
+    lacking = not entry_points(group="keju", name="synthetic")
     reason = "keju-synthetic is not installed: make install"
     return pytest.mark.skipif(lacking and os.environ.get("CI") != "true", reason=reason)
 
 
-inspect_missing = needs("inspect_ai", "make install-semantic")
+inspect_missing = pytest.mark.skipif(
+    find_spec("inspect_ai") is None and os.environ.get("CI") != "true",
+    reason="keju-inspect is not installed: make install-semantic",
+)
+"""A mark for tests of names that keju-inspect adds."""

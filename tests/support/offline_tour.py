@@ -77,7 +77,7 @@ def _ask_by_inspect() -> None:
         os.environ |= {"LOCAL_API_KEY": "local-key-of-the-tests", "LOCAL_BASE_URL": chat.url}
         _keju("run", "mini", "--model", "inspect:openai-api/local/m", "--limit", "2", "--task",
               "T2", "--out", "asked")  # fmt: skip
-        _command(str(Path(sys.executable).with_name("inspect")), "eval", "keju/mcs_bench",
+        _command(str(Path(sys.executable).with_name("inspect")), "eval", "keju_inspect/mcs_bench",
                  "-T", "task=T2", "--model", "openai-api/local/m", "--limit", "2",
                  "--display", "none")  # fmt: skip
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,14 @@ from keju.registry import PLUGIN_FILES, plugins
 
 
 def distribution(
-    folder: Path, name: str, version: str, points: dict[str, dict[str, str]], **modules: str
+    folder: Path, name: str, version: str, points: dict[str, str], **modules: str
 ) -> Path:
-    """Write an installed distribution: its metadata, its entry points by group, its modules."""
+    """Write an installed distribution: its metadata, its plug-in modules by name, its modules."""
     info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir(parents=True)
     text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     (info / "METADATA").write_text(text, "utf-8")
-    lines = []
-    for group, entries in points.items():
-        lines += [f"[{group}]", *(f"{point} = {target}" for point, target in entries.items())]
+    lines = ["[keju]", *(f"{point} = {module}" for point, module in points.items())]
     (info / "entry_points.txt").write_text("\n".join(lines) + "\n", "utf-8")
     for module, code in modules.items():
         (folder / f"{module}.py").write_text(code, "utf-8")
@@ -30,10 +29,25 @@ def distribution(
 
 
 def forget_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start without plug-in files, as a new process does, until the test ends."""
+    """Start without plug-in files, as a new process does, until the test ends.
+
+    Installed plug-ins stay: their modules are imported once in a process.
+    """
     monkeypatch.setenv(PLUGIN_FILES, "")
-    for name, empty in (("_DECLARED", {}), ("_FILES", {}), ("_SOURCES", []), ("_MODULES", {})):
-        monkeypatch.setattr(plugins, name, empty)
+    plugins.load_installed()
+    declared = {
+        group: {
+            name: kept for name, claims in names.items()
+            if (kept := {key: each for key, each in claims.items() if each.plugin.version})
+        }
+        for group, names in plugins._DECLARED.items()
+    }  # fmt: skip
+    fresh = (("_FILES", {}), ("_SOURCES", []), ("_MODULES", {}))
+    for name, value in (("_DECLARED", declared), ("_IMPORTED", dict(plugins._IMPORTED)), *fresh):
+        monkeypatch.setattr(plugins, name, value)
+    monkeypatch.setattr(
+        plugins, "_read_entry_points", cache(plugins._read_entry_points.__wrapped__)
+    )
     for name in [name for name in sys.modules if name.startswith("keju_plugin_")]:
         monkeypatch.delitem(sys.modules, name)
 

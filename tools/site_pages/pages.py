@@ -16,6 +16,7 @@ ELSEWHERE = {
     "README.md": "readme.md",
     "README.zh.md": "readme.zh.md",
     "CONTRIBUTING.md": "contributing.md",
+    "packages/keju-inspect/README.md": "keju-inspect.md",
     "packages/keju-synthetic/README.md": "keju-synthetic.md",
 }
 """Pages of the site that are not in docs/: path in the repository, name in the site."""

@@ -16,7 +16,7 @@ def _guard_step(found: Step[Any], plugin: Plugin) -> Step[Any]:
 
 STEPS: Registry[Step[Any]] = Registry(
     "step",
-    "keju.steps",
+    "steps",
     {
         "subset": "keju.building.subset:STEP",
         "draft": "keju.building.drafting.step:STEP",

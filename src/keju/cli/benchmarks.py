@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keju.cli.app import app, out, print_json, say
+from keju.cli.app import app, note, out, print_json, say
 from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson, out_option
+from keju.errors import error_text
 from keju.texts import _, n_
 
 if TYPE_CHECKING:
@@ -112,8 +113,11 @@ def list_(as_json: AsJson = False) -> None:
     from keju.cli.output.console import name_columns, plain_table
     from keju.definitions import definitions, register_all_installed
     from keju.definitions.registry import place_of
+    from keju.registry import list_broken
 
     register_all_installed()
+    for error in list_broken().values():
+        note(error_text(error))
     rows = [
         {
             "name": each.name,

@@ -55,19 +55,22 @@ class _ExportGroup(TyperGroup):
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
-        """Refuses a form that is only listed, with the reason."""
+        """Refuse a form whose package is broken or not installed, with the reason."""
         from keju.exports import EXPORTS
 
-        if args and super().get_command(ctx, args[0]) is None and args[0] in EXPORTS:
-            EXPORTS[args[0]]
+        if args and super().get_command(ctx, args[0]) is None:
+            if args[0] in EXPORTS:
+                EXPORTS[args[0]]
+            elif args[0] in EXPORTS.elsewhere:
+                raise EXPORTS.make_unknown_error(args[0])
         return super().resolve_command(ctx, args)
 
 
 def _run_command(form: RunExport) -> Callable[..., None]:
     """The function of ``keju export FORM`` for a declared format."""
 
-    def command(run: Path, place: Path) -> None:
-        for each in form.write(run, place):
+    def write(run: Path, place: Path, **options: bool) -> None:
+        for each in form.write(run, place, **options):
             say(
                 _(
                     "{}: {} ({})",
@@ -77,58 +80,28 @@ def _run_command(form: RunExport) -> Callable[..., None]:
                 )
             )
 
-    command.__annotations__ = {
+    def command(run: Path, place: Path) -> None:
+        write(run, place)
+
+    def with_images(run: Path, place: Path, images: bool = False) -> None:
+        write(run, place, images=images)
+
+    chosen = with_images if form.images else command
+    chosen.__annotations__ |= {
         "run": Annotated[Path, typer.Argument(metavar="RUN", help=form.run)],
         "place": Annotated[Path, out_option(metavar="FILE|DIR", help=form.out)],
-        "return": None,
     }
-    return command
+    if form.images:
+        chosen.__annotations__["images"] = Annotated[
+            bool, typer.Option("--images", help=form.images)
+        ]
+    return chosen
 
 
 export_app = typer.Typer(
     cls=_ExportGroup, no_args_is_help=True, help="Export runs in the formats of other programs."
 )
 app.add_typer(export_app, name="export")
-
-
-@export_app.command()
-def inspect(
-    run: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUN", help="Run directory. Scores are included if the run is scored."
-        ),
-    ],
-    folder: Annotated[Path, out_option(metavar="DIR", help="Output directory, new or empty.")],
-    images: Annotated[
-        bool, typer.Option("--images", help="Include the images, not only their names.")
-    ] = False,
-) -> None:
-    """Write the responses as Inspect logs, one per model and task.
-
-    Failed requests are sample errors and rounds are epochs. --model 'replay:DIR/MODEL/*.eval' reads
-    the logs back.
-    """
-    from keju.interop.inspect_logs import export_inspect
-    from keju.runs import RunFolder
-
-    logs = samples = failures = size = 0
-    for log in export_inspect(run, folder, images=images):
-        logs, samples, failures = logs + 1, samples + log.samples, failures + log.failures
-        size += log.file.stat().st_size
-    say(
-        _(
-            "{} ({}) in {}, {:.1f} MB: {}",
-            n_("{n:,} response", "{n:,} responses", samples),
-            n_("{n:,} failure", "{n:,} failures", failures),
-            n_("{n:,} log", "{n:,} logs", logs),
-            size / 1e6,
-            folder,
-        )
-    )
-    if not any(RunFolder(run).scores_dir.glob("*.parquet")):
-        note(_("note: the run has no scores to export. Make them with: keju score {}", run))
-    say(_("Next: inspect view start --log-dir {}", folder))
 
 
 ModelOf = Annotated[

@@ -3,22 +3,23 @@
 - keju bundles those of the directories in `keju.benchmarks`, and one for users' own pages.
 - `load_benchmark` reads the file that a user names. Datasets and runs contain the definitions of
   their own benchmarks, which are read when they are opened (`register_definition`).
-- An installed distribution provides one through the entry-point group ``keju.benchmarks``. It is
-  read when a task or benchmark is requested that is not registered otherwise. A dataset or run with
-  a definition of its own therefore never depends on what is installed.
+- An installed plug-in with a `FILE` beside its module provides one. It is read when a task or
+  benchmark is requested that is not registered otherwise. A dataset or run with a definition of its
+  own therefore never depends on what is installed.
 
 A name has one definition in a process, and a task id belongs to one benchmark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 from keju.definitions.definition import Definition, parse_definition
@@ -26,14 +27,15 @@ from keju.definitions.remembered_plugins import load_plugin_of, remember_plugin
 from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
-from keju.registry import Claim, PluginError, has_plugin_file, list_installed, list_shipped_folders
+from keju.registry import (
+    Installed,
+    PluginError,
+    describe_broken,
+    has_plugin_file,
+    list_shipped_folders,
+    load_installed,
+)
 from keju.texts import _
-
-ENTRY_POINTS = "keju.benchmarks"
-"""The entry-point group of installed definitions.
-
-The value of an entry point is a package whose directory contains `FILE`, or a function without
-arguments that returns the path of the definition file."""
 
 FILE = "benchmark.toml"
 """The usual name of a definition file."""
@@ -88,6 +90,7 @@ def task(task_id: str) -> Task:
             "--benchmark FILE.toml",
             task_id,
             hint,
+            hint=describe_broken() or None,
         )
     return found
 
@@ -114,7 +117,9 @@ def benchmark(name: str) -> Definition:
     found = definition(name)
     if found is None:
         known = ", ".join(each.name for each in definitions())
-        raise UsageError("no benchmark {!r}. Benchmarks: {}", name, known)
+        raise UsageError(
+            "no benchmark {!r}. Benchmarks: {}", name, known, hint=describe_broken() or None
+        )
     return found
 
 
@@ -349,51 +354,36 @@ def _has_official(known: RegisteredDefinition) -> bool:
 
 def _register_installed(wanted: Callable[[Definition], bool]) -> None:
     _all()
-    for each in _installed():
+    for each in map(_read_installed, _with_file()):
         if each.definition.name not in _known and wanted(each.definition):
             _check_plugins(each)
             _check_official(each)
             _add(each)
 
 
-@cache
-def _installed() -> tuple[RegisteredDefinition, ...]:
-    return tuple(map(_read_installed, list_installed(ENTRY_POINTS)))
-
-
-@cache
-def _loadable() -> tuple[RegisteredDefinition, ...]:
-    """The installed definitions, without those of broken packages.
+def _loadable() -> Iterator[RegisteredDefinition]:
+    """The installed definitions, without damaged ones.
 
     A dataset or run with a definition of its own must not depend on a package that is broken.
     """
-    found = []
-    for claim in list_installed(ENTRY_POINTS):
+    for each in _with_file():
         with suppress(DataError):
-            found.append(_read_installed(claim))
-    return tuple(found)
+            yield _read_installed(each)
 
 
-def _read_installed(claim: Claim) -> RegisteredDefinition:
-    package = claim.plugin.name
-    place = f"the installed package {package}"
-    try:
-        path = _path_of(claim.load())
-    except Exception as error:
-        raise DataError(
-            "its entry point cannot be loaded: {}",
-            error,
-            file=place,
-            hint=_("Correct the package, or remove it: pip uninstall {}", package),
-        ) from error
+def _with_file() -> list[Installed]:
+    return [each for each in load_installed() if _file_beside(each).is_file()]
+
+
+@cache
+def _read_installed(installed: Installed) -> RegisteredDefinition:
+    path = _file_beside(installed)
+    place = f"the installed package {installed.plugin.name} ({path})"
     text = toml_text(path, _NOT_ONE)
-    read = parse_definition(text, f"{place} ({path})")
-    return RegisteredDefinition(read, text, f"{place} ({path})", folder=path.parent)
+    return RegisteredDefinition(parse_definition(text, place), text, place, folder=path.parent)
 
 
-def _path_of(found: object) -> Path:
-    if isinstance(found, ModuleType):
-        return Path(str(files(found).joinpath(FILE)))
-    if callable(found):
-        return Path(found())
-    raise TypeError("expected a package that contains benchmark.toml, or a function")
+def _file_beside(installed: Installed) -> Path:
+    """The path that a definition beside a module has; nowhere for a module without a file."""
+    module = sys.modules[installed.module]
+    return Path(getattr(module, "__file__", None) or os.devnull).with_name(FILE)

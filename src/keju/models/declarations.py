@@ -125,6 +125,11 @@ def declarations() -> Iterator[ModelDeclaration]:
         yield from kinds
 
 
+def elsewhere() -> tuple[Elsewhere, ...]:
+    """The kinds that other packages of keju provide."""
+    return _table().elsewhere
+
+
 class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Other names of models, by their beginning, and the model string that they mean."""
 
@@ -132,7 +137,21 @@ class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     means: str
 
 
+class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of model that another package provides, and how that is installed."""
+
+    spelling: str
+    what: str
+    install: str
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return self.spelling.partition(":")[0]
+
+
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    elsewhere: tuple[Elsewhere, ...]
     names: tuple[_Names, ...]
     kinds: tuple[ModelDeclaration, ...]
 
@@ -157,7 +176,7 @@ def _of_plugin(name: str, found: object) -> Kinds:
     return (found,)
 
 
-MODELS: Registry[Kinds] = Registry("model", "keju.models", _own, _of_plugin)
+MODELS: Registry[Kinds] = Registry("model", "models", _own, _of_plugin)
 """Every kind of model, by the word before the colon."""
 
 

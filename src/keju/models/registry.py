@@ -16,10 +16,11 @@ from keju.models.declarations import (
     ModelDeclaration,
     Role,
     declarations,
+    elsewhere,
     strings_for_name,
 )
 from keju.models.function_model import PluginModel
-from keju.registry import Plugin, PluginError, guard_function
+from keju.registry import Plugin, PluginError, describe_broken, guard_function
 from keju.texts import _
 
 _PIPELINE = "ocr+llm"
@@ -63,7 +64,14 @@ def model_kinds() -> tuple[ModelKind, ...]:
                 missing=each.missing, unset=each.unset, plugin=plugin,
             )  # fmt: skip
             found.append(kind)
-    return tuple(found)
+    missing = [
+        ModelKind(
+            kind=each.kind, spelling=each.spelling, what=each.what, role="model",
+            missing=each.install,
+        )
+        for each in elsewhere() if each.kind not in MODELS
+    ]  # fmt: skip
+    return (*found, *missing)
 
 
 def plugins_of(spec: str) -> Iterator[Plugin]:
@@ -212,12 +220,17 @@ def _declared(spec: str) -> ModelDeclaration:
     if kind == PYTHON:
         raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
     if kind not in MODELS:
+        for other in elsewhere():
+            if other.kind == kind:
+                raise PrerequisiteError(_("the model {!r}", spec), other.install)
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
         near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)
         hint = did_you_mean(near[:1])
         spellings = ", ".join(each.spelling for each in every)
-        raise UsageError("no model {!r}.{} Models: {}", spec, hint, spellings)
+        raise UsageError(
+            "no model {!r}.{} Models: {}", spec, hint, spellings, hint=describe_broken() or None
+        )
     known = MODELS[kind]
     chosen = _chosen(known, spec)
     if chosen.spelling != spec and len(known) > 1 and not chosen.takes:

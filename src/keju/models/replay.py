@@ -578,10 +578,6 @@ def _plugin_answer(record: object) -> StoredAnswer:
 
 
 READERS: Registry[ReadAnswers] = Registry(
-    "form of response files",
-    "keju.responses",
-    {"inspect": "keju.models.inspect_logs:read_log"},
-    _checked,
-    guard=_guarded,
+    "form of response files", "responses", {}, _checked, guard=_guarded
 )
 """Readers of files that are not tables, such as logs of another harness."""

@@ -1,24 +1,21 @@
 """`PaperFunctions`: functions of a benchmark on its paper's tables that data cannot declare.
 
-A benchmark registers them under its name in the entry-point group ``keju.papers``.
+A bundled benchmark names them in `PROVIDES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
-from typing import NamedTuple, TypeVar
+from importlib import import_module
+from typing import NamedTuple
 
 from keju.errors import UsageError
 from keju.items import Record
 from keju.published.papers import papers
 from keju.published.tables import EPSILON, PrintedTable
-from keju.registry import Plugin, Registry, guard_function, list_provided
+from keju.registry import list_provided
 from keju.texts import _
 
-T = TypeVar("T")
-
-_GROUP = "keju.papers"
 _ROUNDED = 0.01
 """The maximum difference by two roundings to two digits, of the parts and of their mean."""
 
@@ -52,7 +49,9 @@ class PaperFunctions(NamedTuple):
 
 def paper_functions(benchmark: str) -> PaperFunctions:
     """The functions that a benchmark registers; without any, an empty `PaperFunctions`."""
-    return _FUNCTIONS[benchmark] if benchmark in _FUNCTIONS else PaperFunctions()
+    module, __, name = list_provided("papers").get(benchmark, "").partition(":")
+    found: PaperFunctions = getattr(import_module(module), name) if module else PaperFunctions()
+    return found
 
 
 def rebuild(benchmark: str = "") -> dict[str, tuple[Rebuilt, ...]]:
@@ -70,30 +69,3 @@ def rebuild(benchmark: str = "") -> dict[str, tuple[Rebuilt, ...]]:
     if not tables:
         raise UsageError("no printed means of {} are rebuilt", benchmark or _("any paper"))
     return tables
-
-
-def _checked(_: str, found: object) -> PaperFunctions:
-    if not isinstance(found, PaperFunctions):
-        raise TypeError("expected a PaperFunctions")
-    return found
-
-
-def _guarded(found: PaperFunctions, plugin: Plugin) -> PaperFunctions:
-    implied, rebuild = found.implied, found.rebuild
-    return found._replace(
-        implied=implied
-        and guard_function(implied, plugin, _GROUP, then=partial(_all_of, PrintedTable)),
-        rebuild=rebuild and guard_function(rebuild, plugin, _GROUP, then=partial(_all_of, Rebuilt)),
-    )
-
-
-def _all_of(kind: type[T], found: Iterable[object]) -> list[T]:
-    things = []
-    for each in found:
-        if not isinstance(each, kind):
-            raise TypeError(f"it returned {type(each).__name__}, not {kind.__name__}")
-        things.append(each)
-    return things
-
-
-_FUNCTIONS = Registry("paper", _GROUP, partial(list_provided, _GROUP), _checked, guard=_guarded)

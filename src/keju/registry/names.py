@@ -11,7 +11,8 @@ from keju.registry.plugins import (
     Claim,
     Plugin,
     PluginError,
-    get_declaration,
+    describe_broken,
+    list_broken,
     list_claims,
     list_declared_names,
 )
@@ -43,12 +44,13 @@ class Entry(NamedTuple, Generic[T]):
 class Registry(Mapping[str, T]):
     """The names of one kind and their values; a value is imported when it is first looked up.
 
-    As a mapping it contains every name, the built-in ones first. A lookup raises `PluginError`
-    where a plug-in cannot be imported or two providers use the same name.
+    As a mapping it contains every name, the built-in ones first, and the names of entry points of
+    plug-ins that cannot be imported, whose lookup raises `PluginError`. So does that of a name of
+    two providers. Installed plug-ins are imported for lists and for names that are not built in.
 
     Args:
         kind: the word for a name in errors, e.g. ``step``.
-        group: the entry-point group of plug-ins, e.g. ``keju.steps``.
+        group: the key of its declarations (`declare`), e.g. ``steps``.
         builtin: keju's own, by name: the thing, or ``module:ATTRIBUTE`` where it is found. A
             function returns them where that takes time.
         check: returns the thing that an object declares for a name; raises `TypeError` with the
@@ -84,10 +86,11 @@ class Registry(Mapping[str, T]):
         return self._given
 
     def __getitem__(self, name: str) -> T:
-        own, others = self.builtin.get(name), list_claims(self.group, name)
-        providers = [*([_OWN] if own is not None else []), *map(str, others)]
-        if not providers:
-            raise KeyError(name)
+        own = self.builtin.get(name)
+        if own is None:
+            self._check_declared(name)
+        others = list_claims(self.group, name)
+        providers = [*([_OWN] if own is not None else []), *(str(each.plugin) for each in others)]
         if len(providers) > 1:
             raise PluginError(
                 "the {} {!r} is provided by {}. Uninstall one of them, or give it another name",
@@ -99,9 +102,16 @@ class Registry(Mapping[str, T]):
             return own
         return self._load(name, own if isinstance(own, str) else others[0])
 
+    def _check_declared(self, name: str) -> None:
+        if name in list_declared_names(self.group):
+            return
+        if broken := list_broken().get(name):
+            raise broken
+        raise KeyError(name)
+
     def _load(self, name: str, source: str | Claim) -> T:
         """Load the thing that one provider declares; it is checked once for each object."""
-        found = _import_attribute(source) if isinstance(source, str) else source.load()
+        found = _import_attribute(source) if isinstance(source, str) else source.declaration
         known = self._loaded.get(name)
         if known and known[0] is found:
             return known[1]
@@ -110,23 +120,26 @@ class Registry(Mapping[str, T]):
         except TypeError as error:
             if isinstance(source, str):
                 raise
-            raise PluginError("plug-in {}: not a {}: {}", source, noun(self.kind), error) from None
+            raise PluginError(
+                "plug-in {}: not a {}: {}", source.plugin, noun(self.kind), error
+            ) from None
         if self._guard and isinstance(source, Claim):
             thing = self._guard(thing, source.plugin)
         self._loaded[name] = found, thing
         return thing
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str):
-            return False
-        return name in self.builtin or name in list_declared_names(self.group)
+        return isinstance(name, str) and (name in self.builtin or name in self._list_others())
 
     def __iter__(self) -> Iterator[str]:
         yield from self.builtin
-        yield from sorted(list_declared_names(self.group) - self.builtin.keys())
+        yield from sorted(self._list_others() - self.builtin.keys())
 
     def __len__(self) -> int:
-        return len(self.builtin.keys() | list_declared_names(self.group))
+        return len(self.builtin.keys() | self._list_others())
+
+    def _list_others(self) -> set[str]:
+        return {*list_declared_names(self.group), *list_broken()}
 
     def find(self, name: str, *, place: str = "") -> T:
         """Find the thing of that name; `place`, such as a file and a line, begins an error.
@@ -152,16 +165,19 @@ class Registry(Mapping[str, T]):
             kind: the word for a name; by default `kind` of the registry.
         """
         start, kind = f"{place}: " if place else "", kind or self.kind
+        broken = describe_broken() or None
         if package := self.elsewhere.get(name):
             return PluginError(
-                "{}the {} {!r} is not installed. It is in {}", start, noun(kind), name, package
-            )
-        return UsageError("{}{}", start, unknown_name(name, known or self, kind))
+                "{}the {} {!r} is not installed. It is in {}",
+                start, noun(kind), name, package, hint=broken,
+            )  # fmt: skip
+        return UsageError("{}{}", start, unknown_name(name, known or self, kind), hint=broken)
 
     def get_plugin(self, name: str) -> Plugin | None:
         """Return the plug-in that provides a name; None if it is keju's own or unknown."""
-        others = [] if name in self.builtin else list_claims(self.group, name)
-        return others[0].plugin if others else None
+        if name in self.builtin or name not in list_declared_names(self.group):
+            return None
+        return list_claims(self.group, name)[0].plugin
 
     def iter_entries(self) -> Iterator[Entry[T]]:
         """Yield every name with its thing or the reason why it cannot be used, for lists."""
@@ -189,4 +205,5 @@ def check_named(kind: type[T]) -> Callable[[str, object], T]:
 
 def _import_attribute(target: str) -> object:
     module, _, name = target.partition(":")
-    return get_declaration(getattr(import_module(module), name))
+    found: object = getattr(import_module(module), name)
+    return found

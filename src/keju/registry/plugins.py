@@ -1,8 +1,9 @@
-"""Discovery of plug-ins: entry points, files that the user named, and Python code.
+"""Discovery of plug-ins: installed modules, files that the user named, and Python code.
 
-An entry point and a file are imported when a name is first used or listed. Nothing that a dataset,
-a run or a recipe contains is ever imported. `keju.definitions` loads the files of a benchmark whose
-definition the user named.
+A plug-in registers its declarations when it is imported (`declare`). An entry point of the group
+`keju` names a module of an installed distribution; all of them are imported when a name is needed
+that keju itself does not have. Nothing that a dataset, a run or a recipe contains is ever imported.
+`keju.definitions` loads the files of a benchmark whose definition the user named.
 """
 
 from __future__ import annotations
@@ -10,25 +11,24 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from keju.errors import KejuError, describe_exception, printable, shortened
+from keju.errors import KejuError, describe_exception, error_text, printable, shortened
 from keju.items import Record
-from keju.texts import _
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from keju.texts import _, join_clauses
 
 D = TypeVar("D")
 
+_GROUP = "keju"
+"""The entry-point group of plug-ins."""
+
 PLUGIN_FILES = "KEJU_PLUGINS"
 """The environment variable with the paths of plug-in files, separated as in PATH."""
-
-_DECLARATION = "__keju_declaration__"
 
 
 class PluginError(KejuError):
@@ -38,7 +38,7 @@ class PluginError(KejuError):
 class Plugin(Record, frozen=True, kw_only=True):
     """A plug-in as manifests record it.
 
-    `name` is a distribution, a file or, for a declaration made in a Python session, a module.
+    `name` is a distribution, a file or, for a declaration made in a notebook or a script, a module.
     Distributions have a `version`, files a `sha256`.
     """
 
@@ -53,70 +53,71 @@ class Plugin(Record, frozen=True, kw_only=True):
 
 
 class Claim(NamedTuple):
-    """A plug-in's declaration of a name; `where` distinguishes two of one plug-in."""
+    """A plug-in's declaration of a name."""
 
     plugin: Plugin
-    where: str
-    load: Callable[[], object]
+    declaration: object
 
-    def __str__(self) -> str:
-        return str(self.plugin) if self.plugin.name == self.where else f"{self.plugin} {self.where}"
+
+class Installed(NamedTuple):
+    """A module that an installed distribution names in its entry points."""
+
+    plugin: Plugin
+    name: str
+    module: str
 
 
 def list_declared_names(group: str) -> set[str]:
-    """List the names that plug-ins declare in a group."""
-    return {*_read_entry_points(group), *_get_declared(group)}
-
-
-def list_installed(group: str) -> list[Claim]:
-    """List the entry points of a group, whatever their names are."""
-    return [claim for same in _read_entry_points(group).values() for claim in same]
-
-
-def _load_claim(claim: Claim) -> object:
-    try:
-        return claim.load()
-    except PluginError:
-        return None  # It is reported when the name is used.
+    """List the names that plug-ins declare in a group; installed plug-ins are imported."""
+    load_installed()
+    return set(_DECLARED.get(group, {}))
 
 
 def list_claims(group: str, name: str) -> list[Claim]:
-    """List the plug-ins that declare a name.
+    """List the declarations of a name by the plug-ins that are imported, one of each."""
+    load_plugin_files()
+    claims = _DECLARED.get(group, {}).get(name, {}).values()
+    return list({claim.plugin: claim for claim in claims}.values())
 
-    An entry point and the decorator that its own module applied are one claim, and so are those of
-    a plug-in file that is imported too.
+
+def load_installed() -> list[Installed]:
+    """Import the modules of installed plug-ins that are not imported yet.
+
+    Returns:
+        The modules; one that cannot be imported is in `list_broken` instead.
+
+    Raises:
+        PluginError: a plug-in file cannot be imported.
     """
-    points = _read_entry_points(group).get(name, [])
-    added = _drop_reimported(_get_declared(group).get(name, {}))
-    if points and added:
-        named = [_load_claim(each) for each in points]
-        added = {
-            where: each
-            for where, each in added.items()
-            if not any(each.load() is other for other in named)
-        }
-    return [*points, *added.values()]
+    load_plugin_files()
+    for each in _read_entry_points():
+        if each in _IMPORTED:
+            continue
+        _IMPORTED[each] = None
+        _LOADING.append(each.plugin)
+        try:
+            import_module(each.module)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - listed, raised where it is needed
+            _IMPORTED[each] = PluginError(
+                "plug-in {} (entry point {} = {}): {}",
+                each.plugin,
+                each.name,
+                each.module,
+                describe_exception(error),
+            )
+        finally:
+            _LOADING.pop()
+    return [each for each, broken in _IMPORTED.items() if broken is None]
 
 
-def _drop_reimported(added: Mapping[str, Claim]) -> Mapping[str, Claim]:
-    """Drop the claims of modules whose file is also loaded as a plug-in file."""
-    loaded = {each.plugin.sha256 for each in added.values() if each.plugin.sha256}
-    if not loaded or len(added) == 1:
-        return added
-    return {
-        module: each
-        for module, each in added.items()
-        if each.plugin.sha256 or _hash_module(module) not in loaded
-    }
+def list_broken() -> dict[str, PluginError]:
+    """List the installed plug-ins that could not be imported, by the name of their entry point."""
+    return {each.name: error for each, error in _IMPORTED.items() if error is not None}
 
 
-def _hash_module(name: str) -> str:
-    """Return the SHA-256 of an imported module's file; empty if it has no file."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    try:
-        return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
-    except OSError:
-        return ""
+def describe_broken() -> str:
+    """Format why installed plug-ins cannot be imported, for errors about unknown names."""
+    return join_clauses(tuple(map(error_text, list_broken().values())))
 
 
 def declare(group: str, name: str, declaration: object, target: D) -> D:
@@ -126,31 +127,44 @@ def declare(group: str, name: str, declaration: object, target: D) -> D:
     cell is run again.
 
     Args:
-        group: the registry's entry-point group.
+        group: the group of the registry.
         name: the name that users write.
         declaration: an object that the registry's `check` accepts.
-        target: the decorated class or function, so that an entry point may name it.
+        target: the decorated class or function.
 
     Returns:
-        `target`, unchanged except for a reference to its declaration.
+        `target`.
 
     Raises:
-        PluginError: a plug-in file declares the name twice.
+        PluginError: a plug-in declares the name twice while it is loaded.
     """
-    setattr(target, _DECLARATION, declaration)
     module = getattr(target, "__module__", "__main__")
-    plugin = _LOADING[-1] if _LOADING else _MODULES.get(module) or Plugin(name=module)
-    names = _DECLARED.setdefault(group, {}).setdefault(name, {})
-    if _LOADING and module in names:
+    plugin = _find_provider(module)
+    claims = _DECLARED.setdefault(group, {}).setdefault(name, {})
+    of_distribution = [claim.plugin for claim in claims.values() if claim.plugin.version]
+    if _LOADING and (module in claims or plugin in of_distribution):
         raise PluginError("plug-in {} declares {!r} twice in {}", plugin, name, group)
-    names[module] = Claim(plugin, plugin.name if _LOADING else module, lambda: declaration)
+    claims[module] = Claim(plugin, declaration)
     return target
 
 
-def get_declaration(found: object) -> object:
-    """Return the declaration of a decorated class or function; else the object itself."""
-    own: Mapping[str, object] = getattr(found, "__dict__", {})
-    return own.get(_DECLARATION, found)
+def _find_provider(module: str) -> Plugin:
+    """Find the plug-in with a module: a file, a distribution, or the module of a session.
+
+    A file is the same plug-in whether it is loaded or imported.
+    """
+    if plugin := _MODULES.get(module):
+        return plugin
+    top = module.partition(".")[0]
+    owners = [each.plugin for each in _read_entry_points() if each.module.partition(".")[0] == top]
+    if _LOADING and (not owners or _LOADING[-1] in owners):
+        return _LOADING[-1]
+    if owners:
+        return owners[0]
+    file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+    if module == "__main__" or not file.is_file():
+        return Plugin(name=module)
+    return Plugin(name=file.name, sha256=hashlib.sha256(file.read_bytes()).hexdigest())
 
 
 def add_plugin_files(files: Iterable[Path]) -> None:
@@ -214,7 +228,7 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
 def _find_installed(plugin: Plugin) -> Plugin | None:
     """Find the plug-in of the same name that this process can use."""
     if plugin.sha256:
-        loaded = [each for each in _MODULES.values() if each.name == plugin.name]
+        loaded = [each for each in _list_files() if each.name == plugin.name]
         return next((each for each in loaded if each == plugin), loaded[0] if loaded else None)
     if not plugin.version:
         return plugin if plugin.name in sys.modules else None
@@ -230,7 +244,10 @@ _DECLARED: dict[str, dict[str, dict[str, Claim]]] = {}
 """The declarations made by Python code, by group, name and module."""
 
 _LOADING: list[Plugin] = []
-"""The plug-in file that is being loaded, if there is one."""
+"""The plug-ins that are being loaded."""
+
+_IMPORTED: dict[Installed, PluginError | None] = {}
+"""The installed plug-ins that were imported, with the error of those that could not be."""
 
 _FILES: dict[str, PluginError | None] = {}
 """The plug-in files that were loaded, by path, with the error of those that could not be."""
@@ -263,10 +280,15 @@ def find_plugin_file(name: str) -> PluginSource | None:
 def has_plugin_file(name: str) -> bool:
     """Return whether a file of this name was loaded, or imported with a declaration."""
     load_plugin_files()
-    modules = {module for names in _DECLARED.values() for each in names.values() for module in each}
-    files = [getattr(sys.modules.get(module), "__file__", None) for module in modules]
-    paths = [*(each.path for each in _SOURCES), *(file for file in files if file)]
-    return any(Path(path).name == name for path in paths)
+    return any(each.name == name for each in _list_files())
+
+
+def _list_files() -> list[Plugin]:
+    """List the plug-in files that were loaded, or imported with a declaration."""
+    claims = (
+        claim for names in _DECLARED.values() for each in names.values() for claim in each.values()
+    )
+    return [*_MODULES.values(), *(claim.plugin for claim in claims if claim.plugin.sha256)]
 
 
 def load_sources(sources: Iterable[PluginSource]) -> None:
@@ -280,39 +302,18 @@ def load_sources(sources: Iterable[PluginSource]) -> None:
         _run_source(source)
 
 
-def _get_declared(group: str) -> dict[str, dict[str, Claim]]:
-    load_plugin_files()
-    return _DECLARED.get(group, {})
-
-
 @cache
-def _read_entry_points(group: str) -> dict[str, list[Claim]]:
-    """Read the entry points of a group by name; the modules that they name are not imported."""
+def _read_entry_points() -> tuple[Installed, ...]:
+    """Read the entry points of installed plug-ins; the modules that they name are not imported."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
-    found: dict[str, list[Claim]] = {}
-    for point in entry_points(group=group):
-        found.setdefault(point.name, []).append(_make_claim(point))
-    return found
-
-
-def _make_claim(point: EntryPoint) -> Claim:
-    plugin = (
-        Plugin(name=point.dist.name, version=point.dist.version)
-        if point.dist
-        else Plugin(name=point.module)
-    )
-    where = f"(entry point {point.name} = {point.value})"
-
-    def load() -> object:
-        try:
-            return get_declaration(point.load())
-        except (Exception, SystemExit) as error:
-            raise PluginError(
-                "plug-in {} {}: {}", plugin, where, describe_exception(error)
-            ) from error
-
-    return Claim(plugin, where, load)
+    found = []
+    for point in entry_points(group=_GROUP):
+        plugin = Plugin(name=point.module)
+        if point.dist:
+            plugin = Plugin(name=point.dist.name, version=point.dist.version)
+        found.append(Installed(plugin, point.name, point.value))
+    return tuple(found)
 
 
 def _load_file(path: Path) -> None:

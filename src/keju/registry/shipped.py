@@ -1,4 +1,4 @@
-"""Declarations in the directories of `keju.benchmarks`, found by name like those of packages."""
+"""Declarations in the directories of `keju.benchmarks`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def list_shipped_folders() -> tuple[Traversable, ...]:
 
 
 def list_provided(group: str) -> dict[str, str]:
-    """List the declarations of the bundled benchmarks in a group of entry points.
+    """List the declarations of the bundled benchmarks in a group.
 
     Args:
-        group: e.g. ``keju.readers``.
+        group: e.g. ``readers``.
 
     Returns:
         ``module:ATTRIBUTE`` by name, in the order of the directories; for metrics only the module,

@@ -21,7 +21,7 @@ from keju.metrics import PRF, prf
 from keju.registry import list_provided
 from keju.scoring.metric_value import MetricValue, mean, ratio
 
-GROUP = "keju.metrics"
+GROUP = "metrics"
 """The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
 
 Function = Callable[..., Any]

@@ -5,23 +5,20 @@ from __future__ import annotations
 import inspect
 import math
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from numbers import Real
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, get_args
 
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.encoders.text import Vector
 from keju.errors import describe_exception
-from keju.files import sha256_file
 from keju.items import AnswerForm, Protocol
 from keju.metrics import UndefinedMetricError
-from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
+from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare
 from keju.registry.plugins import list_claims
 from keju.scoring.metric import (
     GROUP,
@@ -248,21 +245,16 @@ def broken_plugins() -> list[str]:
 
 @lru_cache(maxsize=1)
 def _collected(_files: str) -> Mapping[Key, Metric]:
-    load_plugin_files()
-    known: dict[int, tuple[OwnMetric, Plugin | None]] = {}
+    found: dict[Key, Metric] = {}
     for entry in _REGISTRY.iter_entries():
         if len(list_claims(GROUP, entry.name)) > 1:
             raise PluginError(entry.problem)
-        # One declaration may have two names: its entry point's, and that of its decorator.
-        plugin = entry.plugin
-        if entry.thing and (id(entry.thing) not in known or (plugin and plugin.version)):
-            known[id(entry.thing)] = entry.thing, plugin
-    found: dict[Key, Metric] = {}
-    for own, plugin in known.values():
-        origin = _origin(own, plugin)
+        if entry.thing is None:
+            continue
+        own = replace(entry.thing, origin=_origin(entry.thing, entry.plugin))
         if other := next((each for each in found.values() if _clash(each, own)), None):
-            raise PluginError(_name_taken(replace(own, origin=origin), f"one of {other.origin}"))
-        found[own.key] = replace(own, origin=origin)
+            raise PluginError(_name_taken(own, f"one of {other.origin}"))
+        found[own.key] = own
     return MappingProxyType(found)
 
 
@@ -283,16 +275,12 @@ def _origin(own: OwnMetric, plugin: Plugin | None) -> str:
     """
     if plugin and (plugin.version or plugin.sha256):
         return str(plugin)
-    name = own.function.__module__
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if name != "__main__" and file and Path(file).is_file():
-        return str(Plugin(name=Path(file).name, sha256=sha256_file(Path(file))))
     try:
         source = inspect.getsource(own.function)
     except (OSError, TypeError):
         code = own.function.__code__
         source = repr((code.co_code, code.co_consts, code.co_names))
-    return f"{name} (sha256 {sha256(source.encode()).hexdigest()[:12]})"
+    return f"{own.function.__module__} (sha256 {sha256(source.encode()).hexdigest()[:12]})"
 
 
 def _clash(one: Metric, other: Metric) -> bool:

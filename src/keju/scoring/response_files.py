@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 
+from msgspec import Struct
+
 from keju.errors import DataError
 from keju.items import Failure, Item, Response
 from keju.registry import Plugin, Registry, guard_function, list_provided
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
-GROUP = "keju.responses"
+GROUP = "responses"
 
 _PAIRS = "pairs of an Item and a str (None without a response)"
 _MISSING = Failure(kind="missing-answer", message="the file has no response")
@@ -34,12 +36,18 @@ def _guarded(found: Callable[[Path], object], plugin: Plugin) -> ReadResponses:
         pairs = found(path)
         if isinstance(pairs, str) or not isinstance(pairs, Iterable):
             raise TypeError(f"it returned {type(pairs).__name__}, not {_PAIRS}")
-        return [_sample(pair, path.stem) for pair in pairs]
+        return [_sample(pair, path) for pair in pairs]
 
     return guard_function(read, plugin, GROUP)
 
 
-def _sample(pair: object, model: str) -> ScoringSample:
+def _sample(pair: object, path: Path) -> ScoringSample:
+    if isinstance(pair, Struct):
+        raise DataError(
+            "it has answers without their items",
+            file=path,
+            hint="Add it to a run: keju run DATASET --model replay:FILE",
+        )
     if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise TypeError(f"it returned {type(pair).__name__}, not {_PAIRS}")
     item, text = pair
@@ -49,7 +57,7 @@ def _sample(pair: object, model: str) -> ScoringSample:
     response = Response(
         key=f"{item.task}/{item.id}",
         item=item.id,
-        model=model,
+        model=path.stem,
         benchmark=item.benchmark,
         task=item.task,
         query=item.query,

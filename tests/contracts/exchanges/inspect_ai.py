@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.commanding import keju
 from tests.support.contract_servers import RuleServer
 from tests.support.contract_trial import (
     ANSWERS,
@@ -43,7 +42,7 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         run(data, direct, "openai:served", "--base-url", rules.url)
         shown, rules.seen = rules.seen, []
         contract.call(
-            *inspect, "eval", "keju/mcs_bench", "-T", f"dataset={data}", "--model", MODEL,
+            *inspect, "eval", "keju_inspect/mcs_bench", "-T", f"dataset={data}", "--model", MODEL,
             "--log-dir", logs, "--display", "none", "--no-fail-on-error", "--max-retries", "0",
             LOCAL_API_KEY="none", LOCAL_BASE_URL=rules.url,
         )  # fmt: skip
@@ -94,9 +93,10 @@ def _replayed(contract: Contract, data: Path, *logs: Path) -> Iterator[Exchanged
 def _exported(contract: Contract, data: Path) -> Iterator[Exchanged]:
     """keju's run as a log that Inspect reads, and read back."""
     direct = contract.work / "direct"
-    done = keju("export", "inspect", direct, "--out", contract.work / "export")
-    if done.returncode:
-        raise RuntimeError(done.stderr)
+    contract.call(
+        contract.python, "-m", "keju", "export", "inspect", direct, "--out",
+        contract.work / "export",
+    )  # fmt: skip
     samples: dict[str, list[str]] = {}
     for log in (contract.work / "export").rglob("*.eval"):
         samples |= json.loads(contract.call(contract.python, "-c", READ, log))[1]

@@ -7,11 +7,12 @@ import pytest
 
 from keju.building.perturbing.step import STEP as CONTROLS
 from keju.building.perturbing.step import PerturbSettings
+from keju.building.steps import STEPS
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju_synthetic.steps.set_type import STEP, TypesetSettings
+from keju_synthetic.steps.set_type import TypesetSettings
 from keju_synthetic.typesetting import load_typeface
 from tests.support.builds import bench_over
 from tests.support.making import make_dataset, page_item
@@ -41,7 +42,7 @@ def source_pages(shared, tmp_path_factory):
     return folder / "given"
 
 
-def built(source_pages, out, step=STEP, settings=None, seed=0):
+def built(source_pages, out, step=STEPS["typeset"], settings=None, seed=0):
     context = bench_over(source_pages, out, step.name, seed=seed)
     with context.writer:
         step.run(context, settings or TypesetSettings(**SMALL))

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from keju.building.partitions import RowFunction
+from keju.building.steps import STEPS
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
@@ -76,7 +77,7 @@ def test_every_fragments_pixels_come_from_where_its_affine_says(make_bone):
 
 def test_fragments_are_asked_against_neighbours_and_others(bones, tmp_path):
     settings = tear.FragmentSettings(parts=3, gallery=6)
-    made, notes = built(tear.STEP, bones, tmp_path / "out", settings)
+    made, notes = built(STEPS["fragment"], bones, tmp_path / "out", settings)
     items = made.items()
     assert not [str(f) for f in validate(made.path) if f.severity == "error"]
     rows = pl.read_parquet(made.path / "tables" / "fragments.parquet")
@@ -99,8 +100,8 @@ def test_fragments_are_asked_against_neighbours_and_others(bones, tmp_path):
 
 def test_the_seed_decides_the_dataset_of_fragments(bones, tmp_path):
     settings = tear.FragmentSettings(parts=2, gallery=3)
-    one, _ = built(tear.STEP, bones, tmp_path / "one", settings)
-    two, _ = built(tear.STEP, bones, tmp_path / "two", settings)
+    one, _ = built(STEPS["fragment"], bones, tmp_path / "one", settings)
+    two, _ = built(STEPS["fragment"], bones, tmp_path / "two", settings)
     assert one.manifest.hash == two.manifest.hash
 
 
@@ -111,7 +112,7 @@ def test_an_image_without_an_object_is_dropped_and_none_left_is_an_error(tmp_pat
                        source="made by the tests") as writer:  # fmt: skip
         writer.add(page_item("a", images=(writer.add_image(flat.getvalue(), "flat"),)))
     with pytest.raises(DataError) as caught:
-        built(tear.STEP, tmp_path / "given", tmp_path / "out")
+        built(STEPS["fragment"], tmp_path / "given", tmp_path / "out")
     assert caught.value.template == "no image can be broken into fragments; the first: {}"
 
 
@@ -142,12 +143,12 @@ def test_images_of_whole_pages_are_reported(bones, make_bone, tmp_path):
         ref = writer.add_image(make_bone(0), "bone")
         writer.add(page_item("bone", images=(ref,)))
     _, notes = built(
-        tear.STEP, tmp_path / "pages", tmp_path / "out", tear.FragmentSettings(gallery=3)
+        STEPS["fragment"], tmp_path / "pages", tmp_path / "out", tear.FragmentSettings(gallery=3)
     )
     (said,) = [line for line in notes if "no outline of a bone" in line]
     assert said.startswith("3 of 4 images")
     assert said.endswith("framed, dark, frameless")
-    _, notes = built(tear.STEP, bones, tmp_path / "of-bones")
+    _, notes = built(STEPS["fragment"], bones, tmp_path / "of-bones")
     assert not [line for line in notes if "no outline" in line]
 
 

@@ -8,9 +8,9 @@ POSITION = 2
 """The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
-    "keju.readers": {"ancientdoc": "keju.benchmarks.ancientdoc.reader:READER"},
-    "keju.writers": {"ancientdoc": "keju.benchmarks.ancientdoc.writer:WRITER"},
-    "keju.metrics": {"ancientdoc": "keju.benchmarks.ancientdoc.metrics"},
+    "readers": {"ancientdoc": "keju.benchmarks.ancientdoc.reader:READER"},
+    "writers": {"ancientdoc": "keju.benchmarks.ancientdoc.writer:WRITER"},
+    "metrics": {"ancientdoc": "keju.benchmarks.ancientdoc.metrics"},
 }
 """The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.
 

@@ -10,12 +10,12 @@ POSITION = 1
 """The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
-    "keju.papers": {BENCHMARK: "keju.benchmarks.mcs_bench.paper:PAPER"},
-    "keju.readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
-    "keju.writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
-    "keju.exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
-    "keju.responses": {"mcs_bench": "keju.benchmarks.mcs_bench.response_reader:read_responses"},
-    "keju.metrics": {
+    "papers": {BENCHMARK: "keju.benchmarks.mcs_bench.paper:PAPER"},
+    "readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
+    "writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
+    "exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
+    "responses": {"mcs_bench": "keju.benchmarks.mcs_bench.response_reader:read_responses"},
+    "metrics": {
         "mcs_bench": "keju.benchmarks.mcs_bench.metrics",
         "mcs_bench_formulas": "keju.benchmarks.mcs_bench.formulas",
     },

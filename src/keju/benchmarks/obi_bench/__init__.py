@@ -10,8 +10,8 @@ POSITION = 3
 _READERS = "keju.benchmarks.obi_bench.readers"
 
 PROVIDES: dict[str, dict[str, str]] = {
-    "keju.metrics": {"obi_bench": "keju.benchmarks.obi_bench.metrics"},
-    "keju.readers": {
+    "metrics": {"obi_bench": "keju.benchmarks.obi_bench.metrics"},
+    "readers": {
         "obi-recognition": f"{_READERS}.recognition:READER",
         "obi-rejoining": f"{_READERS}.rejoining:READER",
         "obi-classification": f"{_READERS}.classes:CLASSIFICATION",

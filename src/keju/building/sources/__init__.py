@@ -24,7 +24,7 @@ def _guard_form(found: SourceForm[Any], plugin: Plugin) -> SourceForm[Any]:
 
 SOURCES: Registry[SourceForm[Any]] = Registry(
     "source",
-    "keju.sources",
+    "sources",
     {
         "images": "keju.building.sources.images:SOURCE",
         "rows": "keju.building.sources.rows:SOURCE",

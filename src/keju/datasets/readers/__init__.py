@@ -64,14 +64,14 @@ def _guarded(found: Reader[Any], plugin: Plugin) -> Reader[Any]:
 
 FORMATS: Registry[Reader[Any]] = Registry(
     "format",
-    "keju.readers",
+    "readers",
     lambda: {
         "pages": "keju.datasets.readers.pages.folder:READER",
         "page-xml": "keju.datasets.readers.pages.page_xml:READER",
         "alto": "keju.datasets.readers.pages.alto:READER",
         "hocr": "keju.datasets.readers.pages.hocr:READER",
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
-        **list_provided("keju.readers"),
+        **list_provided("readers"),
         "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
         "parquet": "keju.datasets.readers.parquet:READER",
         "mapped": "keju.datasets.readers.mapped:READER",

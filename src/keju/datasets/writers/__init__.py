@@ -26,10 +26,10 @@ def _guarded(found: Writer, plugin: Plugin) -> Writer:
 
 FORMATS: Registry[Writer] = Registry(
     "format to export",
-    "keju.writers",
+    "writers",
     lambda: {
         "parquet": "keju.datasets.writers.parquet:WRITER",
-        **list_provided("keju.writers"),
+        **list_provided("writers"),
         "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },
     check_named(Writer),

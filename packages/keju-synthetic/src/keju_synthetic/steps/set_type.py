@@ -16,12 +16,11 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from keju.building.dropped import Dropped, write_dropped
-from keju.building.step import Settings, Step
-from keju.building.step_context import StepContext
 from keju.datasets.pages import TextChoice, select_lines
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Line
+from keju.plugins import Settings, StepContext, step
 from keju.scoring.memorization import CONTROL_OF
 from keju.texts import _, listed, n_
 from keju_synthetic.camera import Scan
@@ -120,6 +119,11 @@ class TypesetPage(Struct, frozen=True):
     error: str = ""
 
 
+@step(
+    "typeset",
+    summary="Draw pages again: each line's text set into its own outline, with an exact reference.",
+    settings=TypesetSettings,
+)
 def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
     """Draw every page whose lines have outlines, and list the dropped pages and characters.
 
@@ -170,14 +174,6 @@ def typeset_pages(context: StepContext, settings: TypesetSettings) -> None:
     context.table("unset", unset, UnsetText)
     context.table("fonts", list(_list_fonts({job.typeface for _, job in pages})), FontUsed)
     _add_notes(context, unset, kept)
-
-
-STEP = Step(
-    "typeset",
-    "Draw pages again: each line's text set into its own outline, with an exact reference.",
-    TypesetSettings,
-    typeset_pages,
-)
 
 
 def typeset_page(job: PageJob) -> TypesetPage:

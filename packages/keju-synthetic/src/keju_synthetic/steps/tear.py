@@ -16,11 +16,10 @@ from PIL import Image
 from keju.building.dropped import Dropped, write_dropped
 from keju.building.ranking_items import make_ranking_items
 from keju.building.sampling import sample_excluding
-from keju.building.step import Settings, Step
-from keju.building.step_context import StepContext
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
+from keju.plugins import Settings, StepContext, step
 from keju.texts import _, listed, n_
 from keju_synthetic.camera import encode_jpeg
 from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
@@ -113,6 +112,11 @@ class _StoredFragment(NamedTuple):
     joins: tuple[int, ...]
 
 
+@step(
+    "fragment",
+    summary="Break images of bones and shells into fragments, and ask which join.",
+    settings=FragmentSettings,
+)
 def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
     """Break each image once, and make an item of rejoining for every fragment.
 
@@ -182,14 +186,6 @@ def fragment_pieces(context: StepContext, settings: FragmentSettings) -> None:
         )
     if left:
         context.note(_("{} images not broken: {}", len(left), left[0].reason))
-
-
-STEP = Step(
-    "fragment",
-    "Break images of bones and shells into fragments, and ask which join.",
-    FragmentSettings,
-    fragment_pieces,
-)
 
 
 def fragment_piece(whole: PieceImage, settings: FragmentSettings) -> BrokenPiece:

@@ -1,4 +1,4 @@
-"""What Inspect notes of a call, in each provider's form, as the parameters that were sent."""
+"""Parameters of a call, from the notes that Inspect makes of it in each provider's form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from keju.models.decoding import Parameters, not_sent
-from keju.models.inspect_requests import config_of, passed_on
 from tests.support.needing import inspect_missing
 
 pytestmark = inspect_missing
@@ -62,12 +61,16 @@ def transcript(*requests: dict[str, Any] | None) -> Any:
 
 @pytest.mark.parametrize(("request_", "sent"), CALLS.values(), ids=CALLS)
 def test_each_form_gives_its_parameters(request_: dict[str, Any], sent: dict[str, str]):
+    from keju_inspect.parameters import passed_on
+
     assert passed_on(transcript(request_)) == sent
     # Of a call that the SDK repeated, the last is the one that was answered.
     assert passed_on(transcript({"temperature": 2}, request_)) == sent
 
 
 def test_a_provider_that_notes_no_call_leaves_it_unknown():
+    from keju_inspect.parameters import passed_on
+
     assert passed_on(transcript(None)) is None
     assert passed_on(transcript()) is None
 
@@ -80,6 +83,8 @@ def test_names_of_providers_count_as_sent():
 
 
 def test_what_inspect_does_not_know_goes_into_the_body():
+    from keju_inspect.parameters import config_of
+
     parameters = Parameters(
         given={"max_tokens": 9, "top_k": 50, "min_p": 0.1}, limit="max_completion_tokens"
     )

@@ -37,7 +37,7 @@ def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) ->
     chain = list(_causes(error))
     for each in chain:
         if reply := _reply(each):
-            return error_of_status(reply.status, _without(reply.body, hide), reply.headers)
+            return error_of_status(reply.status, without_keys(reply.body, hide), reply.headers)
     names = [each.__name__ for cause in chain for each in type(cause).__mro__]
     words = excerpt(hide(next((str(each) for each in reversed(chain) if str(each)), names[0])))
     if any("Timeout" in name for name in names):
@@ -56,13 +56,15 @@ def plain_words(error: BaseException, hide: Callable[[str], str] = str) -> str:
     return excerpt(hide(_MARKUP.sub("", str(getattr(error, "message", "") or error))), 400)
 
 
-def _without(value: object, hide: Callable[[str], str]) -> object:
-    """The body of a reply with its texts hidden as `hide` does."""
+def without_keys(value: object, hide: Callable[[str], str]) -> object:
+    """A value of JSON with its texts changed by `hide`."""
     if isinstance(value, str):
         return hide(value)
     if isinstance(value, dict):
-        return {name: _without(each, hide) for name, each in value.items()}
-    return [_without(each, hide) for each in value] if isinstance(value, list) else value
+        return {name: without_keys(each, hide) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_keys(each, hide) for each in value]
+    return value
 
 
 def _reply(error: BaseException) -> _Reply | None:

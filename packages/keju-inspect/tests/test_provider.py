@@ -13,8 +13,6 @@ import pytest
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.models import Answer, AskError, Fit, ModelOptions, open_model
-from keju.models.inspect_answers import answer_of
-from keju.models.inspect_errors import error_of_provider
 from keju.running import run
 from keju.runs import RunFolder
 from tests.models.conftest import ask_once, ref, request
@@ -141,6 +139,8 @@ def test_how_an_answer_ended(chat: Chat, mode: str, status: str, text: str, thin
 def test_an_error_that_inspect_passes_off_as_an_answer_is_none(stop: str, kind: str):
     from inspect_ai.model import ModelOutput, ModelUsage
 
+    from keju_inspect.replies import answer_of
+
     output = ModelOutput.from_content("m", "This model's maximum context is 8192", stop)
     with pytest.raises(AskError, match="maximum context") as caught:
         answer_of(output)
@@ -217,7 +217,7 @@ def test_a_plan_needs_neither_sdk_nor_key():
     ("spec", "options", "words"),
     [
         ("inspect:gpt-4o", {}, "needs a provider and a model"),
-        ("inspect:nobody/model", {}, "nobody"),
+        ("inspect:unknown/model", {}, "unknown"),
         ("inspect:openai-api/other/model", {}, "OTHER_API_KEY"),
         (OPENAI, {"api_key_env": "NO_SUCH_KEY"}, "Set the environment variable NO_SUCH_KEY"),
         (OPENAI, {"base_url": "http://user:pw@host/v1"}, "contains no user, password"),
@@ -273,6 +273,8 @@ GOOGLE = {"error": {"code": 503, "message": "overloaded"}}
     ],
 )
 def test_the_exceptions_of_other_sdks(error: Exception, kind: str, words: str):
+    from keju_inspect.errors import error_of_provider
+
     found = error_of_provider(error)
     assert (found.kind, words in str(found)) == (kind, True)
 

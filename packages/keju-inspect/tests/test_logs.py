@@ -10,8 +10,17 @@ import pytest
 
 from keju.errors import DataError
 from keju.models import AskError, ModelOptions, open_model
-from keju.models.inspect_logs import read_log
+from keju.plugins import StoredAnswer
 from tests.models.conftest import replayed
+from tests.support.needing import inspect_missing
+
+pytestmark = inspect_missing
+
+
+def read(path: Path) -> list[StoredAnswer]:
+    from keju_inspect.logs import read_log
+
+    return list(read_log(path))
 
 
 def failure(path: Path, item: str, **fields: object) -> AskError:
@@ -89,7 +98,7 @@ def test_a_score_that_is_no_number(tmp_path: Path, write: object, name: str):
 def test_a_response_of_kejus_that_is_none_is_named(tmp_path: Path):
     file = packed(tmp_path / "a.eval", sample("x", "天", metadata={"keju": {"item": 7}}))
     with pytest.raises(DataError, match=r"a\.eval: not a log of Inspect"):
-        list(read_log(file))
+        read(file)
 
 
 def test_epochs_are_rounds(tmp_path: Path):
@@ -101,7 +110,7 @@ def test_epochs_are_rounds(tmp_path: Path):
 def broken(path: Path, data: bytes, words: str) -> None:
     path.write_bytes(data)
     with pytest.raises(DataError, match=words) as caught:
-        list(read_log(path))
+        read(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
     with pytest.raises(DataError, match="none of the endings"):

@@ -14,9 +14,9 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
-from keju.interop.inspect_logs import export_inspect
 from keju.items import Item, Line, Score
 from keju.models import Decoding, ModelOptions
+from keju.plugins import ResponseFile
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder, file_name
 from keju.scoring import score_run
@@ -30,6 +30,12 @@ KEY = "sk-export-0123456789abcdef"
 MODEL = "openai:served"
 PAGES = 24
 MODES = ["400", "refusal", "length", "filter", "reasoning", "empty-content", "policy"]
+
+
+def export_inspect(run: Path, out: Path, **options: bool) -> list[ResponseFile]:
+    from keju_inspect.export import export_logs
+
+    return list(export_logs(run, out, **options))
 
 
 def earned(scores: list[Score]) -> dict[tuple[object, ...], tuple[object, ...]]:
@@ -49,7 +55,7 @@ def back(dataset: Path, logs: Path, out: Path, selection: Selection) -> list[Sco
 
 @pytest.fixture
 def dataset(tmp_path: Path) -> Path:
-    """Pages and questions about them, with transcriptions; one id that is no plain file's name."""
+    """Pages and questions about them, with transcriptions; an id that is not a file name."""
     with DatasetWriter(
         tmp_path / "data", name="d", version="1", licence="CC0-1.0", source="made here"
     ) as writer:
@@ -76,7 +82,7 @@ def test_every_score_comes_back_failures_rounds_and_settings_included(
     run(dataset, [MODEL], tmp_path / "r", selection=selection, options=options,
         policy=policy_of(first_wait=0.01, dead_after=1000))  # fmt: skip
     before = score_run(RunFolder.open(tmp_path / "r"))
-    written = list(export_inspect(tmp_path / "r", tmp_path / "logs"))
+    written = export_inspect(tmp_path / "r", tmp_path / "logs")
     assert {each.file.name for each in written} == {
         "T6.eval", "T6-own-ocr.eval", "T6-gold-ocr.eval", "T6-gold-text.eval", "readings.eval",
     }  # fmt: skip
@@ -122,7 +128,7 @@ def test_pairs_and_every_form_of_answer_come_back(tmp_path: Path):
     models = ["baseline:chance", "baseline:majority"]
     run(mini.path(), models, tmp_path / "r", selection=selection)
     before = score_run(RunFolder.open(tmp_path / "r"))
-    list(export_inspect(tmp_path / "r", tmp_path / "logs"))
+    export_inspect(tmp_path / "r", tmp_path / "logs")
     for model in models:
         own = [score for score in before if score.model == model]
         logs = tmp_path / "logs" / file_name(model)
@@ -140,13 +146,13 @@ def test_an_engines_lines_come_back(tmp_path: Path):
     dataset = make_dataset(tmp_path / "d", pages=1)
     (item,) = Dataset.open(dataset).items()
     line = Line(id="l1", text="天地玄黃" * 40, polygon=((0.0, 0.0), (1.5, 0.0), (1.5, 9.0)))
-    told = {"item": item.id, "key": "k", "text": line.text, "lines": [
+    record = {"item": item.id, "key": "k", "text": line.text, "lines": [
         {"id": line.id, "text": line.text, "polygon": line.polygon}
     ]}  # fmt: skip
-    (tmp_path / "answers.jsonl").write_text(json.dumps(told), "utf-8")
+    (tmp_path / "answers.jsonl").write_text(json.dumps(record), "utf-8")
     model = f"replay:{tmp_path / 'answers.jsonl'}"
     run(dataset, [model], tmp_path / "r")
-    list(export_inspect(tmp_path / "r", tmp_path / "logs"))
+    export_inspect(tmp_path / "r", tmp_path / "logs")
     back(dataset, tmp_path / "logs", tmp_path / "again", Selection())
     (response,) = RunFolder.open(tmp_path / "again").responses()
     assert (response.lines, response.text) == ((line,), line.text)
@@ -161,7 +167,7 @@ def test_a_sample_shows_what_the_model_was_shown(
     chat.plan(modes=["400"], share=0.5, times=-1)
     run(dataset, [MODEL], tmp_path / "r", options=ModelOptions(base_url=chat.url))
     scores = score_run(RunFolder.open(tmp_path / "r"))
-    written = list(export_inspect(tmp_path / "r", tmp_path / "logs", images=True))
+    written = export_inspect(tmp_path / "r", tmp_path / "logs", images=True)
     file = str(next(each.file for each in written if each.file.stem == "T6"))
     log = read_eval_log(file, resolve_attachments=True)
     assert (log.status, log.eval.task, log.eval.model) == ("success", "keju/T6", MODEL)
@@ -198,7 +204,7 @@ def test_the_command_writes_a_run_that_was_not_scored(tmp_path: Path):
         app, ["export", "inspect", str(tmp_path / "r2"), "-o", str(tmp_path / "x")]
     )
     assert done.exit_code == 0, done.output
-    assert "2 responses (1 failure) in 1 log," in done.output
+    assert "T1.eval: 2 responses (1 failure)" in done.output
 
 
 def test_scores_older_than_the_responses_are_refused(
@@ -212,18 +218,18 @@ def test_scores_older_than_the_responses_are_refused(
     chat.plan()
     run(dataset, [MODEL], tmp_path / "r", options=options, policy=Policy(retry_failed=True))
     with pytest.raises(UsageError, match="Score it again: keju score"):
-        list(export_inspect(tmp_path / "r", tmp_path / "logs"))
+        export_inspect(tmp_path / "r", tmp_path / "logs")
     assert not (tmp_path / "logs").exists()
 
 
 def test_wrong_use_is_said(tmp_path: Path):
     with pytest.raises(UsageError, match="not a run"):
-        list(export_inspect(tmp_path, tmp_path / "x"))
+        export_inspect(tmp_path, tmp_path / "x")
     dataset = make_dataset(tmp_path / "d", pages=1)
     (tmp_path / "a.jsonl").write_text('{"item": "i0000", "text": "天"}\n', "utf-8")
     run(dataset, [f"replay:{tmp_path / 'a.jsonl'}"], tmp_path / "r")
     with pytest.raises(UsageError, match="not empty"):
-        list(export_inspect(tmp_path / "r", tmp_path / "d"))
+        export_inspect(tmp_path / "r", tmp_path / "d")
     (tmp_path / "d").rename(tmp_path / "elsewhere")
     with pytest.raises((UsageError, DataError)):
-        list(export_inspect(tmp_path / "r", tmp_path / "x", images=True))
+        export_inspect(tmp_path / "r", tmp_path / "x", images=True)

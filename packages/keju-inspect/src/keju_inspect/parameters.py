@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from inspect_ai.log._transcript import Transcript
+from inspect_ai.model import GenerateConfig
 
 from keju.errors import UsageError
 from keju.models.decoding import Parameters, as_texts
-
-if TYPE_CHECKING:
-    from inspect_ai.log._transcript import Transcript
-    from inspect_ai.model import GenerateConfig
 
 _OF_INSPECT = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort"})
 """Parameters that Inspect knows by these names; others are fields of the body."""
@@ -39,12 +38,9 @@ def config_of(parameters: Parameters, extra: Collection[str] = ()) -> GenerateCo
         extra: names of those that go into the body although Inspect knows them, because it passes
             them on to some providers only.
     """
-    from inspect_ai.model import GenerateConfig  # noqa: PLC0415
-
-    sent = parameters.sent
     direct = _OF_INSPECT.difference(extra)
-    known = {name: value for name, value in sent.items() if name in direct}
-    others = {name: value for name, value in sent.items() if name not in direct}
+    known = {name: value for name, value in parameters.sent.items() if name in direct}
+    others = {name: value for name, value in parameters.sent.items() if name not in direct}
     return GenerateConfig(**known, extra_body=others or None)
 
 
@@ -81,13 +77,13 @@ def passed_on(transcript: Transcript) -> dict[str, str] | None:
     return as_texts(_parameters(calls[-1].request))
 
 
-def _parameters(call: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _parameters(call: Mapping[str, Any]) -> dict[str, Any]:
+    parameters: dict[str, Any] = {}
     for name, value in call.items():
         if name in _NO_PARAMETERS or value is None:
             continue
         if name in _NESTED and isinstance(value, dict):
-            found |= _parameters(value)
+            parameters |= _parameters(value)
         else:
-            found[name] = value
-    return found
+            parameters[name] = value
+    return parameters

@@ -13,35 +13,35 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from inspect_ai import __version__ as inspect_version
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalLog,
+    EvalSample,
+    EvalSpec,
+    EvalStats,
+    write_eval_log,
+)
+from inspect_ai.model import GenerateConfig
 
 from keju import __version__
 from keju.definitions import task
-from keju.errors import PrerequisiteError, UsageError
+from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.interop.inspect_samples import reading_of, sample_of
-from keju.interop.inspect_scores import results_of
 from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.local_paths import check_local
 from keju.models.decoding import not_sent
+from keju.plugins import ResponseFile
 from keju.running.request_rebuilding import RequestRebuilder
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import check_scores, stored_scores
-from keju.texts import _
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalSample, EvalSpec
+from keju_inspect.samples import reading_of, sample_of
+from keju_inspect.scores import results_of
 
 _UNKNOWN_TIME = "1970-01-01T00:00:00+00:00"
-
-
-class WrittenLog(NamedTuple):
-    """A log that was written: its file, and its numbers of samples and failures."""
-
-    file: Path
-    samples: int
-    failures: int
-
 
 _USUAL = PromptVariant()
 _DECODING = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
@@ -64,7 +64,7 @@ class _Place(NamedTuple):
     round: int
 
 
-def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[WrittenLog]:
+def export_logs(run: Path, out: Path, *, images: bool = False) -> Iterator[ResponseFile]:
     """Write a run's responses as logs, one for each model, task, query and prompt variant.
 
     If the run is scored, the scores of both protocols are included; the images only with `images`,
@@ -73,10 +73,8 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     Raises:
         UsageError: there is no run, the directory is not empty, the dataset with the images is not
             where the run was made, or the run has changed since it was scored.
-        PrerequisiteError: Inspect is not installed.
         DataError: the run is damaged.
     """
-    _check_installed()
     folder = RunFolder.open(run)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError("{} exists and is not empty. Choose another -o", out)
@@ -106,7 +104,7 @@ def _task_logs(
     scores: _Scores,
     rebuilder: RequestRebuilder,
     place: Path,
-) -> Iterator[WrittenLog]:
+) -> Iterator[ResponseFile]:
     """The logs of one response file, of one task, by query and setting."""
 
     def part_of(response: Response) -> _Part:
@@ -157,10 +155,6 @@ def _spec(
     dropped: Collection[str] = (),
 ) -> EvalSpec:
     """The description in a log; of decoding, the parameters requested and always sent."""
-    from inspect_ai import __version__ as inspect_version  # noqa: PLC0415
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415
-    from inspect_ai.model import GenerateConfig  # noqa: PLC0415
-
     name = sha256_bytes(
         f"{manifest.dataset_hash} {model} {title} {variant.label() or variant.setting}".encode()
     )[:22]
@@ -193,9 +187,7 @@ def _spec(
 
 def _write(
     path: Path, spec: EvalSpec, samples: Sequence[EvalSample], scores: Sequence[Score]
-) -> WrittenLog:
-    from inspect_ai.log import EvalLog, EvalStats, write_eval_log  # noqa: PLC0415
-
+) -> ResponseFile:
     failures = sum(sample.error is not None for sample in samples)
     results = results_of(scores, len(samples), failures)
     used = [usage for sample in samples for usage in sample.model_usage.values()]
@@ -215,11 +207,4 @@ def _write(
         samples=list(samples),
     )
     write_eval_log(log, str(path), format="eval")
-    return WrittenLog(path, len(samples), failures)
-
-
-def _check_installed() -> None:
-    try:
-        import inspect_ai  # noqa: F401, PLC0415
-    except ImportError:
-        raise PrerequisiteError(_("Inspect's log form"), 'pip install "keju[inspect]"') from None
+    return ResponseFile(path, len(samples), failures)

@@ -23,16 +23,16 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import UsageError, english_problem
-from keju.interop.inspect_scores import score_of
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response, get_group
 from keju.models import AskError
 from keju.models.images import mime_of
-from keju.models.inspect_answers import answer_of
 from keju.running.requests import request_for
 from keju.running.selecting import RequestVariant, Selection, select, skip_reason
 from keju.scoring import PROTOCOLS, score_answer
 from keju.text import answer_part
 from keju.texts import _
+from keju_inspect.replies import answer_of
+from keju_inspect.scores import score_of
 
 Names = str | list[str]
 """Ids of tasks: several with commas between them, or as a list."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+
+from inspect_ai.log import EvalMetric, EvalResults, EvalScore
+from inspect_ai.scorer import Score as InspectScore
 
 from keju.items import Item, Score
 from keju.scoring import MetricResult, aggregate
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalResults
-    from inspect_ai.scorer import Score as InspectScore
 
 _REASONS = {
     "refused": "refusal", "empty": "no_response", "failed": "no_response",
@@ -32,8 +30,6 @@ def score_of(scores: Sequence[Score], item: Item, text: str) -> InspectScore:
 
     Without an extracted answer, the text is shown.
     """
-    from inspect_ai.scorer import Score as InspectScore  # noqa: PLC0415
-
     first = scores[0]
     words = "\n".join(_explained(scores, item))
     answer = next((each.extracted for each in scores if each.extracted), text)
@@ -55,8 +51,6 @@ def score_of(scores: Sequence[Score], item: Item, text: str) -> InspectScore:
 
 def results_of(scores: Sequence[Score], samples: int, failures: int) -> EvalResults:
     """The values of one task in both versions: failures at the worst value, and excluded."""
-    from inspect_ai.log import EvalMetric, EvalResults, EvalScore  # noqa: PLC0415
-
     found = []
     for result in aggregate(scores):
         for task in result.tasks:

@@ -7,49 +7,52 @@ Inspect's own retries, cache and logs are off, and its notes of a call are disca
 
 from __future__ import annotations
 
+import math
 import os
+import re
+import warnings
 from collections.abc import Sequence
 from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import islice
-from typing import TYPE_CHECKING, Any
 
+import inspect_ai.model
 import msgspec
+from inspect_ai.log._transcript import Transcript, init_transcript
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+)
 from msgspec.structs import replace
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request
-from keju.models.addresses import destinations_of
-from keju.models.base import Answer, AskError, ModelOptions
-from keju.models.capabilities import Capabilities
+from keju.models.addresses import checked_url, destinations_of
+from keju.models.base import Answer, AskError, ModelBase, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
 from keju.models.images import DATA_URLS, lacks_image
-from keju.models.inspect_answers import answer_of
-from keju.models.inspect_batches import (
-    MOST,
-    OPENAI_FORM,
-    Workers,
-    batch_config,
-    check_endpoints,
-    check_provider,
-    work_in,
-)
-from keju.models.inspect_errors import error_of_provider
-from keju.models.inspect_opening import address_of, opened, secrets_of
-from keju.models.inspect_requests import check_config, config_of, passed_on
-from keju.models.secrets import Secrets
+from keju.models.secrets import Secrets, find_keys
 from keju.texts import _
-
-if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Model
+from keju_inspect.errors import error_of_provider, plain_words, without_keys
+from keju_inspect.parameters import check_config, config_of, passed_on
+from keju_inspect.replies import answer_of
 
 _ON_THIS_MACHINE = frozenset({"hf", "mockllm", "nnterp", "none", "transformer_lens"})
 
 _LOCAL_BY_DEFAULT = frozenset({"llama-cpp-python", "ollama", "sglang", "vllm", "vllm-completions"})
 """Providers that use a server of this machine unless an address is given."""
 
+_DEFAULT_KEY = ModelOptions().api_key_env
+_IN_FLIGHT = 100_000  # never reached: the run has its own limit
+_INSTALLS = re.compile(r"pip install [^\]]*")
 
-class InspectModel:
+
+class InspectModel(ModelBase):
     """``inspect:PROVIDER/MODEL``.
 
     Args:
@@ -69,34 +72,63 @@ class InspectModel:
             raise UsageError(
                 "inspect:{} needs a provider and a model, as in inspect:anthropic/MODEL", spec
             )
+        self.name = f"inspect:{spec}"
         self._spec = spec
         # The data of the dataset for baselines is large, and not needed here.
         self._options = replace(options, reference=(), item_images=(), images_of=None)
-        self._address = address_of(spec, options)
-        self._destinations = _destinations(self.provider, self._address)
-        self._model: Model | None = None
-        self._batches: GenerateConfig | None = None
-        self._workers = Workers()
-        self._secrets = secrets_of(options)
+        self._address = _address_of(spec, options)
+        self._model: inspect_ai.model.Model | None = None
+        self._secrets = _secrets_of(options)
         check_no_secret(self.name, options, self._secrets)
         self._parameters = Parameters(given=fields_of(options.decoding))
         check_config(self.name, self._parameters)
         if options.asking:
-            self._model = opened(spec, self._address, self._options)
-            self._secrets = secrets_of(options, self._model)
+            self._model = self._opened()
+            self._secrets = _secrets_of(options, self._model)
             check_no_secret(self.name, options, self._secrets)
 
-    @property
-    def name(self) -> str:
-        """``inspect:PROVIDER/MODEL``."""
-        return f"inspect:{self._spec}"
+    def _opened(self) -> inspect_ai.model.Model:
+        """Open a model that sends a request once, without retries and without storing anything.
+
+        The key is read by the provider itself (``ANTHROPIC_API_KEY``), unless the user names a
+        variable.
+        """
+        key = self._options.api_key_env
+        if key != _DEFAULT_KEY and not os.environ.get(key):
+            raise UsageError("{}: no key. Set the environment variable {}", self.name, key)
+        # A user's own server supports chat completions, but not always OpenAI's other APIs.
+        own = self._spec.startswith("openai/") and self._address
+        try:
+            model = inspect_ai.model.get_model(
+                self._spec,
+                config=GenerateConfig(
+                    max_retries=0,
+                    attempt_timeout=math.ceil(self._options.timeout),
+                    max_connections=_IN_FLIGHT,
+                    cache=False,
+                ),
+                base_url=self._address or None,
+                api_key=os.environ[key] if key != _DEFAULT_KEY else None,
+                memoize=False,
+                **({"responses_api": False} if own else {}),
+            )
+        except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
+            words = plain_words(error, self._secrets.hide)
+            if install := _INSTALLS.search(words):
+                raise PrerequisiteError(_("the model {!r}", self.name), install[0]) from None
+            raise UsageError("{}: {}", self.name, words) from None
+        # A reply of a wrong shape is a failure that keju reports itself.
+        warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+        client = getattr(model.api, "client", None)
+        if client is not None and hasattr(client, "max_retries"):
+            client.max_retries = 0  # the SDKs of OpenAI, Anthropic and Groq retry by default
+        return model
 
     @cached_property
     def identity(self) -> dict[str, str]:
         """Endpoint, model, requested parameters, limits on images, and Inspect's version."""
         elsewhere = self.provider not in _ON_THIS_MACHINE
         return {
-            "kind": "inspect",
             **({"endpoint": self._address or self.provider} if elsewhere else {}),
             "model": self._spec,
             "inspect_ai": version("inspect_ai"),
@@ -110,14 +142,13 @@ class InspectModel:
         return 32
 
     @property
-    def capabilities(self) -> Capabilities:
-        """Where the requests go."""
-        return Capabilities(destinations=self._destinations)
-
-    @property
-    def batch_capacity(self) -> int:
-        """The maximum number of requests in all batches together."""
-        return MOST
+    def destinations(self) -> tuple[str, ...]:
+        """The address's host, or a vendor whose address only its SDK knows."""
+        if self.provider in _ON_THIS_MACHINE:
+            return ()
+        if self._address:
+            return destinations_of(self._address)
+        return () if self.provider in _LOCAL_BY_DEFAULT else (self.provider,)
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
@@ -140,57 +171,19 @@ class InspectModel:
         except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
             failure = error_of_provider(error, self._secrets.hide)
         else:
-            return _without_keys(answer, self._secrets)
+            shown = without_keys(msgspec.to_builtins(answer), self._secrets.hide)
+            return msgspec.convert(shown, Answer)
         if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
-        raise AskError(
-            failure.kind,
-            self._secrets.hide(str(failure)),
-            # A failed request of a batch may have been paid for, so the user decides about a retry.
-            retryable=failure.retryable and self._batches is None,
-            retry_after=failure.retry_after,
-            overloaded=failure.overloaded,
-        )
-
-    def check_batch_provider(self) -> None:
-        """Check that Inspect supports batches of the provider.
-
-        Raises:
-            UsageError: it does not.
-        """
-        check_provider(self.name, self.provider)
-
-    async def check_batches(self) -> None:
-        """Check that a user's own server has batch endpoints.
-
-        Raises:
-            UsageError: it has none.
-        """
-        if self.provider in OPENAI_FORM:
-            key = os.environ.get(self._options.api_key_env, "")
-            await check_endpoints(self.name, self._address, key)
-
-    def in_batches(self) -> None:
-        """Send requests in batches from now on; an answer then takes up to a day.
-
-        Raises:
-            UsageError: Inspect has no batches of this provider.
-        """
-        self.check_batch_provider()
-        self._batches = batch_config()
-        if self._model is not None:
-            self._model.config.attempt_timeout = None
+        raise failure.with_message(self._secrets.hide(str(failure)))
 
     async def close(self) -> None:
         """Close the connections."""
-        self._workers.stop()
         if self._model is not None:
             await self._model.api.aclose()
 
     async def _generated(self, messages: list[ChatMessage], parameters: Parameters) -> Answer:
-        from inspect_ai.log._transcript import Transcript, init_transcript  # noqa: PLC0415
-
         if self._model is None:
             raise AskError(
                 "engine", _("{} was opened only to make a plan and cannot answer", self.name)
@@ -200,22 +193,11 @@ class InspectModel:
         noted = Transcript()
         init_transcript(noted)
         config = config_of(parameters, self._options.decoding.extra_body)
-        if self._batches is not None:
-            work_in(self._workers)
-            config = self._batches.merge(config)
         answer = answer_of(await self._model.generate(messages, config=config), self._secrets.hide)
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
         """The system prompt and the examples, if any; then the images, in order, and the text."""
-        from inspect_ai.model import (  # noqa: PLC0415
-            ChatMessageAssistant,
-            ChatMessageSystem,
-            ChatMessageUser,
-            ContentImage,
-            ContentText,
-        )
-
         try:
             urls = [
                 await DATA_URLS.get(ref, partial(images.__getitem__, place), self._options.fit)
@@ -237,23 +219,34 @@ class InspectModel:
         return messages
 
 
-def _without_keys(answer: Answer, secrets: Secrets) -> Answer:
-    """The answer without keys in any of its texts: Inspect has parsed the reply already."""
+def _address_of(spec: str, options: ModelOptions) -> str:
+    """The server's address from the options or the environment (``MISTRAL_BASE_URL``); else empty.
 
-    def hidden(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-        if isinstance(value, dict):
-            return {name: hidden(part) for name, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [hidden(part) for part in value]
-        return secrets.hide(value) if isinstance(value, str) else value
+    Raises:
+        UsageError: it is not an address, or contains a secret.
+    """
+    provider, service = spec.split("/")[:2]
+    service = service if provider == "openai-api" else provider
+    url = options.base_url or os.environ.get(f"{service.upper().replace('-', '_')}_BASE_URL", "")
+    if not url:
+        return ""
+    example, place = "http://localhost:8000/v1", "the provider's own variable for its key"
+    return checked_url(url, what="a base URL", example=example, secret_in=place)
 
-    return msgspec.convert(hidden(msgspec.to_builtins(answer)), Answer)
 
+def _secrets_of(options: ModelOptions, model: inspect_ai.model.Model | None = None) -> Secrets:
+    """The keys that a provider may send: its own, the named variable's, and all long ones.
 
-def _destinations(provider: str, address: str) -> tuple[str, ...]:
-    """Where requests go: the address's host, or a vendor whose address only its SDK knows."""
-    if provider in _ON_THIS_MACHINE:
-        return ()
-    if address:
-        return destinations_of(address)
-    return () if provider in _LOCAL_BY_DEFAULT else (provider,)
+    Only the provider knows which variables an SDK reads; those that it names are in
+    ``api_key_vars``.
+    """
+    keys = find_keys(os.environ)
+    if options.api_key_env != _DEFAULT_KEY:
+        keys.append(os.environ.get(options.api_key_env, ""))
+    if model is not None:
+        api = model.api
+        client = getattr(api, "client", None)
+        keys += [os.environ.get(name, "") for name in api.api_key_vars or ()]
+        own = (api.api_key, api.initial_api_key, getattr(client, "api_key", None))
+        keys += [key for key in own if isinstance(key, str)]
+    return Secrets(keys)

@@ -51,7 +51,7 @@ def only_log(tmp_path: Path):
     return path, read_eval_log(str(path))
 
 
-def shown(chat: Chat) -> list[tuple[object, ...]]:
+def sent_requests(chat: Chat) -> list[tuple[object, ...]]:
     """The texts and pictures that a server was shown."""
     seen = chat.stats()
     texts = [json.loads(body)["messages"][0]["content"] for body in seen["bodies"]]
@@ -62,7 +62,7 @@ def shown(chat: Chat) -> list[tuple[object, ...]]:
 
 
 def test_the_tasks_are_found_by_inspect():
-    assert "keju.interop.inspect_tasks" in {e.value for e in entry_points(group="inspect_ai")}
+    assert "keju_inspect.tasks" in {e.value for e in entry_points(group="inspect_ai")}
 
 
 def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
@@ -72,11 +72,11 @@ def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
     os.environ.pop("OPENAI_API_KEY", None)
     run(mini.path(), ["openai:served"], tmp_path / "r", selection=selection,
         options=ModelOptions(base_url=chat.url), policy=policy_of(first_wait=0.01))  # fmt: skip
-    ours = shown(chat)
+    ours = sent_requests(chat)
     chat.plan(modes=["reasoning"], times=-1, images=True)
-    done = inspect_eval(tmp_path, chat, "keju/mcs_bench", "-T", f"task={','.join(TASKS)}")
+    done = inspect_eval(tmp_path, chat, "keju_inspect/mcs_bench", "-T", f"task={','.join(TASKS)}")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert shown(chat) == ours
+    assert sent_requests(chat) == ours
     path, log = only_log(tmp_path)
     assert log.status == "success"
     assert len(log.samples) == len(ours)
@@ -88,8 +88,8 @@ def test_an_eval_asks_and_scores_as_keju_does(chat: Chat, tmp_path: Path):
         values = {k: None if math.isnan(v) else v for k, v in score.value.items()}
         assert values == main[str(sample.id)]
         assert score.metadata["strict"]["verdict"] == "ok"
-    told = {(score.name, name) for score in log.results.scores for name in score.metrics}
-    assert {("official", "mean"), ("strict", "stderr"), ("strict", "grouped_T10")} <= told
+    listed = {(score.name, name) for score in log.results.scores for name in score.metrics}
+    assert {("official", "mean"), ("strict", "stderr"), ("strict", "grouped_T10")} <= listed
     # And its log is read back as answers, like any of Inspect's.
     run(mini.path(), [f"replay:{path}"], tmp_path / "again", selection=selection)
     again = {(s.item, s.protocol, s.metric): s.value
@@ -108,7 +108,7 @@ def test_a_failure_has_no_score_and_the_eval_is_no_success(
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     chat.plan(modes=["400"], times=-1)
     (log,) = inspect_ai.eval(
-        "keju/ancientdoc", model=MODEL, model_base_url=chat.url, limit=2, display="none",
+        "keju_inspect/ancientdoc", model=MODEL, model_base_url=chat.url, limit=2, display="none",
         task_args={"task": "knowledge_qa"}, log_dir=str(tmp_path / "logs"), max_retries=0,
     )  # fmt: skip
     assert log.status == "error"
@@ -125,7 +125,7 @@ def test_own_pages_are_scored_under_strict_alone(
     chat.plan()
     own_page(tmp_path / "set")
     (log,) = inspect_ai.eval(
-        "keju/pages", model=MODEL, model_base_url=chat.url, display="none",
+        "keju_inspect/pages", model=MODEL, model_base_url=chat.url, display="none",
         task_args={"dataset": str(tmp_path / "set")}, log_dir=str(tmp_path / "logs"),
     )  # fmt: skip
     assert log.status == "success"
@@ -142,7 +142,7 @@ def own_page(path: Path) -> None:
 
 @pytest.mark.parametrize(("setting", "images"), [("image", 1), ("gold-ocr", 1), ("gold-text", 0)])
 def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
-    from keju.interop.inspect_tasks import mcs_bench
+    from keju_inspect.tasks import mcs_bench
 
     made = mcs_bench(task="T2", setting=setting, script="traditional")
     for sample in made.dataset:
@@ -156,20 +156,20 @@ def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
 @pytest.mark.parametrize(
     ("task", "more", "words"),
     [
-        ("keju/obi_bench", ["task=rejoining"], "pairs of images"),
-        ("keju/mcs_bench", ["task=T99"], "no task 'T99'"),
-        ("keju/mcs_bench", ["task=page_level_ocr"], "no task of MCS-Bench"),
-        ("keju/mcs_bench", ["dataset=nowhere"], "dataset directory"),
-        ("keju/mcs_bench", ["setting=own-ocr"], "sends two requests"),
-        ("keju/mcs_bench", ["setting=gold-ocr", "task=T1"], "is sent with gold-ocr"),
+        ("keju_inspect/obi_bench", ["task=rejoining"], "pairs of images"),
+        ("keju_inspect/mcs_bench", ["task=T99"], "no task 'T99'"),
+        ("keju_inspect/mcs_bench", ["task=page_level_ocr"], "no task of MCS-Bench"),
+        ("keju_inspect/mcs_bench", ["dataset=nowhere"], "dataset directory"),
+        ("keju_inspect/mcs_bench", ["setting=own-ocr"], "sends two requests"),
+        ("keju_inspect/mcs_bench", ["setting=gold-ocr", "task=T1"], "is sent with gold-ocr"),
     ],
 )
 def test_wrong_use_is_said_without_a_traceback(task: str, more: list[str], words: str):
     from inspect_ai._util.error import PrerequisiteError
 
-    from keju.interop import inspect_tasks
+    from keju_inspect import tasks
 
     arguments = dict(each.split("=") for each in more)
     with pytest.raises(PrerequisiteError) as caught:
-        getattr(inspect_tasks, task.partition("/")[2])(**arguments)
+        getattr(tasks, task.partition("/")[2])(**arguments)
     assert words in str(caught.value.message)

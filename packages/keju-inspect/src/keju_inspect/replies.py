@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+
+from inspect_ai.model import ModelOutput, ModelUsage
 
 from keju.errors import printable, shortened
 from keju.items import Usage
@@ -11,9 +12,6 @@ from keju.models.base import Answer, AskError
 from keju.models.openai import checked_usage
 from keju.models.replies import excerpt, status_of_ending
 from keju.texts import _
-
-if TYPE_CHECKING:
-    from inspect_ai.model import ModelOutput, ModelUsage
 
 
 def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:

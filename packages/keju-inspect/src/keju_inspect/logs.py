@@ -20,8 +20,10 @@ from msgspec.structs import replace
 from keju.errors import DataError
 from keju.files import bounded_bytes, decode_json
 from keju.items import Failure, Response, Usage
-from keju.models.replay import StoredAnswer
-from keju.texts import _
+from keju.plugins import StoredAnswer
+
+with suppress(ImportError):  # Python 3.14 reads it by itself.
+    import zipfile_zstd  # noqa: F401  Inspect packs so, and brings this along
 
 _MOST_BYTES = 1 << 30
 _ATTACHED = "attachment://"
@@ -80,12 +82,6 @@ def read_log(path: Path) -> Iterator[StoredAnswer]:
     """
     try:
         samples = _packed(path) if zipfile.is_zipfile(path) else _plain(path)
-    except NotImplementedError:
-        raise DataError(
-            "compressed with a method that keju does not read",
-            file=path,
-            hint=_("Write it as JSON: inspect log convert --to json --output-dir DIR FILE"),
-        ) from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise DataError("a damaged archive: {}", error, file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -100,9 +96,6 @@ def _plain(path: Path) -> list[_Sample]:
 
 
 def _packed(path: Path) -> list[_Sample]:
-    with suppress(ImportError):
-        import zipfile_zstd  # noqa: F401, PLC0415  Inspect packs so, and brings this along
-
     with zipfile.ZipFile(path) as pack:
         if sum(each.file_size for each in pack.infolist()) > _MOST_BYTES:
             raise DataError("it would unpack to more than 1 GB", file=path)

@@ -1,4 +1,4 @@
-"""keju's benchmarks as tasks of Inspect: ``inspect eval keju/FOLDER -T task=ID --model …``.
+"""keju's benchmarks as tasks of Inspect: ``inspect eval keju_inspect/FOLDER -T task=ID --model …``.
 
 Each benchmark that keju ships is a task under the name of its folder in `keju.benchmarks`.
 Registered by the entry point group ``inspect_ai``. Inspect loads this module whenever it looks a
@@ -17,7 +17,7 @@ from inspect_ai import Task, task
 from keju.registry import list_shipped_folders
 
 if TYPE_CHECKING:
-    from keju.interop.inspect_asking import Names
+    from keju_inspect.asking import Names
 
 
 def _task_of(folder: Traversable) -> Callable[..., Task]:
@@ -86,7 +86,7 @@ def _open_task(benchmark: str, dataset: str, names: Names, setting: str, script:
     from inspect_ai._util.error import PrerequisiteError  # noqa: PLC0415
 
     from keju.errors import KejuError  # noqa: PLC0415
-    from keju.interop.inspect_asking import task_of  # noqa: PLC0415
+    from keju_inspect.asking import task_of  # noqa: PLC0415
 
     try:
         return task_of(benchmark, dataset, names, setting, script)

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from inspect_ai._util.error import EvalError
+from inspect_ai.log import EvalSample
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+    StopReason,
+)
 from msgspec.structs import replace
 
 from keju.definitions import has_reference
 from keju.files import sha256_bytes
-from keju.interop.inspect_scores import scores_of
 from keju.items import ImageRef, Item, Request, Response, Score, get_group
 from keju.models.images import mime_of
 from keju.running.request_rebuilding import RequestRebuilder
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalSample
-    from inspect_ai.model import (
-        ChatMessage,
-        ChatMessageAssistant,
-        Content,
-        ModelOutput,
-        ModelUsage,
-        StopReason,
-    )
+from keju_inspect.scores import scores_of
 
 _STOPS: dict[str, StopReason] = {"truncated": "max_tokens", "filtered": "content_filter"}
 
@@ -62,12 +67,6 @@ def _messages(
     request: Request, response: Response, rebuilder: RequestRebuilder
 ) -> list[ChatMessage]:
     """The system prompt and the turns of the examples, if any; then the question."""
-    from inspect_ai.model import (  # noqa: PLC0415
-        ChatMessageAssistant,
-        ChatMessageSystem,
-        ChatMessageUser,
-    )
-
     found: list[ChatMessage] = []
     if system := rebuilder.system_of(request, response.model):
         found.append(ChatMessageSystem(id=_name(response, "system"), content=system))
@@ -82,8 +81,6 @@ def _messages(
 
 def _content(images: Sequence[ImageRef], prompt: str, rebuilder: RequestRebuilder) -> list[Content]:
     """The images in order, then the prompt; without a dataset, the names of the images."""
-    from inspect_ai.model import ContentImage, ContentText  # noqa: PLC0415
-
     found: list[Content] = []
     for ref in images:
         if rebuilder.dataset is None:
@@ -95,9 +92,6 @@ def _content(images: Sequence[ImageRef], prompt: str, rebuilder: RequestRebuilde
 
 
 def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
-    from inspect_ai._util.error import EvalError  # noqa: PLC0415
-    from inspect_ai.log import EvalSample  # noqa: PLC0415
-
     wrong = response.error
     said = f"{wrong.kind}: {wrong.message}" if wrong else ""
     output = _output(response)
@@ -118,8 +112,6 @@ def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
 
 
 def _output(response: Response) -> ModelOutput:
-    from inspect_ai.model import ChatCompletionChoice, ModelOutput  # noqa: PLC0415
-
     choices = []
     if response.error is None:
         stop = _STOPS.get(response.status, "stop")
@@ -135,12 +127,6 @@ def _output(response: Response) -> ModelOutput:
 
 
 def _message(response: Response) -> ChatMessageAssistant:
-    from inspect_ai.model import (  # noqa: PLC0415
-        ChatMessageAssistant,
-        ContentReasoning,
-        ContentText,
-    )
-
     content: list[Content] = [ContentText(text=response.text)]
     if response.thinking:
         content.insert(0, ContentReasoning(reasoning=response.thinking))
@@ -150,8 +136,6 @@ def _message(response: Response) -> ChatMessageAssistant:
 
 
 def _usage(response: Response) -> ModelUsage | None:
-    from inspect_ai.model import ModelUsage  # noqa: PLC0415
-
     usage = response.usage
     if usage.input_tokens is None and usage.output_tokens is None:
         return None
