@@ -59,7 +59,7 @@ DEFAULTS = {
 PROGRAMS = {
     "openai": {"resize"},
     "http-ocr": {"resize"},
-    "inspect": {"resize", "inspect_ai", "plugin"},
+    "inspect": {"resize", "inspect_ai"},
     "ppocr": {"rapidocr", "onnxruntime", "openvino", "precision", "model_Det", "model_Rec"},
     "tesseract": {"tesseract", "language_data", "orientation_data"},
     "got": {"weights", "transformers", "torch", "dtype"},

@@ -149,7 +149,8 @@ class PluginModel(FunctionModel):
     """A model of a plug-in: exceptions in it name the plug-in.
 
     Its name is the user's model string, and its identity names the plug-in, so that another version
-    of the plug-in is another model: responses of the two are never mixed.
+    of the plug-in is another model: responses of the two are never mixed. Of a model behind an
+    endpoint the plug-in only carries the requests, and another version is the same model.
 
     Raises:
         PluginError: the model lacks an attribute, or one has another type than in `ModelBase`.
@@ -171,10 +172,15 @@ class PluginModel(FunctionModel):
             raise PluginError(
                 "plug-in {}: the model {!r} has a wrong attribute: {}", plugin, spec, error
             ) from None
+        answers_itself = "endpoint" not in declared.identity
         super().__init__(
             spec,
             model.answer,
-            {**declared.identity, "kind": spec.partition(":")[0], "plugin": str(plugin)},
+            {
+                **declared.identity,
+                "kind": spec.partition(":")[0],
+                **({"plugin": str(plugin)} if answers_itself else {}),
+            },
             concurrency=max(1, declared.concurrency),
             destinations=declared.destinations,
         )
