@@ -7,8 +7,8 @@ are. An address is the same on every machine, since the server is the commands' 
 
 Parts begin with what they contain: ``keys``, ``identities``, ``requests``, ``items`` or
 ``responses``. A part whose name begins with ``moves:`` is of a baseline or a kind of file that is
-to be replaced; it may move once, with that. What is to go (``--thinking``, ``--boxes MODEL=``,
-``edges=N``, ``hog=N``) has no part.
+to be replaced; it may move once, with that. What is to go (``--thinking``, ``--boxes MODEL=``)
+has no part.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from keju.definitions import task
-from keju.definitions.pair_forms import RANKERS, pair_form, ranked_tasks
+from keju.definitions.pair_forms import pair_form
 from keju.items import Item
 from keju.models import Model
 from keju.running.pair_reducing import reduce_pairs
@@ -63,10 +63,8 @@ def form_names(items: Sequence[Item]) -> list[str]:
     size = next((size for size in SIZES if relevant < size < largest), 0)
     if not size:
         return []
-    there = {item.task for item in items if len(item.images) - 1 > size}
-    ranked = [f"{name}={size}" for name in RANKERS if there & ranked_tasks(name)]
     once = ["once"] if _asked_both_ways(items) else []
-    return [*once, f"gallery={size}", *ranked]
+    return [*once, f"gallery={size}"]
 
 
 def _asked_both_ways(items: Sequence[Item]) -> bool:

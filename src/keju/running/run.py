@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from keju.console import Console
 from keju.datasets.store import Dataset
-from keju.definitions.pair_forms import pair_form, reduced_form
+from keju.definitions.pair_forms import reduced_form
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Response
 from keju.models import Model, ModelOptions, capabilities_of, open_models, role_of
@@ -58,7 +58,6 @@ from keju.running.store import ResponseStore
 from keju.running.timing import add_timings
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
-from keju.texts import _
 
 _OURS = frozenset(
     {
@@ -216,7 +215,7 @@ def _opened(call: _Call) -> Iterator[tuple[RunContents, ResponseStore, SendingCh
     if not folder.exists():
         sending.check(models)  # Nothing is left of a run that is not permitted.
     with ResponseStore(folder) as store:
-        whole_items = _reduced(dataset, items, selection, store.folder, console)
+        whole_items = _reduced(dataset, items, selection, store.folder)
         if whole_items is not None:
             fewer = {item.id: item for item in whole_items if reduced_form(item)}
             changed = (
@@ -271,7 +270,6 @@ def _reduced(
     items: Sequence[Item],
     selection: Selection,
     folder: RunFolder,
-    console: Console | None,
 ) -> list[Item] | None:
     """The selected items in a reduced pair form, as the run has stored them or will store them."""
     if selection.pairs is None:
@@ -279,15 +277,6 @@ def _reduced(
     known: dict[str, Item] = {}
     if folder.exists() and folder.manifest().pairs == selection.pairs and folder.has_its_items():
         known = {item.id: item for item in folder.items() if reduced_form(item)}
-    form = pair_form(selection.pairs)
-    if console and form.kind == "ranked" and len(known) < len(items):
-        console.print(
-            _(
-                "Ranking the candidates by {}; no request is sent until then",
-                f"baseline:{form.baseline}",
-            ),
-            highlight=False,
-        )
     return reduce_pairs_for_run(dataset, items, selection.pairs, known)
 
 

@@ -15,7 +15,6 @@ from keju.files import sha256_bytes
 from keju.items import ImageRef, Item, Request
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
-from keju.models.capabilities import Capabilities
 from keju.models.lru import LruCache
 from keju.models.request_pixels import grey_image
 from keju.outlines import Grey
@@ -80,11 +79,6 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
     @abstractmethod
     def compare(self, one: _T, other: _T) -> float:
         """The similarity of two images, 0 to 1; symmetric."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """It compares the two images of a pair."""
-        return Capabilities(likeness=self.likeness)
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only pairs of its own tasks."""
