@@ -63,7 +63,7 @@ PROGRAMS = {
     "ppocr": {"rapidocr", "onnxruntime", "openvino", "precision", "model_Det", "model_Rec"},
     "tesseract": {"tesseract", "language_data", "orientation_data"},
     "got": {"weights", "transformers", "torch", "dtype"},
-    "baseline": {"ufal.udpipe", "udkanbun", "model", "threshold"},
+    "baseline": {"threshold"},
 }
 """The parts of identities, by kind, that an installed program or a downloaded file decides.
 
@@ -577,8 +577,6 @@ def other_models(trial: Trial) -> Parts:
     parts["moves: identities: replay of a folder"] = trial.identities(run)
     run = trial.run("mini", "--model", "baseline:hog", "--task", "classification", "--limit", 2)
     parts["moves: identities: baseline:hog"] = trial.identities(run)
-    run = trial.run("mini", "--model", "baseline:overlap", "--setting", "gold-text", *t7)
-    parts["moves: identities: baseline:overlap"] = trial.identities(run)
     return parts
 
 
@@ -646,7 +644,6 @@ def engines(trial: Trial) -> Parts:
     baselines = {
         "components": ("--task", "recognition/Where"),
         "edges": ("--task", "rejoining"),
-        "udpipe": ("--task", "T3", "--setting", "gold-text"),
     }
     for name, options in baselines.items():
         run = trial.run("mini", "--model", f"baseline:{name}", "--limit", 1, *options)
@@ -655,7 +652,7 @@ def engines(trial: Trial) -> Parts:
 
 
 def lacks_engines() -> bool:
-    packages = ("rapidocr", "openvino", "cv2", "torch", "transformers", "udkanbun", "inspect_ai")
+    packages = ("rapidocr", "openvino", "cv2", "torch", "transformers", "inspect_ai")
     return not all(map(find_spec, packages)) or which("tesseract") is None
 
 
