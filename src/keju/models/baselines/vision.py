@@ -104,7 +104,7 @@ def _board(grey: Grey) -> Mask:
 
 
 def _ink(grey: Grey, board: Mask, side: float) -> Mask:
-    """What differs from the surface around it by Otsu's threshold, in the direction of most ink."""
+    """The pixels that differ from their surroundings by Otsu's threshold, all in one direction."""
     smooth = cv2.medianBlur(grey, 3).astype(np.float32)
     weight, around = board.astype(np.float32), (1 + 2 * round(AROUND * side),) * 2
     apart = smooth - cv2.blur(smooth * weight, around) / np.maximum(cv2.blur(weight, around), 1e-3)
