@@ -103,7 +103,7 @@ def fragments(table: Table, bones: int, wear: float) -> None:
 
 def boards(shared: Path, count: int) -> str:
     """What components finds on boards of real characters, and its CPU a board."""
-    from keju.models.baselines.components import ink_boxes
+    from keju.models.baselines.vision import ink_boxes
 
     crops, draw = oracle_crops(shared), np.random.default_rng(4)
     hits = given = spent = 0.0

@@ -24,14 +24,13 @@ from rich.table import Table
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.metrics.ranking import auc, rank
-from keju.models.baselines.edges import evidence, outline
-from keju.models.baselines.pairs import best_threshold
+from keju.models.baselines.vision import fit, outline
 from keju_synthetic.fragment_images import FragmentationPlan, fragment_image
 from keju_synthetic.masks import load_masked
 from keju_synthetic.steps.tear import FragmentSettings
 
 DEPTHS = (0.003, 0.008, 0.012, 0.02)
-EVEN = 0.85  # evidence at which the baseline's probability is one half
+EVEN = 0.5  # the probability from which the baseline says yes
 
 
 Pieces = Sequence[tuple[Image.Image, np.ndarray]]
@@ -78,20 +77,20 @@ def torn(
 def compare(
     fragments: Sequence[tuple[int, int, tuple[int, ...], Image.Image, float]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The evidence for each two fragments, and whether they join."""
+    """The probability of each two fragments, and whether they join."""
     curves = [outline(np.asarray(picture.convert("L"))) for *_, picture, _ in fragments]
     count = len(fragments)
     likeness = np.full((count, count), -1.0)
     joins = np.zeros((count, count), bool)
     for a, b in combinations(range(count), 2):
-        likeness[a, b] = likeness[b, a] = evidence(curves[a], curves[b])
+        likeness[a, b] = likeness[b, a] = fit(curves[a], curves[b])
         same = fragments[a][0] == fragments[b][0]
         joins[a, b] = joins[b, a] = same and fragments[b][1] in fragments[a][2]
     return likeness, joins
 
 
 def measure(pieces: Pieces, plan: FragmentationPlan, breaks: int) -> Found:
-    first, lost, evidences, answers = [], [], [], []
+    first, lost, fits, answers = [], [], [], []
     for seed in range(breaks):
         fragments = list(torn(pieces, plan, seed))
         likeness, joins = compare(fragments)
@@ -99,14 +98,15 @@ def measure(pieces: Pieces, plan: FragmentationPlan, breaks: int) -> Found:
         first.append(hits[joins.any(axis=1)])
         lost += [share for *_, share in fragments]
         upper = np.triu_indices(len(fragments), 1)
-        evidences.append(likeness[upper])
+        fits.append(likeness[upper])
         answers.append(joins[upper])
-    pairs, truth = np.concatenate(evidences), np.concatenate(answers)
-    declared = float((pairs[truth] >= EVEN).mean() + (pairs[~truth] < EVEN).mean()) / 2
-    best = best_threshold(pairs[truth], pairs[~truth])
+    pairs, truth = np.concatenate(fits), np.concatenate(answers)
+    balanced = [
+        float((pairs[truth] >= cut).mean() + (pairs[~truth] < cut).mean()) / 2
+        for cut in (EVEN, *np.unique(pairs))
+    ]
     return Found(
-        float(np.concatenate(first).mean()), declared,
-        float((pairs[truth] >= best).mean() + (pairs[~truth] < best).mean()) / 2,
+        float(np.concatenate(first).mean()), balanced[0], max(balanced),
         auc(rank(pairs.tolist(), np.flatnonzero(truth).tolist())), len(lost),
         float(np.mean(lost)),
     )  # fmt: skip

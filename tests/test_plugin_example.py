@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +10,7 @@ import pytest
 from PIL import Image
 
 import keju
+from tests.support.plugged import install_example, run_with_site
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin"
 RECIPE = """
@@ -29,33 +27,12 @@ source = "made"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory) -> Path:
-    """A folder with the package, installed from its wheel without the network."""
-    folder = tmp_path_factory.mktemp("plugin")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", folder]
-    subprocess.run(build, cwd=EXAMPLE, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
-               "--disable-pip-version-check", "--target", folder / "site", wheel]  # fmt: skip
-    subprocess.run(install, check=True, capture_output=True)
-    return folder / "site"
+    return install_example(EXAMPLE, tmp_path_factory.mktemp("plugin"))
 
 
 @pytest.fixture
 def command(site, tmp_path):
-    def run(*arguments: object, language: str = "en") -> str:
-        paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            [sys.executable, "-m", "keju", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200", "KEJU_LANG": language},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
+    return run_with_site(site, tmp_path)
 
 
 def test_lists_show_the_names_with_the_distribution(command):

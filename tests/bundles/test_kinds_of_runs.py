@@ -171,7 +171,7 @@ def test_a_run_with_a_reading_first(chat: Chat, place: Path, setting: str) -> No
     assert len(readings) == (setting != "gold-text")
 
 
-@pytest.mark.parametrize("form", ["once", "gallery=3,seed=1", "edges=2"])
+@pytest.mark.parametrize("form", ["once", "gallery=3,seed=1"])
 def test_a_run_of_reduced_pairs(place: Path, form: str) -> None:
     make(place / "set", fill_fragments)
     run(place / "set", ["baseline:chance"], place / "run", selection=Selection(pairs=form))

@@ -6,9 +6,8 @@ to), ``models`` of run.json (identities), and the recorded requests. `Trial` alo
 are. An address is the same on every machine, since the server is the commands' proxy.
 
 Parts begin with what they contain: ``keys``, ``identities``, ``requests``, ``items`` or
-``responses``. A part whose name begins with ``moves:`` is of a baseline or a kind of file that is
-to be replaced; it may move once, with that. What is to go (``--thinking``, ``--boxes MODEL=``,
-``edges=N``, ``hog=N``) has no part.
+``responses``. A part whose name begins with ``moves:`` is of a kind of file that is to be replaced;
+it may move once, with that. What is to go (``--thinking``, ``--boxes MODEL=``) has no part.
 """
 
 from __future__ import annotations
@@ -63,11 +62,8 @@ PROGRAMS = {
     "ppocr": {"rapidocr", "onnxruntime", "openvino", "precision", "model_Det", "model_Rec"},
     "tesseract": {"tesseract", "language_data", "orientation_data"},
     "got": {"weights", "transformers", "torch", "dtype"},
-    "baseline": {"ufal.udpipe", "udkanbun", "model", "threshold"},
 }
-"""The parts of identities, by kind, that an installed program or a downloaded file decides.
-
-So does a threshold, which is computed from decoded images."""
+"""The parts of identities, by kind, that an installed program or a downloaded file decides."""
 
 PROMPTS = """
 what = "two wordings"
@@ -576,9 +572,7 @@ def other_models(trial: Trial) -> Parts:
     run = trial.run("mini", "--model", "replay:both", *t7)
     parts["moves: identities: replay of a folder"] = trial.identities(run)
     run = trial.run("mini", "--model", "baseline:hog", "--task", "classification", "--limit", 2)
-    parts["moves: identities: baseline:hog"] = trial.identities(run)
-    run = trial.run("mini", "--model", "baseline:overlap", "--setting", "gold-text", *t7)
-    parts["moves: identities: baseline:overlap"] = trial.identities(run)
+    parts["identities: baseline:hog"] = trial.identities(run)
     return parts
 
 
@@ -646,16 +640,15 @@ def engines(trial: Trial) -> Parts:
     baselines = {
         "components": ("--task", "recognition/Where"),
         "edges": ("--task", "rejoining"),
-        "udpipe": ("--task", "T3", "--setting", "gold-text"),
     }
     for name, options in baselines.items():
         run = trial.run("mini", "--model", f"baseline:{name}", "--limit", 1, *options)
-        parts[f"moves: identities: baseline:{name}"] = trial.identities(run)
+        parts[f"identities: baseline:{name}"] = trial.identities(run)
     return parts
 
 
 def lacks_engines() -> bool:
-    packages = ("rapidocr", "openvino", "cv2", "torch", "transformers", "udkanbun", "inspect_ai")
+    packages = ("rapidocr", "openvino", "torch", "transformers", "inspect_ai")
     return not all(map(find_spec, packages)) or which("tesseract") is None
 
 

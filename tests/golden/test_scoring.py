@@ -49,6 +49,7 @@ from tests.support.snapshots import compare_snapshot
 COUNT = 5_000
 """Requests of the generated run; two models answer each."""
 BASELINES = ("copy", "chance", "majority", "hog", "edges", "components")
+OVERLAP = Path(__file__).parents[2] / "examples/baselines/src/keju_baselines/overlap.py"
 NAMES = ("plain", "mixed")
 WHAT = ("recognition", "What")
 """A query whose only metric needs an encoder that a package may bring along."""
@@ -359,15 +360,16 @@ def bundled_parts(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     runs = {
         "image": [*(f"baseline:{name}" for name in BASELINES),
                   *(f"replay:{name}.jsonl" for name in NAMES), "blind:digest", "shuffled:digest"],
-        "gold-text": ["baseline:copy", "baseline:overlap"],
+        "gold-text": ["baseline:copy", "overlap"],
     }  # fmt: skip
+    plugins = ("--plugin", "digest.py", "--plugin", OVERLAP)
     parts: Parts = {}
     for setting, models in runs.items():
         options = [word for model in models for word in ("--model", model)]
         _succeed(folder, "run", "mini", *options, "--setting", setting, "--items", "items.txt",
-                "-o", setting, "--plugin", "digest.py")  # fmt: skip
+                "-o", setting, *plugins)  # fmt: skip
         _succeed(folder, "score", setting, "--variants", "--json", f"{setting}.json",
-                "--plugin", "digest.py")  # fmt: skip
+                *plugins)  # fmt: skip
         data = json.loads((folder / f"{setting}.json").read_text("utf-8"))
         board = stored_results(folder / setting).leaderboard()
         parts |= _ranks(f"bundled {setting}", board)

@@ -31,7 +31,6 @@ def test_a_pipeline_reads_first_and_has_no_batches():
         ("openai:m", {"submitter", "diagnosis"}),
         ("blind:openai:m", set()),
         ("baseline:copy", set()),
-        ("baseline:edges", {"likeness"}),
     ],
 )
 def test_each_kind_has_its_capabilities(spec: str, names: set[str]):

@@ -118,7 +118,6 @@ def test_the_reasons_are_found_in_functions_constants_and_helpers():
     assert len(found) > 25
     assert "an OCR engine only transcribes" in found
     assert sentences(constants()["NO_TRANSCRIPTION"])[0] in found
-    assert sentences(constants()["NO_TEXT"])[0] in found
     assert "with {} the prompt would contain the answer" in found
 
 

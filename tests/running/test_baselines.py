@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from keju.reporting.page import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from tests.support.making import picture
 from tests.support.serving import Chat
 from tests.support.showing import oracle_crops, stored, torn
 
@@ -113,30 +111,3 @@ def test_a_report_takes_them_for_floors(bones: Path, tmp_path: Path, chat: Chat)
     # The task of one board has no other group.
     assert "baseline: a model with other images" in html
     assert "the task has no image of another group to show" in html
-
-
-def test_pages_that_an_engine_read_are_answered_by_overlap(tmp_path: Path):
-    with writer(tmp_path / "data") as out:
-        ref = out.add_image(picture(1), "page")
-        out.add(Item(
-            id="mcq", benchmark="MCS-Bench", task="T7", images=(ref,), answer="B",
-            options=("論語", "莊子逍遙遊"), transcription="北冥有魚莊子逍遙遊",
-        ))  # fmt: skip
-        out.add(Item(
-            id="ocr", benchmark="MCS-Bench", task="T1", images=(ref,), answer="北冥有魚",
-            transcription="北冥有魚",
-        ))  # fmt: skip
-    engine = tmp_path / "read.jsonl"
-    engine.write_text(json.dumps({"item": ref.sha256, "text": "北冥有魚\n莊子逍遙遊"}))
-    piped = f"ocr+llm:replay:{engine}+baseline:overlap"
-    summary = run(tmp_path / "data", [piped], tmp_path / "piped")
-    assert summary.models[0].asked == 1
-    (response,) = RunFolder.open(tmp_path / "piped").responses()
-    assert (response.item, response.text) == ("mcq", "B")
-    gold = Selection(settings=("gold-ocr",))
-    run(tmp_path / "data", ["baseline:overlap"], tmp_path / "gold", selection=gold)
-    (response,) = RunFolder.open(tmp_path / "gold").responses()
-    assert (response.item, response.text) == ("mcq", "B")
-    alone = run(tmp_path / "data", ["baseline:overlap"], tmp_path / "alone")
-    assert not alone.models[0].planned
-    assert any("it needs a text" in why for why in alone.models[0].not_asked)

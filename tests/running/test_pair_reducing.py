@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from keju.running.plan_forms import form_names, with_forms
 from msgspec.structs import replace
 
 from keju.analysis.run_set import load_runs
@@ -20,7 +19,7 @@ from keju.models import ModelOptions, open_model
 from keju.reporting.page import Report, write_report
 from keju.running import Selection, merge, run
 from keju.running.pair_reducing import reduce_pairs
-from keju.running.requests import requests_for
+from keju.running.plan import form_names
 from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
@@ -159,50 +158,6 @@ def test_a_gallery_has_all_relevant_candidates_and_is_one_for_all_question_forms
     assert draws[1] != draws[2]
 
 
-def test_a_ranked_form_asks_the_first_and_ranks_the_rest_below(dataset: Path):
-    item = next(each for each in Dataset.open(dataset).items() if each.id == "f2#How")
-    # Candidates of fragment 2 are 0 1 3 4 5 6 7; the baseline likes the last ones.
-    (shown,) = reduce_pairs([item], pair_form("edges=2"), lambda each: range(len(each.images) - 1))
-    numbers = pictures_of(dataset)
-    assert [numbers[ref.sha256] for ref in shown.images] == [2, 7, 6, 5, 4, 3, 1, 0]
-    assert (shown.relevant, sent_candidates(shown)) == ((5,), 2)
-    asked = [numbers[request.images[1].sha256] for request in requests_for(shown)]
-    assert asked == [7, 6]
-
-
-def test_edges_rank_the_candidates_before_the_server_is_asked(
-    chat: Chat, dataset: Path, tmp_path: Path
-):
-    chat.plan(images=True, says="No idea")
-    folder = go(dataset, tmp_path / "run", chat, pairs="edges=2", tasks=("rejoining/How",))
-    assert Counter(first for _, first, _ in asked_pairs(chat, dataset)) == dict.fromkeys(
-        range(8), 2
-    )
-    baseline = run(
-        dataset,
-        ["baseline:edges"],
-        tmp_path / "edges",
-        selection=Selection(tasks=("rejoining/How",)),
-    )
-    assert baseline.complete
-    said = {
-        (response.item, response.candidate): float(response.text)
-        for response in RunFolder.open(tmp_path / "edges").responses()
-    }
-    whole = {item.id: item for item in Dataset.open(dataset).items()}
-    for item in folder.items():
-        places = [whole[item.id].images.index(ref, 1) for ref in item.images[1:]]
-        alike = [said[item.id, place] for place in places]
-        assert alike == sorted(alike, reverse=True)
-    # No answer could be taken: the asked tie, and the rest follow in the baseline's order.
-    scores = {(s.item, s.metric): s.value for s in score_run(folder, ("strict",))}
-    for item in folder.items():
-        (place,) = item.relevant
-        assert scores[item.id, "Acc@1"] == (0.5 if place <= 2 else 0.0)
-        expected = (1 + 1 / 2) / 2 if place <= 2 else 1 / place
-        assert scores[item.id, "AP"] == pytest.approx(expected)
-
-
 def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
     chat: Chat, dataset: Path, tmp_path: Path
 ):
@@ -215,8 +170,8 @@ def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
     with pytest.raises(UsageError, match=r"--pairs \(once, now gallery=2,seed=0\)"):
         go(dataset, out, chat, pairs="gallery=2,seed=0", items=few)
     limited = tmp_path / "limited"
-    before = go(dataset, limited, chat, pairs="edges=2", limit=3).items()
-    after = go(dataset, limited, chat, pairs="edges=2", limit=6).items()
+    before = go(dataset, limited, chat, pairs="gallery=2", limit=3).items()
+    after = go(dataset, limited, chat, pairs="gallery=2", limit=6).items()
     assert [item for item in after if item.id in {each.id for each in before}] == before
     assert {sent_candidates(item) for item in after} == {2}
 
@@ -224,17 +179,17 @@ def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
 def test_answers_are_replayed_in_their_own_form_alone(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan(says="0.5")
     whole = go(dataset, tmp_path / "whole", chat).path / "responses"
-    few = go(dataset, tmp_path / "few", chat, pairs="edges=2").path / "responses"
+    few = go(dataset, tmp_path / "few", chat, pairs="gallery=2").path / "responses"
     loose = tmp_path / "loose.jsonl"
     loose.write_text(json.dumps({"item": "f0#How", "candidate": 1, "text": "0.5"}))
     for number, (file, form) in enumerate(
-        [(whole, "edges=2"), (few, None), (few, "edges=3"), (loose, "edges=2")]
+        [(whole, "gallery=2"), (few, None), (few, "gallery=3"), (loose, "gallery=2")]
     ):
         with pytest.raises(UsageError, match="--pairs is"):
             run(dataset, [f"replay:{file}"], tmp_path / str(number),
                 selection=Selection(pairs=form))  # fmt: skip
     summary = run(
-        dataset, [f"replay:{few}"], tmp_path / "again", selection=Selection(pairs="edges=2")
+        dataset, [f"replay:{few}"], tmp_path / "again", selection=Selection(pairs="gallery=2")
     )
     assert summary.complete
 
@@ -271,19 +226,19 @@ def test_results_of_a_reduced_form_stay_out_of_the_papers_tables(
 ):
     chat.plan(says="0.5")
     runs = {}
-    for name in ("", "once", "gallery=3,seed=0", "edges=2"):
+    for name in ("", "once", "gallery=3,seed=0"):
         folder = go(as_in_paper, tmp_path / f"run {name}", chat, pairs=name or None)
         score_run(folder)
         runs[name] = folder.path
     counts = {name: sum(1 for _ in RunFolder(path).responses()) for name, path in runs.items()}
-    assert counts == {"": 964, "once": 963, "gallery=3,seed=0": 6, "edges=2": 4}
+    assert counts == {"": 964, "once": 963, "gallery=3,seed=0": 6}
     (whole,) = own_values([runs[""]], tmp_path).values()
     assert len(whole) == 3
     assert own_values([path for name, path in runs.items() if name], tmp_path) == {}
     report = write_report(list(runs.values()), tmp_path / "r.html", picture_bytes=0)
     assert list(values_of(report).values()) == [whole]
     notes = [note for table in report.paper_tables for note in table.notes]
-    assert any("--pairs edges=2, gallery=3,seed=0, once" in note for note in notes)
+    assert any("--pairs gallery=3,seed=0, once" in note for note in notes)
 
 
 def own_values(runs: list[Path], tmp_path: Path) -> dict[str, list[str]]:
@@ -305,54 +260,34 @@ def test_a_plan_shows_the_full_protocol_and_the_reduced_forms(dataset: Path):
     opened = Dataset.open(dataset)
     models = [open_model(MODEL, ModelOptions(base_url="http://localhost:1/v1", asking=False))]
     selection = Selection(rounds=5)
-    plan = with_forms(
-        estimate(opened, models, selection), opened.items(), models, selection, per_minute=60
-    )
+    plan = estimate(opened, models, selection, per_minute=60)
     calls = {each.form: (each.calls, each.a_round, each.hours) for each in plan.forms}
     assert calls == {
         "": (560, 112, pytest.approx(560 / 3600)),
         "once": (280, 56, pytest.approx(280 / 3600)),
         "gallery=5": (400, 80, pytest.approx(400 / 3600)),
-        "edges=5": (400, 80, pytest.approx(400 / 3600)),
     }
-    for form in ("once", "gallery=5", "edges=5"):
+    for form in ("once", "gallery=5"):
         (row,) = estimate(opened, models, Selection(rounds=5, pairs=form)).rows
         assert row.calls == calls[form][0]
 
 
-def test_a_ranker_is_planned_only_where_its_own_task_has_more_candidates():
-    many = tuple(
-        ImageRef(path=f"{n}.png", sha256=f"{n:064d}", width=9, height=9, size=9) for n in range(30)
-    )
-    asked = [
-        Item(id=name, benchmark="OBI-Bench", task=name, query="How", images=images, relevant=(1,))
-        for name, images in (("rejoining", many[:9]), ("retrieval", many))
-    ]
-    assert form_names(asked) == ["gallery=20", "hog=20"]
-
-
-def test_the_command_and_the_options_of_each_form_are_printed(dataset: Path):
+def test_the_options_of_each_form_are_printed(dataset: Path):
     done = keju(
         "run", "--plan", dataset, "--model", MODEL, "--base-url", "http://localhost:1/v1",
         "--preset", "obi-bench", "--task", "rejoining",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    begin = f"keju run {dataset} --model {MODEL} --task rejoining --preset obi-bench"
-    (command,) = [line for line in done.stdout.splitlines() if line.startswith("keju run")]
-    assert command.startswith(begin)
-    assert command.endswith("/v1 --out RUN")
-    forms = "--pairs once or --pairs gallery=5 or --pairs edges=5"
+    forms = "--pairs once or --pairs gallery=5"
     assert f"Reduced forms: add {forms}\n" in done.stdout
 
 
 def test_forms_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_path: Path):
-    for name in ("", "twice", "gallery", "gallery=0", "edges=-1", "chance=3", "once,gallery=2"):
+    for name in ("", "twice", "gallery", "gallery=0", "edges=5", "once,gallery=2"):
         with pytest.raises(UsageError, match="--pairs must be"):
             pair_form(name)
     with pytest.raises(UsageError, match="reduces none of these items"):
         go(dataset, tmp_path / "a", chat, pairs="gallery=7,seed=0")
-    with pytest.raises(UsageError, match=r"reduces none of .*\(classification, retrieval\)"):
-        go(dataset, tmp_path / "b", chat, pairs="hog=2")
     with pytest.raises(UsageError, match=r"f0#Yes-or-No has 1 relevant .* Use gallery=2 or more"):
         go(dataset, tmp_path / "c", chat, pairs="gallery=1")
 

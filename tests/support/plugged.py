@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -26,6 +28,36 @@ def distribution(
     for module, code in modules.items():
         (folder / f"{module}.py").write_text(code, "utf-8")
     return folder
+
+
+def install_example(package: Path, folder: Path) -> Path:
+    """A folder with a package of examples/, installed from its wheel without the network."""
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", folder]
+    subprocess.run(build, cwd=package, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
+               "--disable-pip-version-check", "--target", folder / "site", wheel]  # fmt: skip
+    subprocess.run(install, check=True, capture_output=True)
+    return folder / "site"
+
+
+def run_with_site(site: Path, cwd: Path) -> Callable[..., str]:
+    """A function that runs a command with the packages of a folder, and returns what it printed."""
+
+    def run(*arguments: object, language: str = "en") -> str:
+        paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-m", "keju", *map(str, arguments)],
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200", "KEJU_LANG": language},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 def forget_plugins(monkeypatch: pytest.MonkeyPatch) -> None:

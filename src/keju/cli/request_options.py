@@ -51,9 +51,9 @@ class ItemOptions:
         str | None,
         item_option(
             metavar="FORM",
-            help="Reduced form of tasks of pairs: once, gallery=N, gallery=N,seed=S, edges=N or"
-            " hog=N (docs/running.md explains each). Fewer pairs are sent, and the results are "
-            "not shown in the paper's tables. Default: all pairs.",
+            help="Reduced form of tasks of pairs: once, gallery=N or gallery=N,seed=S"
+            " (docs/running.md explains each). Fewer pairs are sent, and the results are not "
+            "shown in the paper's tables. Default: all pairs.",
         ),
     ] = None
     shard: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ class Capabilities(NamedTuple):
             string; for models whose answers are files.
         pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
             full form as an empty string; None if it answers pairs itself.
-        likeness: returns the similarity of the two images of a request, from 0 to 1.
         diagnosis: returns what the server reports about its models and its address, or an empty
             string.
         notes: lines to print before a run, such as which files are read.
@@ -36,7 +35,6 @@ class Capabilities(NamedTuple):
     submitter: BatchSubmitter | None = None
     source_of: Callable[[Request], str] | None = None
     pair_forms: frozenset[str] | None = None
-    likeness: Callable[[Request, Sequence[bytes]], float] | None = None
     diagnosis: Callable[[], Awaitable[str]] | None = None
     notes: tuple[str, ...] = ()
     elsewhere: bool = False

@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
-from keju.definitions import task
+from keju.definitions import task, tasks
 from keju.definitions.pair_forms import PairForm, mark_reduced, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import Item, Request
-from keju.models import Model, ModelOptions, capabilities_of, open_model
-from keju.running.request_images import LazyImages
+from keju.items import Item
+from keju.models import Model, capabilities_of
 from keju.texts import _
-
-Likeness = Callable[[Item], Sequence[float]]
-"""The similarity of an item's first image and each candidate, one value per candidate."""
 
 _Pair = tuple[str, str, str, str]
 """Task, query, and the two images in the order in which they are sent."""
 
 
 def reduce_pairs(
-    items: Sequence[Item],
-    form: PairForm,
-    likeness: Likeness | None = None,
-    known: Mapping[str, Item] | None = None,
+    items: Sequence[Item], form: PairForm, known: Mapping[str, Item] | None = None
 ) -> list[Item]:
     """Return the items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
@@ -38,29 +31,25 @@ def reduce_pairs(
     Args:
         items: whole items, in the order of the dataset.
         form: the reduced form.
-        likeness: ranks candidates beforehand; without it they keep their order, as in a plan.
         known: items that a run already has in this form, by id; they are kept.
 
     Raises:
         UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.
     """
     known = known or {}
-    fitting = [item for item in items if task(item.task).of_pairs and form.applies(item)]
+    fitting = [item for item in items if task(item.task).of_pairs]
     found = {item.id: known[item.id] for item in fitting if item.id in known}
     new = [item for item in fitting if item.id not in found]
-    match form.kind:
-        case "gallery":
-            found |= {item.id: _drawn(item, form) for item in new}
-        case "ranked":
-            found |= {item.id: _ranked(item, form, likeness) for item in new}
-        case "once":
-            found |= _once(new, form, found.values())
+    if form.kind == "gallery":
+        found |= {item.id: _drawn(item, form) for item in new}
+    else:
+        found |= _once(new, form, found.values())
     if not any(found.get(item.id, item) is not item for item in items):
         raise UsageError(
             "--pairs {} reduces none of these items: it applies only to tasks of pairs ({}), and "
             "only to items with more candidates",
             form.name,
-            ", ".join(form.tasks),
+            ", ".join(sorted(each.id for each in tasks() if each.of_pairs)),
         )
     return [found.get(item.id, item) for item in items]
 
@@ -72,12 +61,11 @@ def reduce_pairs_for_run(
 
     Raises:
         UsageError: the form does not exist, or it makes no item smaller.
-        DataError: an image to be ranked cannot be read.
     """
     form = pair_form(name)
     chosen = {item.id for item in items}
     whole = [item for item in dataset.items() if item.id in chosen]
-    return reduce_pairs(whole, form, _likeness(dataset, form), known)
+    return reduce_pairs(whole, form, known)
 
 
 def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
@@ -102,29 +90,6 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
             )
 
 
-def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
-    if form.kind != "ranked":
-        return None
-    # The baseline has no images to learn from: only the ranking matters here, not a threshold.
-    baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
-    likeness = capabilities_of(baseline).likeness
-    if likeness is None:
-        raise UsageError("--pairs: baseline:{} does not compare two images", form.baseline)
-
-    def of(item: Item) -> list[float]:
-        values = []
-        for place in range(1, len(item.images)):
-            refs = (item.images[0], item.images[place])
-            request = Request(
-                item=item.id, benchmark=item.benchmark, task=item.task, form="probability",
-                prompt="", images=refs, candidate=place,
-            )  # fmt: skip
-            values.append(likeness(request, LazyImages(dataset, refs)))
-        return values
-
-    return of
-
-
 def _drawn(item: Item, form: PairForm) -> Item:
     """A gallery of `size` candidates; the same for every question form of an image."""
     places = range(1, len(item.images))
@@ -145,16 +110,6 @@ def _drawn(item: Item, form: PairForm) -> Item:
     chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311
     kept = _in_order(item, [place for place in places if place in chosen])
     return mark_reduced(kept, form, len(kept.images) - 1)
-
-
-def _ranked(item: Item, form: PairForm, likeness: Likeness | None) -> Item:
-    places = list(range(1, len(item.images)))
-    if len(places) <= form.size:
-        return item
-    if likeness is not None:
-        alike = likeness(item)
-        places.sort(key=lambda place: -alike[place - 1])
-    return mark_reduced(_in_order(item, places), form, form.size)
 
 
 def _once(items: Sequence[Item], form: PairForm, before: Iterable[Item]) -> dict[str, Item]:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.definitions import has_reference, task
-from keju.definitions.pair_forms import RANKERS, pair_form, ranked_tasks
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
+from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.contents import Later, RunContents, Skipped, Unread
@@ -329,10 +329,8 @@ def form_names(items: Sequence[Item]) -> list[str]:
     size = next((size for size in SIZES if relevant < size < largest), 0)
     if not size:
         return []
-    there = {item.task for item in items if len(item.images) - 1 > size}
-    ranked = [f"{name}={size}" for name in RANKERS if there & ranked_tasks(name)]
     once = ["once"] if _asked_both_ways(items) else []
-    return [*once, f"gallery={size}", *ranked]
+    return [*once, f"gallery={size}"]
 
 
 def _asked_both_ways(items: Sequence[Item]) -> bool:

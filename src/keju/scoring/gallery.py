@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from keju.definitions import Query, query_of
-from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.items import Item, Protocol, Status
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
@@ -47,13 +46,6 @@ class Gallery:
         return len(self.item.images) - 1
 
     @property
-    def sent(self) -> int:
-        """The number of candidates that were sent; the others rank below (`PairForm`)."""
-        if reduced_form(self.item) == "once":
-            return self.candidates
-        return sent_candidates(self.item)
-
-    @property
     def relevant(self) -> list[int]:
         """The right candidates, numbered from 0."""
         return [place - 1 for place in self.item.relevant]
@@ -77,35 +69,28 @@ class Gallery:
         self._verdicts[sample.verdict] += 1
 
     def values(self, protocol: Protocol) -> list[float | None]:
-        """One value for each candidate that was sent, in their order.
+        """One value for each candidate, in their order.
 
         Raises:
             UndefinedMetricError: a candidate has no response yet, or the item is at fault.
         """
         said = self._values[protocol]
-        lacking = self.sent - len(said)
+        lacking = self.candidates - len(said)
         if lacking:
             raise UndefinedMetricError(
-                _("{:,} of {:,} candidates have no response yet", lacking, self.sent)
+                _("{:,} of {:,} candidates have no response yet", lacking, self.candidates)
             )
         if any(not 1 <= place <= self.candidates for place in self.item.relevant):
             raise UndefinedMetricError(_("a relevant candidate is not among the item's images"))
-        return [said[place] for place in range(1, self.sent + 1)]
+        return [said[place] for place in range(1, self.candidates + 1)]
 
     def ranking(self, protocol: Protocol) -> Ranking:
         """The candidates by value, ties kept for the expectation over their orders.
 
-        Candidates that a baseline ranked beforehand and that were not sent come last, in its
-        order; those that were sent and have no answer come before them.
-
         Raises:
             UndefinedMetricError: see `values`.
         """
-        values, rest = self.values(protocol), self.candidates - self.sent
-        if not rest:
-            return rank(values, self.relevant)
-        shown = [-1.0 if value is None else value for value in values]
-        return rank([*shown, *(-2.0 - place for place in range(rest))], self.relevant)
+        return rank(self.values(protocol), self.relevant)
 
     @property
     def status(self) -> Status:
@@ -125,7 +110,7 @@ class Gallery:
         """The number of pairs, and of those that rank last because they have no answer."""
         failed = sum(self._statuses[status] for status in WITHOUT_ANSWER)
         silent = sum(value is None for value in self._values["strict"].values())
-        return {"pairs": self.sent, "failed": failed, "unparsable": silent - failed}
+        return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
 
     @property
     def best(self) -> str:

@@ -110,7 +110,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         verdict=gallery.verdict,
         reason=reason,
         extracted=gallery.best if strict else "",
-        extracted_from=f"answers to {gallery.sent:,} pairs" if strict else "",
+        extracted_from=f"answers to {gallery.candidates:,} pairs" if strict else "",
         stats={} if measured is None else measured.stats,
         signature=signed,
     )

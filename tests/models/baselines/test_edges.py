@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
+import cv2
 import numpy as np
 import pytest
 
 from keju.metrics.ranking import accuracy_at, auc, rank
 from keju.models import ModelOptions, open_model
+from keju.models.baselines.vision import EVEN, POINTS, SHARES, SLOPE, fit, length, outline
 from tests.support.showing import Stored, of_pair, pair, stored, torn
-
-cv2 = pytest.importorskip("cv2", reason="edges are traced with OpenCV: pip install 'keju[ocr]'")
-from keju.models.baselines.edges import POINTS, SHARES, best_fit, evidence, length, outline  # noqa: E402
 
 BONES = 12
 
@@ -71,13 +71,27 @@ def naive(one: np.ndarray, other: np.ndarray, worn: float) -> float:
     return best
 
 
+def even(curve: np.ndarray, step: float) -> np.ndarray:
+    """Points of a closed curve that are a step apart along it."""
+    way = np.concatenate([[0], np.abs(np.diff(curve, append=curve[0])).cumsum()])
+    places = np.arange(round(way[-1] / step)) * step
+    return np.interp(places, way, np.append(curve, curve[0]))
+
+
+def evidence(one: np.ndarray, other: np.ndarray) -> float:
+    """What the probability of a fit is made of."""
+    return EVEN - SLOPE * math.log(1 / fit(one, other) - 1)
+
+
 def test_it_is_the_evidence_that_trying_everything_gives():
     draw = np.random.default_rng(5)
     one, other = (
         np.exp(2j * np.pi * np.arange(count) / count) * (6 + draw.normal(0, 0.5, count))
         for count in (61, 48)
     )
-    assert best_fit(one, other, worn=0.1) == pytest.approx(naive(one, other, 0.1), rel=1e-9)
+    step = max(length(one), length(other)) / POINTS
+    expected = naive(even(one, step), even(other, step)[::-1], (step / 4) ** 2)
+    assert evidence(one, other) == pytest.approx(expected, rel=1e-9)
 
 
 def block(edge: np.ndarray, *, above: bool) -> np.ndarray:

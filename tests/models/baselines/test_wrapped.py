@@ -16,7 +16,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import ImageRef, Item, Request
 from keju.models import ItemImages, ModelOptions, open_model, role_of
-from keju.models.baselines.shuffled import other_images
+from keju.models.baselines.wrapped import other_images
 from keju.running import attach_dataset, request_key, run
 from keju.running.requests import request_for
 from keju.runs import RunFolder
@@ -104,7 +104,7 @@ def test_they_are_other_models_with_other_keys(dataset: Path):
 
 def test_they_are_baselines_in_reports():
     assert role_of(f"blind:{SERVED}") == role_of(f"shuffled:{SERVED}") == "baseline"
-    assert role_of("ocr+llm:ppocr+baseline:overlap") == "baseline"
+    assert role_of("ocr+llm:ppocr+baseline:copy") == "baseline"
     assert role_of(f"ocr+llm:ppocr+{SERVED}") == role_of(SERVED) == "model"
     assert role_of("gone:x") is None
 

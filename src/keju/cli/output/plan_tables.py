@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from keju.cli.output.console import name_columns, plain_table, translate
-from keju.definitions.pair_forms import RANKERS
 from keju.running import Plan
 from keju.texts import _, either
 
@@ -100,11 +99,6 @@ def forms_notes(plan: Plan) -> Iterator[str]:
     """The options of the reduced forms, and a note on their results."""
     if names := [name for name in dict.fromkeys(each.form for each in plan.forms) if name]:
         yield _("Reduced forms: add {}", either(f"--pairs {n}" for n in names))
-    if any(each.form.partition("=")[0] in RANKERS for each in plan.forms):
-        yield _(
-            "A baseline ranks the candidates when the run starts. Until then the tokens are "
-            "those of the first candidates in the dataset's order"
-        )
     yield _(
         "Results of a reduced form are not the paper's experiment and do not enter its tables. "
         "Fewer --rounds reduce the cost of every form"

@@ -1,5 +1,4 @@
-"""Baselines: simple rules that answer without a model, as the floor under every score.
+"""Baselines: rules that answer without a model, and models that do not get an item's images.
 
-One module per baseline. Their model strings are in kinds.toml; common code is in `base` (immediate
-answers) and `pairs` (comparison of two images).
+They are the floor under every score; kinds.toml has their model strings.
 """

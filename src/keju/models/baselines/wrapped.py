@@ -1,53 +1,51 @@
-"""`WrappedModel`, the base class of baselines that ask another model, and ``blind:MODEL``."""
+"""``blind:MODEL`` and ``shuffled:MODEL``: a model without the images, or with those of others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+import msgspec
+from msgspec.structs import replace
 
 from keju.errors import UsageError
-from keju.items import Request, without_images
-from keju.models.base import Answer, Model, ModelOptions
-from keju.models.capabilities import Capabilities, capabilities_of
+from keju.files import sha256_bytes
+from keju.items import ImageRef, Request, without_images
+from keju.models.base import Answer, AskError, ItemImages, ModelBase, ModelOptions
+from keju.models.capabilities import Capabilities, capabilities_of, source_of
 from keju.models.declarations import Role
 from keju.models.registry import open_model, role_of
 from keju.texts import _
 
+_Images = tuple[ImageRef, ...]
 
-class WrappedModel:
-    """Another model, with a name and an identity that include the wrapper.
 
-    Args:
-        kind: the name of the wrapper, before the colon.
-        spec: the model string of the wrapped model.
-        options: for that model.
-        roles: its permitted roles.
+class WrappedModel(ModelBase):
+    """The model of a model string, which has one of the `roles`, asked in another way: `kind`.
 
     Raises:
         UsageError: no such model, or one of another role.
         PrerequisiteError: it needs something that is not installed.
     """
 
-    def __init__(
-        self, kind: str, spec: str, options: ModelOptions, *, roles: tuple[Role, ...]
-    ) -> None:
+    kind: ClassVar[str]
+    roles: ClassVar[tuple[Role, ...]]
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        kind, roles = self.kind, self.roles
         if not spec:
             raise UsageError("{0}: needs a model after it, as in {0}:openai:MODEL", kind)
         role = role_of(spec)
         if role is not None and role not in roles:
             raise UsageError("{}:{}: asks a {}, not {}", kind, spec, " or an ".join(roles), role)
-        self._kind = kind
-        self.model: Model = open_model(spec, options)
-        self._destinations = capabilities_of(self.model).destinations
-
-    @property
-    def name(self) -> str:
-        """``KIND:MODEL``."""
-        return f"{self._kind}:{self.model.name}"
+        self.model = open_model(spec, options)
+        self.name = f"{kind}:{self.model.name}"
 
     @property
     def identity(self) -> dict[str, str]:
         """The model's, and the wrapper."""
-        return {**self.model.identity, "baseline": self._kind}
+        return {**self.model.identity, "baseline": self.kind}
 
     @property
     def concurrency(self) -> int:
@@ -57,12 +55,12 @@ class WrappedModel:
     @property
     def capabilities(self) -> Capabilities:
         """Only the hosts: what the model can do besides applies to its own images."""
-        return Capabilities(destinations=self._destinations)
+        return Capabilities(destinations=capabilities_of(self.model).destinations)
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""
         if not request.images or request.setting != "image":
-            return _("{} changes the images: use --setting image", self._kind)
+            return _("{} changes the images: use --setting image", self.kind)
         return self.model.unsupported_reason(request)
 
     async def close(self) -> None:
@@ -77,14 +75,85 @@ class Blind(WrappedModel):
     learned.
     """
 
-    def __init__(self, spec: str, options: ModelOptions) -> None:
-        super().__init__("blind", spec, options, roles=("model",))
+    kind, roles = "blind", ("model",)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The model's answer to the text alone.
-
-        Raises:
-            AskError: there is no answer.
-        """
+        """The model's answer to the text alone."""
         del images
         return await self.model.answer(without_images(request), ())
+
+
+class Shuffled(WrappedModel):
+    """Sends the same prompt to a model with the images of another group of the same task.
+
+    Together with `blind` it shows the effect of an image of the right kind with the wrong content.
+    In a pair only the query image is replaced; the candidate stays.
+    """
+
+    kind, roles = "shuffled", ("model", "engine")
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        super().__init__(spec, options)
+        self._images_of = options.images_of
+        self._others = other_images(options.item_images, options.seed)
+        names = [(item, [ref.sha256 for ref in refs]) for item, refs in self._others.items()]
+        self._order = sha256_bytes(msgspec.json.encode(sorted(names)))
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The model's, and a hash of which item gets which images."""
+        return {**super().identity, "shown": self._order}
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """An answer is in the model's file about the other images, if answers are files."""
+        find = lambda request: source_of(self.model, self._with_others(request))  # noqa: E731
+        return super().capabilities._replace(source_of=find)
+
+    def unsupported_reason(self, request: Request) -> str:
+        """As for the wrapped model; also tasks with only one group are not supported."""
+        if request.item not in self._others:
+            return _("the task has no image of another group to show")
+        return super().unsupported_reason(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer about the other images."""
+        del images
+        if self._images_of is None:
+            raise AskError("bad-request", _("shuffled: was opened without a dataset"))
+        sent = self._with_others(request)
+        return await self.model.answer(sent, self._images_of(sent.all_images))
+
+    def _with_others(self, request: Request) -> Request:
+        refs = self._others[request.item]
+        kept = request.images[1:] if request.candidate else refs[1:]
+        return replace(request, images=(refs[0], *kept))
+
+
+def other_images(items: Iterable[ItemImages], seed: int) -> dict[str, _Images]:
+    """For each item the images of an item of another group of its task, if there is one.
+
+    The groups of a task form a ring, in an order drawn with the seed: each gets the images of the
+    next one with other images, so every image is used about as often as before.
+    """
+    tasks: dict[tuple[str, str], dict[str, list[ItemImages]]] = {}
+    for item in items:
+        groups = tasks.setdefault((item.benchmark, item.task), {})
+        groups.setdefault(item.group, []).append(item)
+    images: dict[str, _Images] = {}
+    for place, groups in tasks.items():
+        names = sorted(groups)
+        random.Random(sha256_bytes(msgspec.json.encode([seed, place]))).shuffle(names)  # noqa: S311
+        ring = [groups[name] for name in names]
+        for at, group in enumerate(ring):
+            for turn, item in enumerate(group):
+                others = (ring[(at + step) % len(ring)] for step in range(1, len(ring)))
+                candidates = (
+                    other[(turn + step) % len(other)].images
+                    for other in others
+                    for step in range(len(other))
+                )
+                own = item.images[0].sha256
+                if refs := next((refs for refs in candidates if refs[0].sha256 != own), None):
+                    images[item.item] = refs
+    return images

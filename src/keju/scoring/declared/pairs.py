@@ -29,8 +29,8 @@ def ranking_preparation(name: str, protocol: Protocol) -> Preparation:
 
 def yes_answers(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
     """Whether `official` reads a yes for each candidate, and the right ones."""
-    said = [None if value is None else value > 0 for value in gallery.values("official")]
-    return said + [False] * (gallery.candidates - gallery.sent), gallery.relevant
+    values = gallery.values("official")
+    return [None if value is None else value > 0 for value in values], gallery.relevant
 
 
 def register_rankings(

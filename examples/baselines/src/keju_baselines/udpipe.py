@@ -1,8 +1,9 @@
-"""``baseline:udpipe``: punctuation and names from a UDPipe model of Classical Chinese, offline."""
+"""Model ``udpipe``: punctuation and names from a UDPipe model of Classical Chinese, offline."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.metadata import version
@@ -10,15 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from keju.errors import PrerequisiteError
-from keju.files import sha256_file
-from keju.items import Request
-from keju.models.base import Answer, AskError, ModelOptions, status_of
-from keju.models.baselines.base import Baseline
-from keju.models.baselines.question import NO_TEXT, has_text
-from keju.texts import _
+import keju
+from keju.plugins import Answer, AskError, ModelBase, ModelOptions, Request, _, add_translations
 
-_INSTALL = 'pip install "keju[udpipe]"'
+add_translations(Path(__file__).with_name("keju-baselines.mo"))
+
 _FILE = "ud-kanbun.udpipe"
 _SAYS = ("曰", "云")
 _FAMILY, _GIVEN = "Sur", "Giv"
@@ -32,7 +29,15 @@ class Word(NamedTuple):
     name: str = ""
 
 
-class UDPipe(Baseline):
+@keju.model(
+    "udpipe",
+    summary="clauses and names of a text given or read before, by UDPipe",
+    role="baseline",
+    local=True,
+    packages=("ufal.udpipe", "udkanbun"),
+    install='pip install "ufal.udpipe>=1.4" "udkanbun==3.4.9"',
+)
+class UDPipe(ModelBase):
     """Divides a text into clauses, or lists its names, with the model in the udkanbun package.
 
     The model (UDPipe, trained on UD Classical Chinese Kyoto) is read from the package's file; none
@@ -41,22 +46,26 @@ class UDPipe(Baseline):
     a family name joined with the given name after it, each once.
 
     The text is supplied by the setting or transcribed by an engine before.
-
-    Raises:
-        PrerequisiteError: ufal.udpipe or udkanbun is not installed.
     """
 
     def __init__(self, options: ModelOptions) -> None:
         del options
-        self._file = _model_file()
-        identity = {"udkanbun": version("udkanbun"), "model": sha256_file(self._file)}
-        super().__init__("udpipe", **{"ufal.udpipe": version("ufal.udpipe")}, **identity)
+        # Found, not imported: the model is all that is used of the package.
+        self._file = Path(find_spec("udkanbun").origin).with_name(_FILE)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The versions of the packages, and the hash of the model."""
+        packages = {name: version(name) for name in ("ufal.udpipe", "udkanbun")}
+        return {**packages, "model": hashlib.sha256(self._file.read_bytes()).hexdigest()}
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only punctuation and names of a given text."""
         if request.form not in {"punctuated", "entities"}:
             return _("udpipe only punctuates and finds names")
-        return "" if has_text(request) else NO_TEXT
+        if not request.source and request.setting not in {"gold-text", "gold-ocr"}:
+            return _("it needs a text: use --setting gold-text, or ocr+llm:ENGINE+udpipe")
+        return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The text with marks, or its names with 、 between them.
@@ -68,30 +77,30 @@ class UDPipe(Baseline):
         text = "".join(request.source.split())
         clauses = await asyncio.to_thread(self._clauses, text, tag=request.form == "entities")
         if request.form == "entities":
-            said = "、".join(dict.fromkeys(name for clause in clauses for name in names(clause)))
+            answer = "、".join(dict.fromkeys(name for clause in clauses for name in names(clause)))
         else:
-            said = punctuated(["".join(word.form for word in clause) for clause in clauses])
-        return Answer(text=said, status=status_of(said))
+            answer = punctuated(["".join(word.form for word in clause) for clause in clauses])
+        return Answer(text=answer, status="answered" if answer else "empty")
 
     def _clauses(self, text: str, *, tag: bool) -> list[list[Word]]:
-        from ufal import udpipe  # noqa: PLC0415 - an extra
+        from ufal import udpipe  # noqa: PLC0415 - installed separately
 
         tagging = udpipe.Pipeline.DEFAULT if tag else udpipe.Pipeline.NONE
         pipeline = udpipe.Pipeline(
             self._model, "tokenizer", tagging, udpipe.Pipeline.NONE, "conllu"
         )
         problem = udpipe.ProcessingError()
-        said = pipeline.process(text, problem)
+        output = pipeline.process(text, problem)
         if problem.occurred():
             raise AskError("engine", _("UDPipe: {}", problem.message))
-        clauses = list(_read(said))
+        clauses = list(read_words(output))
         if "".join(word.form for clause in clauses for word in clause) != text:
             raise AskError("engine", _("UDPipe returned another text than its input"))
         return clauses
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401 - SWIG's class has no types
-        from ufal import udpipe  # noqa: PLC0415 - an extra
+        from ufal import udpipe  # noqa: PLC0415 - installed separately
 
         model = udpipe.Model.load(str(self._file))
         if model is None:
@@ -122,7 +131,7 @@ def names(clause: Sequence[Word]) -> Iterator[str]:
             family = ""
 
 
-def _read(conllu: str) -> Iterator[list[Word]]:
+def read_words(conllu: str) -> Iterator[list[Word]]:
     """The words of each sentence of a CoNLL-U text: form in column 2, features in column 6."""
     for sentence in conllu.split("\n\n"):
         rows = (row.split("\t") for row in sentence.split("\n") if row and row[0] != "#")
@@ -134,11 +143,3 @@ def _read(conllu: str) -> Iterator[list[Word]]:
 def _name(features: str) -> str:
     kinds = (part for part in features.split("|") if part.startswith(_NAMES))
     return next(kinds, "").removeprefix(_NAMES)
-
-
-def _model_file() -> Path:
-    spec = find_spec("udkanbun")
-    file = Path(spec.origin).parent / _FILE if spec and spec.origin else None
-    if file is None or not file.is_file():
-        raise PrerequisiteError(_("the model 'baseline:udpipe'"), _INSTALL)
-    return file
