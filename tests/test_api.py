@@ -23,7 +23,7 @@ SIGNATURES = {
     "cer": "(reference: 'str | Iterable[str]', hypothesis: 'str | Iterable[str]', *, "
     "normalize: 'Layer | None' = 'script') -> 'float'",
     "export": "(name: 'str', *, summary: 'str', run: 'str' = 'Run directory.', "
-    "out: 'str' = 'Output file or directory.') -> 'Callable[[E], E]'",
+    "out: 'str' = 'Output file or directory.', images: 'str' = '') -> 'Callable[[E], E]'",
     "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
     "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
     "open_run": "(path: 'AnyPath') -> 'Run'",
@@ -68,7 +68,7 @@ PARAMETERS = {
         "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
         "max_cost": None, "prices": None,
         "per_minute": None, "tokens_per_minute": None, "batch": False,
-        "retry_failed": False, "replace": False, "reading_order": True,
+        "retry_failed": False, "replace": False, "reading_order": True, "replay_columns": "",
         "send_restricted_data": False,
         "engine": "native", "ray_address": "",
         "progress": False,

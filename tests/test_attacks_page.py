@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "attacks.md").read_text("utf-8")
-NAMED = sorted(set(re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", PAGE)))
+NAMED = sorted(set(re.findall(r"`((?:packages/[\w-]+/)?tests/[\w/.]+\.py)::(\w+)`", PAGE)))
 ROWS = dict(re.findall(r"^\| ([HML]\d+[a-f]?) \|(.*)\|$", PAGE, re.MULTILINE))
 
 FINDINGS = (
@@ -33,8 +33,9 @@ def test_every_finding_has_a_row_with_its_effects_and_a_test():
         assert tried, finding
         assert before, finding
         assert now, finding
-        assert re.fullmatch(r"(?:`tests/[\w/.]+::\w+`\s?)+", tests), finding
+        assert re.fullmatch(r"(?:`(?:packages/[\w-]+/)?tests/[\w/.]+::\w+`\s?)+", tests), finding
 
 
 def test_no_test_is_named_in_a_form_that_is_not_checked():
-    assert len(re.findall(r"::test_\w+", PAGE)) == len(re.findall(r"`tests/[\w/.]+::\w+`", PAGE))
+    checked = re.findall(r"`(?:packages/[\w-]+/)?tests/[\w/.]+::\w+`", PAGE)
+    assert len(re.findall(r"::test_\w+", PAGE)) == len(checked)

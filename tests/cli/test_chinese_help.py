@@ -121,7 +121,7 @@ def _english_words(text: str) -> set[str]:
 
 ERRORS = {
     "run": "keju: 缺少参数 'DATASET'。见 keju run --help",
-    "run mini --model ppocr": "keju: 缺少选项 '-o' / '--out'。见 keju run --help",
+    "run mini --model ppocr": "keju: 缺少 --out。请给出运行目录，例如 --out runs/first",
     "run mini --limt 3": "keju: 没有选项 --limt（相近的选项：--items, --limit, --timeout）。"
     "见 keju run --help",
     "run mini -x": "keju: 没有选项 -x。见 keju run --help",

@@ -165,7 +165,7 @@ def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
     out = tmp_path / "run"
     few = ("f3#How", "f5#How")
     go(dataset, out, chat, pairs="once", items=few)
-    with pytest.raises(UsageError, match=r"--pairs \(once, now none\)"):
+    with pytest.raises(UsageError, match=r"--pairs \(once, now unset\)"):
         go(dataset, out, chat, items=few)
     with pytest.raises(UsageError, match=r"--pairs \(once, now gallery=2,seed=0\)"):
         go(dataset, out, chat, pairs="gallery=2,seed=0", items=few)

@@ -76,6 +76,8 @@ class OpenAICompatible:
     concurrency = 32
     """The usual limit of servers on requests in flight; the run adapts below it."""
 
+    name: str
+
     def __init__(self, model: str, options: ModelOptions) -> None:
         if not model.strip():
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")

@@ -49,7 +49,7 @@ class Unread(NamedTuple):
 
 
 Element = Request | Unread | Later | Skipped
-"""What becomes of an item: a request to be sent, or why none is sent."""
+"""A request to be sent, or why none is sent."""
 
 
 @dataclass(frozen=True)

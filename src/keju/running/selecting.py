@@ -190,15 +190,16 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
 
 def skip_reason(item: Item, variant: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
-    if variant.wording != RELEASED:
-        if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
-            return _("tasks of pairs are asked without examples")
-        if reason := wording_skip_reason(item, variant.wording):
-            return reason
-    return "" if variant.setting == "image" else _in_setting(item, variant.setting)
+    if variant.wording == RELEASED and variant.setting == "image":
+        return ""
+    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
+        return _("tasks of pairs are asked without examples")
+    return wording_skip_reason(item, variant.wording) or _in_setting(item, variant.setting)
 
 
 def _in_setting(item: Item, setting: Setting) -> str:
+    if setting == "image":
+        return ""
     if task(item.task).of_pairs:
         return _("it compares two images, and a transcription describes neither")
     return _with_text(item, setting)

@@ -347,7 +347,7 @@ class _Opening(NamedTuple):
             )
 
     def contents(self, folder: RunFolder, keep: Callable[[Item], Item]) -> RunContents:
-        """What is sent, after the checks of all options.
+        """The items and models of the run, after the checks of all options.
 
         Args:
             folder: the run.

@@ -12,6 +12,7 @@ from keju.errors import DataError
 from keju.items import Failure, Item, Response
 from keju.registry import Plugin, Registry, guard_function, list_provided
 from keju.scoring.scoring_sample import Defect, ScoringSample
+from keju.texts import Text, _, join_clauses
 
 GROUP = "responses"
 
@@ -81,7 +82,7 @@ def read_responses(path: Path) -> list[ScoringSample]:
         PluginError: a plug-in fails.
     """
     failed: list[DataError] = []
-    others: list[str] = []
+    others: list[Text | str] = []
     for entry in FORMS.iter_entries():
         if entry.thing is None:
             others.append(entry.problem)
@@ -89,10 +90,12 @@ def read_responses(path: Path) -> list[ScoringSample]:
         try:
             return entry.thing(path)
         except DataError as error:
+            if not path.exists():
+                raise
             if failed:
-                reason = ": ".join(filter(None, (error.item, error.problem)))
-                others.append(f"not in the form {entry.name!r}: {reason}")
+                reason = _("{}: {}", error.item, error.problem) if error.item else error.problem
+                others.append(_("not in the form {!r}: {}", entry.name, reason))
             failed.append(error)
     first = failed[0]
-    problem = "; ".join([first.problem, *others])
+    problem = join_clauses([first.problem, *others])
     raise DataError(problem, file=first.file, item=first.item, hint=first.hint)
