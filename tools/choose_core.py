@@ -33,7 +33,7 @@ KEPT = (
     "tests/datasets/test_scaffold.py::"
     "test_the_command_detects_the_format_and_prints_the_next_command",
     "tests/definitions/test_without_reference.py::test_a_release_notes_how_many_have_none",
-    "tests/interop/test_page_exports.py::test_the_command_prints_what_was_written",
+    "tests/test_page_exports.py::test_the_command_prints_what_was_written",
     "tests/judging/test_cli.py::test_a_probe_of_a_judge_that_always_says_the_same",
     "tests/judging/test_cli.py::test_the_whole_way",
     "tests/scoring/test_own_metrics.py::"

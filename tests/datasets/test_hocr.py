@@ -12,7 +12,7 @@ from keju.datasets.mini import path as mini
 from keju.datasets.readers.pages.hocr import read_hocr
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.interop.page_exports import export_pages
+from keju.page_exports import export_pages
 from tests.support.exported_pages import column, item, made_run, response
 
 PAGE = """<!DOCTYPE html><html><body>

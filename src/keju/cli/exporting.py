@@ -135,7 +135,7 @@ def _page_command(form: str, what: str, *, reads_back: bool) -> None:
         ] = 1,
     ) -> None:
         from keju.cli.page_progress import page_bar
-        from keju.interop.page_exports import export_pages
+        from keju.page_exports import export_pages
 
         with page_bar(err) as progress:
             done = export_pages(

@@ -26,8 +26,8 @@ from keju.datasets.readers.pages.page_items import PageSettings
 from keju.datasets.readers.pages.page_xml import READER, read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
-from keju.interop.page_exports import LARGEST, export_pages
 from keju.items import ImageRef, Line
+from keju.page_exports import LARGEST, export_pages
 from keju.running import Selection, run
 from keju.runs import RunFolder, record_list
 from keju.scoring import score_run

@@ -1,1 +1,0 @@
-"""Interoperability with other harnesses: keju's tasks in Inspect, and its runs as Inspect logs."""
