@@ -309,6 +309,31 @@ def test_outdated_responses_are_replaced_only_on_request(chat: Chat, tmp_path: P
     assert set(items_of(out).values()) == {1}
 
 
+def test_answers_of_a_file_are_read_again_but_not_dropped_with_their_items(
+    dataset: Path, tmp_path: Path, out: Path
+):
+    file = tmp_path / "answers.jsonl"
+    lines = {f"i{n:04}": "天" for n in range(5)}
+
+    def write() -> None:
+        rows = (json.dumps({"item": name, "text": text}) + "\n" for name, text in lines.items())
+        file.write_text("".join(rows), "utf-8")
+
+    def replay(limit: int) -> RunSummary:
+        return run(dataset, [f"replay:{file}"], out, selection=Selection(limit=limit))
+
+    write()
+    assert replay(5).complete
+    lines["i0002"] = "地"
+    write()
+    assert replay(5).complete
+    stored = {response.item: response.text for response in RunFolder.open(out).responses()}
+    assert stored == lines
+    with pytest.raises(UsageError, match=r"outdated, such as the one to i0003.*--limit \(5, now 3"):
+        replay(3)
+    assert {r.item: r.text for r in RunFolder.open(out).responses()} == lines
+
+
 def test_answers_of_a_model_that_is_not_named_now_are_never_orphaned(
     chat: Chat, dataset: Path, tmp_path: Path, out: Path
 ):

@@ -78,7 +78,8 @@ def check_extends(
     if not bound:
         return
     same_identity = all(now.models.get(n, earlier.models[n]) == earlier.models[n] for n in batched)
-    if same_identity and _extends(earlier, now) and set(ids).issuperset(folder.iter_item_ids()):
+    same = same_identity and earlier.dataset_hash == now.dataset_hash
+    if same and extends(earlier, now) and set(ids).issuperset(folder.iter_item_ids()):
         return
     named = bound[0]
     raise UsageError(
@@ -91,11 +92,10 @@ def check_extends(
     )
 
 
-def _extends(earlier: RunManifest, now: RunManifest) -> bool:
-    """Whether the settings of a command include all requests that a run had before."""
+def extends(earlier: RunManifest, now: RunManifest) -> bool:
+    """Whether the settings of a command include all prompt variants that a run had before."""
     return (
-        earlier.dataset_hash == now.dataset_hash
-        and all(earlier.settings.get(n, "") == now.settings.get(n, "") for n in _ONE_VALUE)
+        all(earlier.settings.get(n, "") == now.settings.get(n, "") for n in _ONE_VALUE)
         and earlier.rounds <= now.rounds
         and set(earlier.input_settings) <= set(now.input_settings)
         and set(earlier.scripts) <= set(now.scripts)

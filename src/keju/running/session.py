@@ -57,7 +57,7 @@ from keju.running.plan_records import Plan
 from keju.running.prices import check_priced, spent_so_far
 from keju.running.progress import show
 from keju.running.reading import readers_of
-from keju.running.recording import check_extends, differences, manifest_of, record_run
+from keju.running.recording import check_extends, differences, extends, manifest_of, record_run
 from keju.running.requests import item_to_send
 from keju.running.restricted_data import FILE as SENDING
 from keju.running.restricted_data import Permission, SendingCheck, SentData, permission_now
@@ -274,12 +274,16 @@ def prepare(
 
 
 def check_outdated(
-    queues: Iterable[ModelQueue], folder: RunFolder, now: RunManifest, policy: Policy
+    queues: Iterable[ModelQueue],
+    folder: RunFolder,
+    now: RunManifest,
+    policy: Policy,
+    items: Sequence[Item],
 ) -> Iterator[str]:
     """Check that no answer that may have cost money is dropped without `--replace`.
 
-    Failures are dropped, so that a corrected command just works, and so are answers of models that
-    read them from files.
+    Failures are dropped, so that a corrected command just works, and so are answers that are read
+    from files again: those to items that are still selected, in settings that are still selected.
 
     Yields:
         What is replaced, a line for each model.
@@ -293,7 +297,12 @@ def check_outdated(
         if not answers:
             continue
         first = shortened(min(slot.item for slot in answers))
-        if not policy.replace and queue.model.identity.get("kind") not in REPLAYED:
+        read_again = (
+            queue.model.identity.get("kind") in REPLAYED
+            and extends(folder.manifest(), now)
+            and {item.id for item in items}.issuperset(slot.item for slot in answers)
+        )
+        if not policy.replace and not read_again:
             raise UsageError(
                 n_(
                     "{}: {n:,} stored response of {} is outdated, such as the one to {}, because "
@@ -458,7 +467,8 @@ class _Session(NamedTuple):
                     "{0}/batches to abandon them",
                     folder.path,
                 )
-            _print(self.console, list(check_outdated(queues, folder, now, self.policy)))
+            outdated = check_outdated(queues, folder, now, self.policy, contents.items)
+            _print(self.console, list(outdated))
         drop_outdated(queues, self.store)
         record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
 
