@@ -261,7 +261,7 @@ def test_pages_that_an_engine_read_are_answered_by_the_installed_package(site, p
         assert (response.item, response.text) == ("mcq", "B")
         manifest = json.loads((tmp_path / out / "run.json").read_text("utf-8"))
         assert set(manifest["roles"].values()) == {"baseline"}
-    printed = command("plan", data, "--model", "overlap", language="zh")
+    printed = command("run", "--plan", data, "--model", "overlap", language="zh")
     assert "需要文本：请用 --setting gold-text，或 ocr+llm:ENGINE+overlap" in printed
 
 

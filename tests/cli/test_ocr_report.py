@@ -158,10 +158,8 @@ def test_result_files_that_are_added_or_corrected_are_read_by_the_same_command(t
     corrected.write_text(TEXTS[0][:8], "utf-8")
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert (
-        "X: 2 new result files, 1 changed result file since the last call. The pages of these "
-        "files are read again; 1 other page is kept"
-    ) in done.stderr
+    assert "X: 1 outdated response is replaced, such as the one to book 0/p1" in done.stderr
+    assert "X: results for 4 of 4 pages" in done.stderr
     after = stored(tmp_path, "X")
     assert after["book 1/p1"] == before["book 1/p1"]
     assert after["book 0/p1"]["text"] == TEXTS[0][:8]
@@ -182,7 +180,7 @@ def test_a_result_file_that_is_gone_is_not_scored_any_longer(tmp_path):
     (tmp_path / "theirs" / "book 0" / "p1.txt").unlink()
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 1
-    assert "1 removed result file since the last call" in done.stderr
+    assert "X: 1 outdated response is replaced, such as the one to book 0/p1" in done.stderr
     assert "Add the missing files to the folder" in done.stdout
     assert "would fail again" not in done.stdout
     assert stored(tmp_path, "X")["book 0/p1"]["error"]["kind"] == "missing-answer"
@@ -206,10 +204,7 @@ def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
     changed = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
     assert changed.returncode == 0, changed.stderr
     assert "1 changed: book 0/p1.txt" in changed.stderr
-    assert (
-        "1 reference changed (book 0/p1): the scores are computed again, and no request "
-        "is sent again because of this"
-    ) in changed.stderr
+    assert "The dataset has changed since the last session. Responses to the same" in changed.stderr
     # The responses are the same to the byte, and the scores are those of the corrected text.
     assert {path: path.read_bytes() for path in RunFolder(run).response_files()} == lines
     assert "replay:exact.jsonl: 0.0 %" in again.stdout
@@ -230,9 +225,7 @@ def test_only_new_and_replaced_pages_are_read(tmp_path):
         file.unlink()
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "1 page with another image or question, run again: book 0/p1" in done.stderr
-    assert "1 page new, run now: book 3/p1" in done.stderr
-    assert "1 page no longer in the dataset, whose responses are removed: book 2/p1" in done.stderr
+    assert "X: 2 outdated responses are replaced, such as the one to book 0/p1" in done.stderr
     after = stored(tmp_path, "X")
     assert sorted(after) == ["book 0/p1", "book 1/p1", "book 3/p1"]
     assert after["book 1/p1"] == before["book 1/p1"]

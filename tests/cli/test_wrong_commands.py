@@ -108,6 +108,8 @@ def test_a_report_is_not_written_under_the_name_of_another_form(keju: Keju) -> N
 def test_the_suggested_folders_can_be_pasted(keju: Keju) -> None:
     pages("my scans")
     done = keju("run", "--plan", "my scans", "--model", "ppocr")
+    assert "keju ocr-report 'my scans' -o report.html --model ppocr" in done.err
+    done = keju("data", "validate", "my scans")
     assert "keju data import auto 'my scans' --out 'my scans-dataset'" in done.err
     assert keju("data", "import", "auto", "my scans", "--out", "my scans-dataset").status == 0
     again = keju("data", "import", "auto", "my scans", "--out", "my scans-dataset")

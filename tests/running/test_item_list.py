@@ -77,7 +77,9 @@ def test_the_server_sees_the_listed_items_alone_and_the_run_records_the_list(
     assert folder.manifest().settings["items"] == f"3 ids, sha256 {digest}"
 
 
-def test_a_run_resumes_only_with_the_same_list(chat: Chat, dataset: Path, tmp_path: Path):
+def test_a_run_resumes_with_the_same_list_or_a_longer_one(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
     chat.plan()
     file, out = tmp_path / "ids.txt", tmp_path / "run"
     file.write_text("i0001\ni0002\n")
@@ -86,10 +88,14 @@ def test_a_run_resumes_only_with_the_same_list(chat: Chat, dataset: Path, tmp_pa
     assert keju(*command(dataset, chat, out, file)).returncode == 0
     assert chat.stats()["requests"] == 2
     file.write_text("i0001\ni0002\ni0003\n")
+    assert keju(*command(dataset, chat, out, file)).returncode == 0
+    assert chat.stats()["requests"] == 3
+    file.write_text("i0001\ni0003\n")
     done = keju(*command(dataset, chat, out, file))
     assert done.returncode == 2
-    assert "--items (2 ids" in done.stderr
-    assert chat.stats()["requests"] == 2
+    assert "such as the one to i0002" in done.stderr
+    assert "--items (3 ids" in done.stderr
+    assert chat.stats()["requests"] == 3
 
 
 def test_unknown_ids_are_named_and_nothing_is_asked(chat: Chat, dataset: Path, tmp_path: Path):

@@ -130,7 +130,8 @@ def test_another_text_under_the_same_name_is_refused_and_a_further_wording_is_ad
     file.write_text('[tasks.T7]\nask = "Which?\\n{prompt}"\n', "utf-8")
     done = keju(*command(dataset, out, chat, "--prompts", file))
     assert done.returncode == 2
-    assert "the text of wording short changed" in done.stderr
+    assert "outdated" in done.stderr
+    assert "--wording (short@" in done.stderr
     assert chat.stats()["requests"] == 6
 
 

@@ -53,13 +53,13 @@ def test_a_preset_claims_no_dtype_and_says_how_a_model_is_asked_otherwise() -> N
     assert preset_of("AncientDoc") is None
 
 
-@pytest.mark.parametrize("command", ["plan", "run"])
+@pytest.mark.parametrize("more", [(), ("--plan",)])
 def test_the_rounds_of_obi_bench_are_refused_for_a_dataset_without_its_items(
-    tmp_path: Path, command: str
+    tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     dataset = make_dataset(tmp_path / "d", pages=2)
     words = ("--model", "baseline:chance", "--preset", "obi-bench", "--out", tmp_path / "r")
-    done = keju(command, dataset, *words)
+    done = keju("run", dataset, *words, *more)
     assert done.returncode == 2
     assert "has no item of OBI-Bench" in done.stderr
     assert not (tmp_path / "r").exists()

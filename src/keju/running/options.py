@@ -128,11 +128,10 @@ class RunOptions(Record, frozen=True, kw_only=True):
             UsageError: as `selection`; or the dataset has no item of the preset's benchmark.
             DataError: as `selection`; or dataset.json is damaged.
         """
-        if self.as_in.only or self.prompts is not None:
-            # A prompt file may have prompts for tasks that only the dataset declares.
+        if self.preset or self.prompts is not None:
+            # The preset, or the tasks of a prompt file, may be those of the dataset's benchmark.
             tasks = Dataset.open(dataset).manifest.tasks
-            if self.as_in.only:
-                self.as_in.check(self.preset, tasks)
+            self.as_in.check(self.preset, tasks)
         return self.selection()
 
     def model_options(self) -> ModelOptions:

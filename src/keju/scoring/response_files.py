@@ -90,7 +90,8 @@ def read_responses(path: Path) -> list[ScoringSample]:
         try:
             return entry.thing(path)
         except DataError as error:
-            if not path.exists():
+            if error.item or not path.exists():
+                # An error in one item: the file is in this form.
                 raise
             if failed:
                 reason = _("{}: {}", error.item, error.problem) if error.item else error.problem
