@@ -94,8 +94,7 @@ def read_responses(path: Path) -> list[ScoringSample]:
                 # An error in one item: the file is in this form.
                 raise
             if failed:
-                reason = _("{}: {}", error.item, error.problem) if error.item else error.problem
-                others.append(_("not in the form {!r}: {}", entry.name, reason))
+                others.append(_("not in the form {!r}: {}", entry.name, error.problem))
             failed.append(error)
     first = failed[0]
     problem = join_clauses([first.problem, *others])
