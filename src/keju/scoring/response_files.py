@@ -90,11 +90,12 @@ def read_responses(path: Path) -> list[ScoringSample]:
         try:
             return entry.thing(path)
         except DataError as error:
-            if error.item or not path.exists():
-                # An error in one item: the file is in this form.
+            if not path.exists():
                 raise
-            if failed:
-                others.append(_("not in the form {!r}: {}", entry.name, error.problem))
+            # A file of which keju read the items is hardly in a form that does not know it at all.
+            if failed and (error.item or not failed[0].item):
+                reason = _("{}: {}", error.item, error.problem) if error.item else error.problem
+                others.append(_("not in the form {!r}: {}", entry.name, reason))
             failed.append(error)
     first = failed[0]
     problem = join_clauses([first.problem, *others])
