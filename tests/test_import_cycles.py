@@ -87,7 +87,7 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
 @pytest.mark.parametrize("top", PACKAGES, ids=lambda path: path.name)
 def test_no_modules_import_each_other(top: Path) -> None:
     graph = graph_of(top)
-    assert len(graph) > 10
+    assert len(graph) > (10 if top.name == "keju_inspect" else 20)  # it is a small package
     assert cycles(graph) == []
 
 

@@ -76,7 +76,7 @@ class OpenAICompatible:
     concurrency = 32
     """The usual limit of servers on requests in flight; the run adapts below it."""
 
-    name: str
+    name: str = ""
 
     def __init__(self, model: str, options: ModelOptions) -> None:
         if not model.strip():
