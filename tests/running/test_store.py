@@ -132,6 +132,9 @@ def test_dropped_responses_leave_the_others_as_they_are(folder: RunFolder):
             ("a", "answered"), ("c", "answered"), ("b", "answered"),
         ]  # fmt: skip
     assert [r.item for r in folder.responses("other")] == ["b"]
+    with ResponseStore(folder) as store:
+        store.drop("m", lambda slot: True)
+    assert folder.response_files("m") == []
 
 
 def test_the_same_key_of_two_items_is_two_responses(folder: RunFolder):

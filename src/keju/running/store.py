@@ -124,12 +124,12 @@ class ResponseStore:
             DataError: a stored line is damaged.
         """
         shared: dict[Head, Head] = {}
-        known: dict[Slot, Head] = {}
+        heads: dict[Slot, Head] = {}
         for path in self._paths(model, readings=readings):
             for stored in read_jsonl(path, _StoredHead, appended=True):
                 head = Head(stored.status, stored.error.kind if stored.error else "")
-                known[stored.slot] = shared.setdefault(head, head)
-        return known
+                heads[stored.slot] = shared.setdefault(head, head)
+        return heads
 
     def has_answers(self, model: str) -> bool:
         """Whether the run has a response of a model, or a transcription, that is not a failure."""
@@ -168,6 +168,8 @@ class ResponseStore:
         for path in self._paths(model, readings=readings):
             stored = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in stored if not drops(head.slot)))
+            if not path.stat().st_size:
+                path.unlink()
 
     def replace(self, model: str, responses: Iterable[Response]) -> None:
         """Replace all responses of a model with these: people may withdraw an answer.
