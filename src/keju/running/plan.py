@@ -137,7 +137,7 @@ def wire_size(request: Request) -> int:
 
 def _rows(contents: RunContents, model: Model, folder: RunFolder) -> Iterator[_Count]:
     """The requests to a model, task by task in the items' order."""
-    known = ResponseStore(folder).known(model.name)
+    heads = ResponseStore(folder).known(model.name)
     counts: dict[str, _Count] = {}
     readings = contents.readings(model, folder)
     for item in contents.sent_items:
@@ -149,7 +149,7 @@ def _rows(contents: RunContents, model: Model, folder: RunFolder) -> Iterator[_C
                 continue
             request = element.request if isinstance(element, Later | Unread) else element
             slot = Slot(key_of(request, model), request.item, request.candidate)
-            stored = slot in known
+            stored = slot in heads
             count.add(request, answer, there=stored)
             if stored:
                 continue
@@ -163,7 +163,7 @@ def _rows(contents: RunContents, model: Model, folder: RunFolder) -> Iterator[_C
 def _reading_rows(contents: RunContents, folder: RunFolder) -> Iterator[_Count]:
     """The transcriptions that are made before, one row per reader: two models may share one."""
     for reader, models in readers_of(contents.models, contents.settings):
-        known = ResponseStore(folder).known(reader.model.name, readings=True)
+        heads = ResponseStore(folder).known(reader.model.name, readings=True)
         count = _Count(reader.model, READING)
         lengths = {
             name_of_images(item.images): None
@@ -174,8 +174,8 @@ def _reading_rows(contents: RunContents, folder: RunFolder) -> Iterator[_Count]:
         for request in contents.reading_requests(reader, models):
             length = lengths[request.item]
             slot = Slot(key_of(request, reader.model), request.item, request.candidate)
-            count.add(request, length or 0, there=slot in known)
-            if length is None and slot not in known:
+            count.add(request, length or 0, there=slot in heads)
+            if length is None and slot not in heads:
                 count.add_unknown(UNREAD)
         yield count
 
@@ -309,8 +309,8 @@ def _with_forms(
     if not names:
         return plan
     tasks = {item.task for item in pairs}
-    whole = replace(plan, rows=tuple(row for row in plan.rows if row.task in tasks))
-    forms = list(_form_rows("", whole, contents, per_minute))
+    pair_plan = replace(plan, rows=tuple(row for row in plan.rows if row.task in tasks))
+    forms = list(_form_rows("", pair_plan, contents, per_minute))
     for name in names:
         fewer = dataclasses.replace(
             contents,

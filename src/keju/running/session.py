@@ -224,8 +224,8 @@ def prepare(
     Raises:
         DataError: a stored response is damaged.
     """
-    known = store.known(model.name, readings=readings)
-    kept: Counter[Head] = Counter()
+    heads = store.known(model.name, readings=readings)
+    counts: Counter[Head] = Counter()
     not_asked: Counter[str] = Counter()
     failed: dict[Slot, Head] = {}
     places, digests, sources, waiting = array("q"), bytearray(), list[str](), 0
@@ -240,9 +240,9 @@ def prepare(
         source = source_of(model, request)
         key = request_key(request, model.identity, source)
         slot = Slot(key, request.item, request.candidate)
-        head = known.pop(slot, None)
+        head = heads.pop(slot, None)
         if head is not None and not (policy.retry_failed and head.status == "failed"):
-            kept[head] += 1
+            counts[head] += 1
             continue
         if head is not None:
             failed[slot] = head
@@ -267,9 +267,9 @@ def prepare(
         jobs(),
         total=len(places) + waiting,
         policy=policy,
-        kept=kept,
+        kept=counts,
         not_asked=not_asked,
-        outdated=failed if some else known | failed,
+        outdated=failed if some else heads | failed,
     )
 
 
@@ -343,8 +343,8 @@ class _Opening(NamedTuple):
     @contextmanager
     def open(self) -> Iterator[_Session]:
         """The session, with the store of the run open for writing; no request is sent yet."""
-        whole = bool(TRUE_READING.intersection(self.selection.settings))
-        keep = partial(item_to_send, transcription=whole)
+        sends_text = bool(TRUE_READING.intersection(self.selection.settings))
+        keep = partial(item_to_send, transcription=sends_text)
         folder = _folder(self.out)
         contents = self.contents(folder, keep)
         sending = self.sending(contents, folder)
