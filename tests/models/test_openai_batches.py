@@ -27,7 +27,7 @@ from keju.models.openai_batches import Batches
 from keju.models.secrets import Secrets
 
 async def main(url, lines, folder):
-    server = Batches(url, {}, 60, Secrets(["sk-0123456789abcdef"]))
+    server = Batches(None, url, {}, 60, Secrets(["sk-0123456789abcdef"]))
     batch = Batch("b", output_file_id=lines, error_file_id=lines and "1")
     results = await server.results(batch, Path(folder))
     await server.close()

@@ -28,8 +28,6 @@ from keju.runs import RunFolder
 _LOOK = 0.2
 """Seconds between two checks whether a run in another thread is to stop."""
 
-_OF_MODEL = ("name", "identity", "concurrency", "unsupported_reason", "answer", "close")
-
 
 class _Options(RunOptions, frozen=True, kw_only=True):
     """The options of `keju run`, with `progress`: whether it is printed to standard error."""
@@ -87,7 +85,7 @@ def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
     Args:
         dataset: a dataset, its path, or ``mini``.
         models: a model, or a list: names as on the command line (``keju models``), functions as
-            `PythonModel`, or objects that implement `keju.models.Model`.
+            `PythonModel`, or other objects whose class derives from `keju.models.Model`.
         out: the directory of the run; created if missing, resumed if it exists.
         options: those of ``keju run``, with its names and defaults; an option that may be given
             several times has its plural (`tasks`) and takes one value or a list. `progress` prints
@@ -208,8 +206,7 @@ def _checked_models(models: object) -> list[str | Model]:
 
 
 def _is_model(value: object) -> TypeGuard[str | Model]:
-    has_all = all(hasattr(value, name) for name in _OF_MODEL)
-    return isinstance(value, str) or (has_all and not isinstance(value, type))
+    return isinstance(value, str | Model)
 
 
 def _json_values(name: str, value: object) -> dict[str, object]:

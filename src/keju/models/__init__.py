@@ -2,16 +2,17 @@
 
 from keju.models.base import (
     MISSING,
+    NO_DATASET,
     REPLAYED,
     RESULTS,
     Answer,
     AskError,
+    DatasetAccess,
     Decoding,
     ItemImages,
     Model,
     ModelOptions,
 )
-from keju.models.capabilities import NO_CAPABILITIES, Capabilities, capabilities_of, source_of
 from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
 from keju.models.images import Fit
@@ -28,12 +29,12 @@ from keju.models.registry import (
 
 __all__ = [
     "MISSING",
-    "NO_CAPABILITIES",
+    "NO_DATASET",
     "REPLAYED",
     "RESULTS",
     "Answer",
     "AskError",
-    "Capabilities",
+    "DatasetAccess",
     "Decoding",
     "Fit",
     "ItemImages",
@@ -41,7 +42,6 @@ __all__ = [
     "ModelKind",
     "ModelOptions",
     "Role",
-    "capabilities_of",
     "check_models",
     "computes_here",
     "drafted_by",
@@ -50,5 +50,4 @@ __all__ = [
     "open_models",
     "plugins_of",
     "role_of",
-    "source_of",
 ]

@@ -1,9 +1,10 @@
-"""`Model`: the protocol of everything that answers requests, and its options."""
+"""`Model`: the base class of everything that answers requests, and its options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import field
@@ -12,6 +13,9 @@ from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
 from keju.models.images import Fit
+
+if TYPE_CHECKING:
+    from keju.models.openai_batches import Batches
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -160,7 +164,7 @@ class ItemImages(Record, frozen=True, kw_only=True):
 
 
 class ModelOptions(Record, frozen=True, kw_only=True):
-    """Options of a model, and the data of the dataset that it may use.
+    """Options of a model.
 
     `api_key_env` names the environment variable that contains the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
@@ -169,10 +173,6 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     stores, by the option that gave them; `dtype` is the number format in which the server runs the
     model, as the user declares it, since no server reports it; `replay_columns` names the columns
     of the id and the answer in the tables of ``replay:`` (`parse_columns`).
-
-    Of the dataset, `reference` are the labelled items of its reference split, `item_images` the
-    images of every item of its test split, and `images_of` returns the stored bytes of images, read
-    on access. `pages_of` returns the images to transcribe with their names, computed on demand.
     """
 
     base_url: str = ""
@@ -187,10 +187,6 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     replay_columns: str = ""
     asking: bool = True
     fit: Fit = Fit()
-    reference: tuple[Item, ...] = ()
-    item_images: Sequence[ItemImages] = ()
-    images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
-    pages_of: Callable[[], Sequence[NamedPage]] | None = None
 
     @property
     def asked_for(self) -> dict[str, str]:
@@ -199,75 +195,90 @@ class ModelOptions(Record, frozen=True, kw_only=True):
         return {**self.decoding.identity, **system, "dtype": self.dtype}
 
 
-class Model(Protocol):
-    """Anything that answers requests; `capabilities_of` returns what else it can do."""
+class DatasetAccess(NamedTuple):
+    """The data of a dataset that a model may use.
 
-    @property
-    def name(self) -> str:
-        """The model string, e.g. ``openai:gpt-4o`` or ``ppocr``."""
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """Everything except the request that determines an answer; never a secret."""
-
-    @property
-    def concurrency(self) -> int:
-        """The default number of requests in flight."""
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Why the model does not support this request, or an empty string."""
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
-
-        They may be read from disk on access.
-
-        Raises:
-            AskError: there is no answer.
-        """
-
-    async def close(self) -> None:
-        """Release connections and memory."""
-
-
-class ModelBase:
-    """A base class for models of plug-ins, which then only need `answer`.
-
-    Runs record the name and the plug-in. Blocking work of `answer` belongs in `asyncio.to_thread`.
+    Attributes:
+        reference: the labelled items of the reference split.
+        item_images: the images of every item of the test split.
+        images_of: returns the stored bytes of images, read on access; None without a dataset.
+        pages_of: returns the images to transcribe with their names, computed on demand; None
+            without a dataset.
     """
 
-    name = ""
+    reference: Sequence[Item] = ()
+    item_images: Sequence[ItemImages] = ()
+    images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
+    pages_of: Callable[[], Sequence[NamedPage]] | None = None
 
-    @property
+
+NO_DATASET = DatasetAccess()
+
+
+class Model:
+    """Anything that answers requests: the base class, of which a model needs only `answer`.
+
+    All other members are plain attributes and methods with defaults. Blocking work of `answer`
+    belongs in `asyncio.to_thread`.
+
+    Attributes:
+        name: the model string, e.g. ``openai:gpt-4o`` or ``ppocr``.
+        concurrency: the default number of requests in flight.
+        destinations: the hosts that receive images or texts, except this machine; the name of a
+            vendor where its address is not known. keju asks before data of an unknown or restricted
+            licence are sent to them.
+        notes: lines to print before a run, such as which files are read.
+        reader: transcribes the images before the model gets its requests, with the transcription as
+            their source.
+        pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
+            full form as an empty string; None if it answers pairs itself.
+        elsewhere: whether an engine of this machine computes on other machines in this session, so
+            that its time is not measured here.
+    """
+
+    name: str = ""
+    concurrency: int = 1
+    destinations: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reader: Model | None = None
+    pair_forms: frozenset[str] | None = None
+    elsewhere: bool = False
+
+    @cached_property
     def identity(self) -> dict[str, str]:
-        """The model's identity apart from its model string; by default empty."""
+        """Everything except the request that determines an answer; never a secret."""
         return {}
-
-    @property
-    def concurrency(self) -> int:
-        """The default number of requests in flight; by default 1."""
-        return 1
-
-    @property
-    def destinations(self) -> tuple[str, ...]:
-        """The hosts that receive images or texts, except this machine; by default none.
-
-        keju asks before data of an unknown or restricted licence are sent to them.
-        """
-        return ()
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request; by default it supports all."""
         del request
         return ""
 
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer | str:
-        """The answer to a request, or its text; `images` are the bytes of `request.images`.
+    def source_of(self, request: Request) -> str:
+        """The SHA-256 of the file that has the answer to a request, part of the request's key.
+
+        Empty for models whose answers are not files, and if no file has an answer.
+        """
+        del request
+        return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
+
+        They may be read from disk on access. A model of a plug-in may return the text alone.
 
         Raises:
             AskError: there is no answer.
         """
         raise NotImplementedError
+
+    async def diagnosis(self) -> str:
+        """What the server reports about its models and its address; by default nothing."""
+        return ""
+
+    def batches(self) -> Batches | None:
+        """The model's batches, which keju submits and collects later; by default none."""
+        return None
 
     async def close(self) -> None:
         """Release connections and memory; by default nothing is open."""

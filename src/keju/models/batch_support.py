@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from keju.items import Request
     from keju.models.base import Answer
     from keju.models.decoding import Parameters
-    from keju.models.openai_batches import Batches
 
 MOST_LINES, MOST_BYTES = 50_000, 190_000_000
 """The limits of one file: 50,000 requests, and a little less than 200 MB."""
@@ -65,9 +64,6 @@ class BatchSubmitter(Protocol):
 
     @parameters.setter
     def parameters(self, known: Parameters) -> None: ...
-
-    def batches(self) -> Batches:
-        """The batch endpoints of the model's server."""
 
     async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
         """A request as a line of a batch's file, with the caller's name for it.

@@ -32,14 +32,15 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
         spelling: the model string: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
         role: its role in reports.
         what: one line for ``keju models``.
-        opens: makes the model, from the part (if there is one) and `ModelOptions`. In kinds.toml:
-            module of keju.models and name.
+        opens: makes the model, from the part (if there is one), `ModelOptions` and, with `dataset`,
+            `DatasetAccess`. In kinds.toml: module of keju.models and name.
         checks: checks the part without a dataset; only in kinds.toml, module and name.
         packages: packages that must be importable.
         program: a program that must be on the path.
         install: how packages or program are installed.
         key: the environment variable with its key.
         local: whether it computes on this machine, so that it runs and is timed alone.
+        dataset: whether it uses data of the dataset besides its requests; only in kinds.toml.
     """
 
     spelling: str
@@ -52,6 +53,7 @@ class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     install: str = ""
     key: str = ""
     local: bool = False
+    dataset: bool = False
 
     @property
     def kind(self) -> str:

@@ -7,6 +7,7 @@ import base64
 import math
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Literal
@@ -19,7 +20,6 @@ from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import ImageRef, Line, Point
 from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
-from keju.models.capabilities import Capabilities
 from keju.models.engine import Engine, PageReading
 from keju.models.http_client import Wire
 from keju.models.replies import body_of, excerpt, json_value
@@ -111,21 +111,17 @@ class HttpOcr(Engine):
     program = "http-ocr"
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
-        self._spec = spec
+        self.name = f"http-ocr:{spec}"
         self._service = service_of(spec)
         self._fit = options.fit
         self.ordering = options.reading_order and not self._service.ordered
         self.concurrency = self._service.at_once
         self._values = self._service.secrets() if options.asking else {}
         self._secrets = Secrets(self._values.values())
+        self.destinations = destinations_of(self._service.url)
         self._wire = Wire(self._service.url, options.timeout)
 
-    @property
-    def name(self) -> str:
-        """``http-ocr:SERVICE``."""
-        return f"http-ocr:{self._spec}"
-
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """The address and the declaration's hash, with names of variables instead of values."""
         return {
@@ -135,11 +131,6 @@ class HttpOcr(Engine):
             "reading_order": "keju" if self.ordering else "service",
             **self._fit.identity,
         }
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Only the service's host."""
-        return Capabilities(destinations=destinations_of(self._service.url))
 
     async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
         """The lines of one image."""

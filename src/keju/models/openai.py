@@ -26,9 +26,8 @@ from msgspec.structs import replace
 from keju.errors import DataError, UsageError, printable, shortened
 from keju.items import Request, Usage
 from keju.models.addresses import checked_url, destinations_of
-from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, ModelOptions
+from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.batch_support import Result
-from keju.models.capabilities import Capabilities
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.http_client import Wire
 from keju.models.images import DATA_URLS, lacks_image
@@ -59,7 +58,7 @@ _LIST_SECONDS = 10.0
 _LISTED = 10
 
 
-class OpenAICompatible:
+class OpenAICompatible(Model):
     """One model of one OpenAI-compatible server.
 
     Args:
@@ -76,22 +75,19 @@ class OpenAICompatible:
     concurrency = 32
     """The usual limit of servers on requests in flight; the run adapts below it."""
 
-    name: str = ""
-
     def __init__(self, model: str, options: ModelOptions) -> None:
         if not model.strip():
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self.name = f"openai:{model}"
         self._model = model
-        # The data of the dataset for baselines is large, and not needed here.
-        self._options = replace(options, reference=(), item_images=(), images_of=None)
+        self._options = options
         self._endpoint = checked_url(
             options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT,
             what="a base URL",
             example="http://localhost:8000/v1",
             secret_in=f"the variable {options.api_key_env}",
         )
-        self._destinations = destinations_of(self._endpoint)
+        self.destinations = destinations_of(self._endpoint)
         key = os.environ.get(options.api_key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
@@ -122,13 +118,6 @@ class OpenAICompatible:
             **self._options.asked_for,
             **self._options.fit.identity,
         }
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Batches, a diagnosis of a wrong name or address, and the server's host."""
-        return Capabilities(
-            submitter=self, diagnosis=self.diagnosis, destinations=self._destinations
-        )
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
@@ -182,7 +171,7 @@ class OpenAICompatible:
 
     def batches(self) -> Batches:
         """The server's batch endpoints."""
-        return Batches(self._endpoint, self._headers, self._options.timeout, self._secrets)
+        return Batches(self, self._endpoint, self._headers, self._options.timeout, self._secrets)
 
     async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
         """A request as a line of a batch's file, with the caller's name for it.

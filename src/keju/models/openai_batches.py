@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from keju.errors import DataError
 from keju.models.base import AskError
-from keju.models.batch_support import Batch, Result
+from keju.models.batch_support import Batch, BatchSubmitter, Result
 from keju.models.http_client import MOST_BYTES, Form, Wire
 from keju.models.replies import as_utf8, body_of, json_value
 from keju.models.secrets import Secrets
@@ -49,6 +49,7 @@ class Batches:
     """The batch endpoints of one server.
 
     Args:
+        model: the model whose requests are submitted.
         endpoint: its base URL.
         headers: the headers of every request, including the key.
         timeout: seconds for one exchange; a file may take as long.
@@ -56,8 +57,14 @@ class Batches:
     """
 
     def __init__(
-        self, endpoint: str, headers: Mapping[str, str], timeout: float, secrets: Secrets
+        self,
+        model: BatchSubmitter,
+        endpoint: str,
+        headers: Mapping[str, str],
+        timeout: float,
+        secrets: Secrets,
     ) -> None:
+        self.model = model
         self._wire = Wire(endpoint, timeout)
         self._headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
         self._secrets = secrets

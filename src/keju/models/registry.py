@@ -9,7 +9,15 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
 from keju.items import Record
-from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
+from keju.models.base import (
+    ENDPOINTS,
+    NO_DATASET,
+    PYTHON,
+    UNKNOWN_DTYPE,
+    DatasetAccess,
+    Model,
+    ModelOptions,
+)
 from keju.models.declarations import (
     MODELS,
     Kinds,
@@ -119,7 +127,9 @@ def computes_here(spec: str) -> bool:
     return any(each.local for each in _known(kind))
 
 
-def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Model]:
+def open_models(
+    specs: Sequence[str | Model], options: ModelOptions, access: DatasetAccess = NO_DATASET
+) -> list[Model]:
     """Open several models, each once; an opened model is used as it is.
 
     Raises:
@@ -130,7 +140,9 @@ def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Mod
         raise UsageError("no model is given. Name one with --model; keju models lists them")
     _check_once([spec for spec in specs if isinstance(spec, str)])
     options.fit.check()
-    models = [open_model(spec, options) if isinstance(spec, str) else spec for spec in specs]
+    models = [
+        open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
+    ]
     names = [model.name for model in models]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UsageError("{} is the name of two models. Choose different names", twice[0])
@@ -165,8 +177,8 @@ def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
         )
 
 
-def open_model(spec: str, options: ModelOptions) -> Model:
-    """Open the model of the model string `spec`.
+def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATASET) -> Model:
+    """Open the model of the model string `spec`, which may use that data of the dataset.
 
     Raises:
         UsageError: there is no such kind, or a part or a key is missing.
@@ -176,12 +188,13 @@ def open_model(spec: str, options: ModelOptions) -> Model:
     """
     kind, __, rest = spec.partition(":")
     declared = _usable(spec)
-    given = (rest, options) if declared.takes else (options,)
+    arguments: list[object] = [rest] if declared.takes else []
+    arguments += [options, access] if declared.dataset else [options]
     plugin = MODELS.get_plugin(kind)
     if plugin is None:
-        return declared.opener(*given)
+        return declared.opener(*arguments)
     opener = guard_function(declared.opener, plugin, f"model {spec!r}")
-    return PluginModel(spec, opener(*given), plugin)
+    return PluginModel(spec, opener(*arguments), plugin)
 
 
 def check_models(specs: Sequence[str]) -> None:

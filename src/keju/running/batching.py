@@ -21,8 +21,8 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.models import AskError, Model, capabilities_of
-from keju.models.batch_support import MOST_BYTES, MOST_LINES, BatchSubmitter, Result
+from keju.models import AskError, Model
+from keju.models.batch_support import MOST_BYTES, MOST_LINES, Result
 from keju.models.decoding import Parameters
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.reading import reader_of
@@ -33,7 +33,7 @@ from keju.running.store import ResponseStore
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from keju.models.openai_batches import BatchResults
+    from keju.models.openai_batches import Batches, BatchResults
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
 
@@ -75,7 +75,7 @@ def check_batchable(models: Iterable[Model], selection: Selection, policy: Polic
             "--batch: budgets and limits per minute do not apply to batches. Use --limit"
         )
     for model in models:
-        if capabilities_of(model).submitter is None:
+        if model.batches() is None:
             raise UsageError("--batch: {} has no batch endpoints; openai: models have", model.name)
         if any(reader_of(model, variant.setting) for variant in selection.variants):
             raise UsageError(
@@ -98,9 +98,9 @@ async def send_in_batches(
     """
     waiting = 0
     for queue in queues:
-        submitter = capabilities_of(queue.model).submitter
-        if submitter is not None:
-            runner = _BatchRunner(queue, submitter, dataset, store, policy.retry)
+        server = queue.model.batches()
+        if server is not None:
+            runner = _BatchRunner(queue, server, dataset, store, policy.retry)
             await runner.run()
             waiting += runner.waiting
     return waiting
@@ -111,7 +111,7 @@ class _BatchRunner:
 
     Args:
         queue: the model queue.
-        submitter: the model's batches.
+        server: the model's batches.
         dataset: where the images are stored.
         store: where responses are stored.
         retry: for the first request, which is sent directly.
@@ -120,7 +120,7 @@ class _BatchRunner:
     def __init__(
         self,
         queue: ModelQueue,
-        submitter: BatchSubmitter,
+        server: Batches,
         dataset: Dataset,
         store: ResponseStore,
         retry: RetryPolicy,
@@ -132,9 +132,9 @@ class _BatchRunner:
         self._folder = store.folder.batches_dir(queue.model.name)
         self._store_response = store.append
         self._retry = retry
-        self._submitter = submitter
+        self._submitter = server.model
         self._returned: list[_Returned] = []
-        self._server = submitter.batches()
+        self._server = server
 
     async def run(self) -> None:
         """Collect the results that are ready, and submit what was not submitted yet.

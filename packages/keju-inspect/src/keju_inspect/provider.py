@@ -33,7 +33,7 @@ from msgspec.structs import replace
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request
 from keju.models.addresses import checked_url, destinations_of
-from keju.models.base import Answer, AskError, ModelBase, ModelOptions
+from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
 from keju.models.images import DATA_URLS, lacks_image
 from keju.models.secrets import Secrets, find_keys
@@ -52,7 +52,7 @@ _IN_FLIGHT = 100_000  # never reached: the run has its own limit
 _INSTALLS = re.compile(r"pip install [^\]]*")
 
 
-class InspectModel(ModelBase):
+class InspectModel(Model):
     """``inspect:PROVIDER/MODEL``.
 
     Args:
@@ -66,6 +66,9 @@ class InspectModel(ModelBase):
         PrerequisiteError: the provider's SDK is not installed.
     """
 
+    concurrency = 32
+    """The usual limit of vendors on requests in flight; the run adapts below it."""
+
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self.provider, slash, model = spec.partition("/")
         if not (self.provider and slash and model):
@@ -74,9 +77,13 @@ class InspectModel(ModelBase):
             )
         self.name = f"inspect:{spec}"
         self._spec = spec
-        # The data of the dataset for baselines is large, and not needed here.
-        self._options = replace(options, reference=(), item_images=(), images_of=None)
+        self._options = options
         self._address = _address_of(spec, options)
+        # A vendor's address is known to its SDK only.
+        if self._address and self.provider not in _ON_THIS_MACHINE:
+            self.destinations = destinations_of(self._address)
+        elif self.provider not in _ON_THIS_MACHINE | _LOCAL_BY_DEFAULT:
+            self.destinations = (self.provider,)
         self._model: inspect_ai.model.Model | None = None
         self._secrets = _secrets_of(options)
         check_no_secret(self.name, options, self._secrets)
@@ -135,20 +142,6 @@ class InspectModel(ModelBase):
             **self._options.asked_for,
             **self._options.fit.identity,
         }
-
-    @property
-    def concurrency(self) -> int:
-        """The usual limit of vendors on requests in flight; the run adapts below it."""
-        return 32
-
-    @property
-    def destinations(self) -> tuple[str, ...]:
-        """The address's host, or a vendor whose address only its SDK knows."""
-        if self.provider in _ON_THIS_MACHINE:
-            return ()
-        if self._address:
-            return destinations_of(self._address)
-        return () if self.provider in _LOCAL_BY_DEFAULT else (self.provider,)
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
