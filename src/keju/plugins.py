@@ -31,7 +31,7 @@ from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions
-from keju.models.declarations import ModelDeclaration, Role
+from keju.models.registry import ModelDeclaration, Role
 from keju.models.replay import StoredAnswer
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric

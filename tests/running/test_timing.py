@@ -31,6 +31,7 @@ class Engine(Model):
 
     def __init__(self, name: str, log: list[tuple[str, str]]) -> None:
         self.name = name
+        self.local = not name.startswith("openai:")
         self.concurrency = 2
         self._log = log
         self._loaded = False

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple
 
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of, text_of, texts_of
@@ -192,21 +192,17 @@ def _console() -> Console:
 
 
 def _checked_models(models: object) -> list[str | Model]:
-    if _is_model(models):
+    if isinstance(models, str | Model):
         return [models]
-    found = list[str | Model]()
+    specs = list[str | Model]()
     for place, model in enumerate(listed("models", models, "a model or a list of models")):
-        if not _is_model(model):
+        if not isinstance(model, str | Model):
             raise TypeError(
                 f"models {place} is a {type(model).__name__}. Give the name of a model, or a "
                 "function as keju.PythonModel(name, function)"
             )
-        found.append(model)
-    return found
-
-
-def _is_model(value: object) -> TypeGuard[str | Model]:
-    return isinstance(value, str | Model)
+        specs.append(model)
+    return specs
 
 
 def _json_values(name: str, value: object) -> dict[str, object]:

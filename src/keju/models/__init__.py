@@ -13,13 +13,12 @@ from keju.models.base import (
     Model,
     ModelOptions,
 )
-from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
 from keju.models.images import Fit
 from keju.models.registry import (
     ModelKind,
+    Role,
     check_models,
-    computes_here,
     model_kinds,
     open_model,
     open_models,
@@ -43,7 +42,6 @@ __all__ = [
     "ModelOptions",
     "Role",
     "check_models",
-    "computes_here",
     "drafted_by",
     "model_kinds",
     "open_model",

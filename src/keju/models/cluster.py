@@ -15,8 +15,7 @@ from keju.errors import DataError, KejuError, UsageError, describe_exception
 from keju.items import Request
 from keju.models.addresses import is_this_machine
 from keju.models.base import Answer, AskError, Model, ModelOptions
-from keju.models.declarations import MODELS
-from keju.models.registry import open_model, role_of
+from keju.models.registry import MODELS, open_model, role_of
 from keju.models.sent_weights import send_weights
 from keju.texts import _
 
@@ -57,8 +56,6 @@ class ClusterEngine(Model):
         PrerequisiteError: the engine or Ray is not installed.
         DataError: the folder of weights does not contain such a model.
     """
-
-    elsewhere = True
 
     def __init__(self, model: str | Model, options: ModelOptions, address: str = "") -> None:
         if not isinstance(model, str) or not is_local_engine(model):

@@ -128,9 +128,7 @@ class PythonModel(FunctionModel):
         return ""
 
 
-class _Declared(msgspec.Struct):
-    """The attributes of a plug-in's model."""
-
+class _Attributes(msgspec.Struct):
     identity: dict[str, str]
     concurrency: int
     destinations: tuple[str, ...]
@@ -141,7 +139,8 @@ class PluginModel(FunctionModel):
 
     Its name is the user's model string, and its identity names the plug-in, so that another version
     of the plug-in is another model: responses of the two are never mixed. Of a model behind an
-    endpoint the plug-in only carries the requests, and another version is the same model.
+    endpoint the plug-in only carries the requests, and another version is the same model. Batches,
+    readers and files of answers are members of keju's own models only.
 
     Raises:
         PluginError: the model lacks an attribute, or one has another type than in `Model`.
@@ -150,28 +149,23 @@ class PluginModel(FunctionModel):
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
         self.name = spec
         self._model, self._plugin = model, plugin
-        with self._guard("identity"):
-            identity: object = model.identity
-        with self._guard("concurrency"):
-            concurrency: object = model.concurrency
-        with self._guard("destinations"):
-            hosts: object = model.destinations
-        parts = {"identity": identity, "concurrency": concurrency, "destinations": hosts}
+        attributes: dict[str, object] = {}
+        for name in _Attributes.__struct_fields__:
+            with self._guard(name):
+                attributes[name] = getattr(model, name)
         try:
-            declared = msgspec.convert(parts, _Declared)
+            declared = msgspec.convert(attributes, _Attributes)
         except msgspec.ValidationError as error:
             raise PluginError(
                 "plug-in {}: the model {!r} has a wrong attribute: {}", plugin, spec, error
             ) from None
-        answers_itself = "endpoint" not in declared.identity
+        identity = {**declared.identity, "kind": spec.partition(":")[0]}
+        if "endpoint" not in identity:
+            identity["plugin"] = str(plugin)
         super().__init__(
             spec,
             model.answer,
-            {
-                **declared.identity,
-                "kind": spec.partition(":")[0],
-                **({"plugin": str(plugin)} if answers_itself else {}),
-            },
+            identity,
             concurrency=max(1, declared.concurrency),
             destinations=declared.destinations,
         )

@@ -40,7 +40,7 @@ from keju.models.base import (
     ModelOptions,
     status_of,
 )
-from keju.models.declarations import MODELS
+from keju.models.registry import MODELS
 from keju.models.request_pixels import unsupported_page_reason
 from keju.texts import _, listed, n_
 

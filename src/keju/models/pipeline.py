@@ -37,6 +37,7 @@ class Pipeline(Model):
         self._model = open_model(model, options, access)
         self.name = f"ocr+llm:{self._engine.name}+{self._model.name}"
         self.concurrency = self._model.concurrency
+        self.local = self._model.local
         hosts = (*self._engine.destinations, *self._model.destinations)
         self.destinations = tuple(dict.fromkeys(hosts))
 

@@ -140,5 +140,7 @@ def test_running_text_and_lists_have_no_majority(form: AnswerForm):
 
 
 def test_an_unknown_baseline_is_named():
-    with pytest.raises(UsageError, match=r"no baseline 'luck'\. Choose from: copy, chance"):
+    with pytest.raises(
+        UsageError, match=r"no model 'baseline:luck'\. .*: baseline:copy, baseline:chance"
+    ):
         open_model("baseline:luck", ModelOptions())

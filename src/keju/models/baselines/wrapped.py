@@ -13,8 +13,7 @@ from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request, without_images
 from keju.models.base import Answer, AskError, DatasetAccess, ItemImages, Model, ModelOptions
-from keju.models.declarations import Role
-from keju.models.registry import open_model, role_of
+from keju.models.registry import Role, open_model, role_of
 from keju.texts import _
 
 _Images = tuple[ImageRef, ...]
@@ -42,6 +41,7 @@ class WrappedModel(Model):
         self.name = f"{kind}:{self.model.name}"
         self.identity = {**self.model.identity, "baseline": kind}
         self.concurrency = self.model.concurrency
+        self.local = self.model.local
         # What the model can do besides applies to its own images.
         self.destinations = self.model.destinations
 
