@@ -323,5 +323,5 @@ def test_an_ordinary_failure_drops_nothing(message: str):
 )  # fmt: skip
 def test_the_message_is_found_in_every_form_of_body(body: object, dropped: str):
     error = error_of_status(400, body, {})
-    assert refused_in(error.said) == {dropped}
+    assert refused_in(error.server_message) == {dropped}
     assert len(str(error)) < 400

@@ -62,8 +62,8 @@ class AskError(KejuError):
         overloaded: the server is overloaded (429, 503, 529): fewer requests may help.
         unreachable: nothing answers at the address: the connection was refused, or the name of
             the server is unknown.
-        said: the server's complete message, which is searched for refused parameters. It may
-            contain a secret and is not stored.
+        server_message: the server's complete message, which is searched for refused parameters. It
+            is not stored.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class AskError(KejuError):
         retry_after: float | None = None,
         overloaded: bool = False,
         unreachable: bool = False,
-        said: str = "",
+        server_message: str = "",
     ) -> None:
-        self.said = said
+        self.server_message = server_message
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after
@@ -94,7 +94,7 @@ class AskError(KejuError):
             retry_after=self.retry_after,
             overloaded=self.overloaded,
             unreachable=self.unreachable,
-            said=self.said,
+            server_message=self.server_message,
         )
 
 
@@ -116,20 +116,13 @@ class Decoding(Record, frozen=True, kw_only=True):
     @property
     def common_parameters(self) -> dict[str, float | int | str]:
         """The parameters that are set and have the same name on every server, by name."""
-        fields = {name: getattr(self, name) for name in _BY_NAME}
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """All parameters that are set, as a model's identity records them."""
-        extra = {
-            f"extra_body.{name}": msgspec.json.encode(value, order="sorted").decode()
-            for name, value in self.extra_body.items()
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {
+            name: value
+            for name, value in fields.items()
+            if value is not None and name != "extra_body"
         }
-        return {**{n: str(v) for n, v in self.common_parameters.items()}, **extra}
 
-
-_BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
 
 RESULTS = "results"
 """The kind of an engine that keju does not run and whose results are read from files."""
@@ -191,8 +184,12 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     @property
     def asked_for(self) -> dict[str, str]:
         """The part of these options in the identity of a model behind an endpoint."""
-        system = {"system_prompt": self.system_prompt} if self.system_prompt else {}
-        return {**self.decoding.identity, **system, "dtype": self.dtype}
+        identity = {name: str(value) for name, value in self.decoding.common_parameters.items()}
+        for name, value in self.decoding.extra_body.items():
+            identity[f"extra_body.{name}"] = msgspec.json.encode(value, order="sorted").decode()
+        if self.system_prompt:
+            identity["system_prompt"] = self.system_prompt
+        return {**identity, "dtype": self.dtype}
 
 
 class DatasetAccess(NamedTuple):
@@ -232,8 +229,8 @@ class Model:
             their source.
         pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
             full form as an empty string; None if it answers pairs itself.
-        elsewhere: whether an engine of this machine computes on other machines in this session, so
-            that its time is not measured here.
+        local: whether it computes on this machine, so that it runs alone and is timed; `open_model`
+            sets it for the kinds that do.
     """
 
     name: str = ""
@@ -242,7 +239,7 @@ class Model:
     notes: tuple[str, ...] = ()
     reader: Model | None = None
     pair_forms: frozenset[str] | None = None
-    elsewhere: bool = False
+    local: bool = False
 
     @cached_property
     def identity(self) -> dict[str, str]:

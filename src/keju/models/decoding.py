@@ -183,8 +183,8 @@ def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
             secret.
     """
     values: dict[str, Any] = {}
-    for spelled in fields:
-        name, equals, value = spelled.partition("=")
+    for field in fields:
+        name, equals, value = field.partition("=")
         if not equals or not _NAME.fullmatch(name):
             raise UsageError(
                 "--extra-body {}: the form is NAME=JSON, such as "
@@ -227,22 +227,21 @@ def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def read_system_prompt(spelled: str) -> str:
+def read_system_prompt(value: str) -> str:
     """A system prompt as the user gives it: the text, or ``@FILE`` with the text in UTF-8.
 
     Raises:
         UsageError: the file cannot be read, or there is no text in it.
     """
-    if not spelled.startswith("@"):
-        return spelled
-    path = Path(spelled[1:])
+    if not value.startswith("@"):
+        return value
     try:
-        text = path.read_text("utf-8-sig").removesuffix("\n")
+        text = Path(value[1:]).read_text("utf-8-sig").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = _("not UTF-8") if isinstance(error, UnicodeDecodeError) else error.strerror
-        raise UsageError("--system-prompt {}: the file cannot be read: {}", spelled, why) from None
+        reason = _("not UTF-8") if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise UsageError("--system-prompt {}: the file cannot be read: {}", value, reason) from None
     if not text.strip():
-        raise UsageError("--system-prompt {}: the file has no text", spelled)
+        raise UsageError("--system-prompt {}: the file has no text", value)
     return text
 
 

@@ -22,7 +22,7 @@ from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
 from keju.models.engine import Engine, PageReading
 from keju.models.http_client import Wire
-from keju.models.replies import body_of, excerpt, json_value
+from keju.models.replies import excerpt, json_value
 from keju.models.secrets import Secrets
 from keju.texts import _
 
@@ -117,9 +117,10 @@ class HttpOcr(Engine):
         self.ordering = options.reading_order and not self._service.ordered
         self.concurrency = self._service.at_once
         self._values = self._service.secrets() if options.asking else {}
-        self._secrets = Secrets(self._values.values())
+        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
         self.destinations = destinations_of(self._service.url)
-        self._wire = Wire(self._service.url, options.timeout)
+        secrets = Secrets(self._values.values())
+        self._wire = Wire(self._service.url, options.timeout, headers, secrets)
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -154,23 +155,14 @@ class HttpOcr(Engine):
         """The decoded reply of the service for one image."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
-        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
-        form: list[bytes] | dict[str, str] = _as_form(fields)
-        if self._service.body == "json":
-            form = [msgspec.json.encode(fields)]
-            headers = {"Content-Type": "application/json", **headers}
-        try:
-            reply = await self._wire.post(form, headers)
-            body = body_of(reply.status, reply.body, reply.headers, self._secrets)
-        except AskError as error:
-            failure = self._wire.through_proxy(error)
-            raise failure.with_message(self._secrets.hide(str(failure))) from None
+        is_json = self._service.body == "json"
+        form = [msgspec.json.encode(fields)] if is_json else _as_form(fields)
+        body = (await self._wire.send("POST", data=form)).body
         try:
             return json_value(body)
         except ValueError:
-            raise _bad_reply(
-                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
-            ) from None
+            words = excerpt(body[:2000].decode("utf-8", "replace"))
+            raise _bad_reply(f"no JSON: {words}") from None
 
     def _filled(self, value: Value) -> Value:
         """A declared value with environment variables replaced."""

@@ -35,7 +35,7 @@ from keju.items import Request
 from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
-from keju.models.images import DATA_URLS, lacks_image
+from keju.models.images import DATA_URLS, unsupported_image_reason
 from keju.models.secrets import Secrets, find_keys
 from keju.texts import _
 from keju_inspect.errors import error_of_provider, plain_words, without_keys
@@ -145,9 +145,7 @@ class InspectModel(Model):
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
-        if lacks_image(request):
-            return _("there is no image to show")
-        return self._options.fit.unsupported_reason(request)
+        return unsupported_image_reason(request, self._options.fit)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Send the request once, and again without a parameter that the server does not support.
@@ -166,7 +164,9 @@ class InspectModel(Model):
         else:
             shown = without_keys(msgspec.to_builtins(answer), self._secrets.hide)
             return msgspec.convert(shown, Answer)
-        if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
+        if failure.kind in MAY_REFUSE and (
+            changed := self._parameters.after(failure.server_message, tried)
+        ):
             self._parameters = changed
             return await self.answer(request, images)
         raise failure.with_message(self._secrets.hide(str(failure)))
