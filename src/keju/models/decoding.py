@@ -79,11 +79,11 @@ _DTYPES = {
 class Parameters(Record, frozen=True, kw_only=True):
     """The parameters of one model's requests, without those that its server has refused so far.
 
-    `given` are the fields as requested, with ``max_tokens`` under its old name; `limit` is the name
-    under which this server accepts it.
+    `fields` are those that the user requested, with ``max_tokens`` under its old name; `limit` is
+    the name under which this server accepts it.
     """
 
-    given: dict[str, Any]
+    fields: dict[str, Any]
     refused: tuple[str, ...] = ()
     limit: str = OLD_LIMIT
 
@@ -92,7 +92,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         """The fields of a request's body."""
         return {
             self.limit if name == OLD_LIMIT else name: value
-            for name, value in self.given.items()
+            for name, value in self.fields.items()
             if name not in self.refused
         }
 
@@ -108,7 +108,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         if not refused and not renames:
             return None
         return Parameters(
-            given=self.given,
+            fields=self.fields,
             refused=tuple(sorted({*self.refused, *refused})),
             limit=NEW_LIMIT if renames else self.limit,
         )

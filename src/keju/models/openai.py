@@ -111,7 +111,7 @@ class OpenAICompatible(Model):
             **options.asked_for,
             **options.fit.identity,
         }
-        self.parameters = Parameters(given=fields_of(options.decoding))
+        self.parameters = Parameters(fields=fields_of(options.decoding))
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._wire = Wire(endpoint, options.timeout, headers, secrets)
 

@@ -197,7 +197,7 @@ class _BatchSender:
                 write_json(path, batch)
             # Parameters that the server refused in an earlier session are not sent again.
             model = self._server.model
-            model.parameters = replace(batch.parameters, given=model.parameters.given)
+            model.parameters = replace(batch.parameters, fields=model.parameters.fields)
             batches.append(batch)
         return batches
 
