@@ -30,8 +30,8 @@ from keju.datasets.writers.base import Write, Writer, copy_image
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
-from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions
-from keju.models.registry import ModelDeclaration, Role
+from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Role
+from keju.models.registry import ModelDeclaration
 from keju.models.replay import StoredAnswer
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric

@@ -12,12 +12,12 @@ from keju.models.base import (
     ItemImages,
     Model,
     ModelOptions,
+    Role,
 )
 from keju.models.drafts import drafted_by
 from keju.models.images import Fit
 from keju.models.registry import (
     ModelKind,
-    Role,
     check_models,
     model_kinds,
     open_model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import field
@@ -124,6 +124,10 @@ class Decoding(Record, frozen=True, kw_only=True):
         }
 
 
+Role = Literal["model", "engine", "answers", "baseline"]
+"""The role of a model: it answers, it transcribes, it has responses of others, or it is a baseline.
+"""
+
 RESULTS = "results"
 """The kind of an engine that keju does not run and whose results are read from files."""
 
@@ -220,6 +224,7 @@ class Model:
 
     Attributes:
         name: the model string, e.g. ``openai:gpt-4o`` or ``ppocr``.
+        role: its role; `open_model` sets it from the declaration of its kind.
         concurrency: the default number of requests in flight.
         destinations: the hosts that receive images or texts, except this machine; the name of a
             vendor where its address is not known. keju asks before data of an unknown or restricted
@@ -234,6 +239,7 @@ class Model:
     """
 
     name: str = ""
+    role: Role = "model"
     concurrency: int = 1
     destinations: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -38,6 +38,7 @@ class Pipeline(Model):
         self.name = f"ocr+llm:{self._engine.name}+{self._model.name}"
         self.concurrency = self._model.concurrency
         self.local = self._model.local
+        self.role = "baseline" if self._model.role == "baseline" else "model"
         hosts = (*self._engine.destinations, *self._model.destinations)
         self.destinations = tuple(dict.fromkeys(hosts))
 

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -30,15 +30,12 @@ from keju.models.base import (
     DatasetAccess,
     Model,
     ModelOptions,
+    Role,
 )
 from keju.models.function_model import PluginModel
 from keju.models.images import Fit
 from keju.registry import Plugin, PluginError, Registry, describe_broken, guard_function
 from keju.texts import _, using
-
-Role = Literal["model", "engine", "answers", "baseline"]
-"""The role of a kind of model: it answers, it transcribes, it has responses of others, or it is a
-baseline."""
 
 _SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
 
@@ -302,7 +299,9 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     else:
         opener = guard_function(declared.opens, plugin, f"model {spec!r}")
         model = PluginModel(spec, opener(*arguments), plugin)
-    model.local = model.local or declared.local  # A wrapper is local if the wrapped model is.
+    # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
+    model.local = model.local or declared.local
+    model.role = declared.role if model.role == "model" else model.role
     return model
 
 

@@ -12,8 +12,16 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request, without_images
-from keju.models.base import Answer, AskError, DatasetAccess, ItemImages, Model, ModelOptions
-from keju.models.registry import Role, open_model, role_of
+from keju.models.base import (
+    Answer,
+    AskError,
+    DatasetAccess,
+    ItemImages,
+    Model,
+    ModelOptions,
+    Role,
+)
+from keju.models.registry import open_model, role_of
 from keju.texts import _
 
 _Images = tuple[ImageRef, ...]
