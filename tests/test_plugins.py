@@ -28,7 +28,7 @@ from keju.plugins import *
 
 
 @keju.model("fixed:TEXT", summary="answers every request with TEXT", role="baseline")
-class Fixed(ModelBase):
+class Fixed(Model):
     def __init__(self, text, options):
         self.text = text
 
@@ -43,7 +43,7 @@ class Fixed(ModelBase):
 
 
 @keju.model("echo", summary="answers every request with its prompt")
-class Echo(ModelBase):
+class Echo(Model):
     def __init__(self, options):
         pass
 
@@ -192,7 +192,7 @@ def test_a_model_of_a_file_runs_and_the_run_records_it(file, tmp_path, keju):
 def test_a_model_without_a_part_takes_none(file, keju):
     done = keju("run", "--plan", "mini", "--model", "echo:small", "--plugin", file)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "echo is a complete name" in done.stderr
+    assert "Models of this kind: echo" in done.stderr
 
 
 def test_another_version_of_a_file_is_another_model(file, tmp_path, keju):

@@ -44,7 +44,7 @@ from keju.judging.probes import declared_probes
 from keju.judging.probing import Verdict as ProbeVerdict
 from keju.layout import ReadingPattern
 from keju.models import model_kinds
-from keju.models.declarations import elsewhere
+from keju.models.registry import elsewhere
 from keju.scoring import VERDICTS, metrics
 from keju.settings import get_description
 from keju.words import OWN_PAGES, SENTENCE_OF_SCRIPT

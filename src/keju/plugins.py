@@ -30,8 +30,8 @@ from keju.datasets.writers.base import Write, Writer, copy_image
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
-from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
-from keju.models.declarations import ModelDeclaration, Role
+from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Role
+from keju.models.registry import ModelDeclaration
 from keju.models.replay import StoredAnswer
 from keju.registry import Plugin, PluginError, declare
 from keju.scoring import metric
@@ -53,7 +53,6 @@ __all__ = [
     "Listing",
     "Meta",
     "Model",
-    "ModelBase",
     "ModelOptions",
     "Options",
     "Plugin",
@@ -112,7 +111,7 @@ def model(
     install: str = "",
     key: str = "",
 ) -> Callable[[M], M]:
-    """Declare a kind of model: a decorator of a class that derives from `ModelBase`.
+    """Declare a kind of model: a decorator of a class that derives from `Model`.
 
     Args:
         spelling: what users write: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.

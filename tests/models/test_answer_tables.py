@@ -232,7 +232,7 @@ def test_a_folder_means_its_json_lines_and_a_pattern_the_files_that_fit_it(tmp_p
     (tmp_path / "out" / "results.json").write_text('{"results": {}}')
     tsv(tmp_path / "out" / "m" / "T1.tsv", [{"id": "z", "response": "玄"}])
     assert [answer(tmp_path / "out", item).text for item in "xy"] == ["天", "地"]
-    (note,) = open_model(f"replay:{tmp_path / 'out'}", ModelOptions()).capabilities.notes
+    (note,) = open_model(f"replay:{tmp_path / 'out'}", ModelOptions()).notes
     names = ("b_samples_y.jsonl", "a_samples_x.jsonl", "results.json", "T1.tsv")
     assert [name in note for name in names] == [True, True, False, False]
     pattern = tmp_path / "out" / "**" / "*.tsv"

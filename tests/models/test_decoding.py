@@ -185,8 +185,8 @@ def test_what_was_asked_for_and_not_sent_is_named_under_any_name_of_the_server()
 
 
 def test_a_refusal_adds_to_those_that_other_requests_met_meanwhile():
-    known = Parameters(given={"temperature": 0.8, "top_k": 50}, refused=("top_k",))
-    tried = Parameters(given=known.given)
+    known = Parameters(fields={"temperature": 0.8, "top_k": 50}, refused=("top_k",))
+    tried = Parameters(fields=known.fields)
     changed = known.after("`temperature` is deprecated for this model.", tried)
     assert changed is not None
     assert changed.sent == {}
@@ -323,5 +323,5 @@ def test_an_ordinary_failure_drops_nothing(message: str):
 )  # fmt: skip
 def test_the_message_is_found_in_every_form_of_body(body: object, dropped: str):
     error = error_of_status(400, body, {})
-    assert refused_in(error.said) == {dropped}
+    assert refused_in(error.server_message) == {dropped}
     assert len(str(error)) < 400

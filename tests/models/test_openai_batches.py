@@ -15,22 +15,21 @@ import pytest
 from keju.errors import DataError
 from keju.models import AskError
 from keju.models import openai_batches as module
-from keju.models.batch_support import Batch
-from keju.models.openai_batches import BatchResults
+from keju.models.openai_batches import Batch, BatchResults
 
 _LINE = 1 << 20
 _READER = """
 import asyncio, resource, sys
 from pathlib import Path
-from keju.models.batch_support import Batch
-from keju.models.openai_batches import Batches
-from keju.models.secrets import Secrets
+from keju.models import ModelOptions, open_model
+from keju.models.openai_batches import Batch
 
 async def main(url, lines, folder):
-    server = Batches(url, {}, 60, Secrets(["sk-0123456789abcdef"]))
+    model = open_model("openai:m", ModelOptions(base_url=url))
+    server = model.batches()
     batch = Batch("b", output_file_id=lines, error_file_id=lines and "1")
     results = await server.results(batch, Path(folder))
-    await server.close()
+    await model.close()
     print(len(results), sum(len(bytes(results[name].response.body)) for name in results))
     results.close()
 

@@ -17,10 +17,10 @@ from keju.datasets.readers.pages.result_files import form_of, read_result
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
 from keju.items import Request
-from keju.models import ModelOptions, open_model, open_models
+from keju.models import DatasetAccess, ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import run
-from keju.running.dataset_access import attach_dataset
+from keju.running.dataset_access import access_of
 from keju.running.key import key_of
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
@@ -78,14 +78,14 @@ def results(folder: Path, files: Mapping[str, str | bytes]) -> Path:
     return folder
 
 
-def options(dataset: Path) -> ModelOptions:
+def access(dataset: Path) -> DatasetAccess:
     opened = Dataset.open(dataset)
-    return attach_dataset(opened, opened.items(), ModelOptions())
+    return access_of(opened, opened.items())
 
 
 def answers(dataset: Path, folder: Path) -> dict[str, Answer | AskError]:
     """What a run would store of each page."""
-    model = open_model(f"replay:Engine={folder}", options(dataset))
+    model = open_model(f"replay:Engine={folder}", ModelOptions(), access(dataset))
 
     async def ask(request: Request) -> Answer | AskError:
         try:
@@ -98,7 +98,7 @@ def answers(dataset: Path, folder: Path) -> dict[str, Answer | AskError]:
 
 
 def notes(dataset: Path, folder: Path) -> str:
-    return "\n".join(open_model(f"replay:Engine={folder}", options(dataset)).capabilities.notes)
+    return "\n".join(open_model(f"replay:Engine={folder}", ModelOptions(), access(dataset)).notes)
 
 
 def region(name: str, text: str, outline: str = "0,0 5,0 5,40 0,40", more: str = "") -> str:
@@ -265,7 +265,7 @@ BOMB = (
 def test_what_cannot_be_read_is_an_error_of_one_line(dataset, tmp_path, files, problem):
     folder = results(tmp_path / "results", files)
     with pytest.raises(KejuError, match=problem) as caught:
-        open_model(f"replay:Engine={folder}", options(dataset))
+        open_model(f"replay:Engine={folder}", ModelOptions(), access(dataset))
     assert "\n" not in str(caught.value)
 
 
@@ -290,7 +290,7 @@ def test_a_link_that_leads_out_is_not_followed(dataset, tmp_path):
     folder = results(tmp_path / "results", {"lunyu/p2.txt": "有朋"})
     (folder / "lunyu" / "p1.txt").symlink_to(secret)
     with pytest.raises(KejuError, match="the link points outside"):
-        open_model(f"replay:Engine={folder}", options(dataset))
+        open_model(f"replay:Engine={folder}", ModelOptions(), access(dataset))
 
 
 @pytest.mark.parametrize(
@@ -309,19 +309,21 @@ def test_a_link_that_leads_out_is_not_followed(dataset, tmp_path):
 def test_a_name_or_folder_that_cannot_be_is_wrong_use(dataset, tmp_path, spec, problem):
     folder = results(tmp_path / "results", {"lunyu/p1.txt": "學"})
     with pytest.raises(KejuError, match=problem):
-        open_model(spec.replace("=F", f"={folder}"), options(dataset))
+        open_model(spec.replace("=F", f"={folder}"), ModelOptions(), access(dataset))
 
 
 def test_two_engines_need_two_names(dataset, tmp_path):
     folder = results(tmp_path / "results", {"lunyu/p1.txt": "學"})
     other = results(tmp_path / "other", {"lunyu/p1.txt": "學"})
     with pytest.raises(KejuError, match="Engine is the name of two models"):
-        open_models([f"replay:Engine={folder}", f"replay:Engine={other}"], options(dataset))
+        open_models(
+            [f"replay:Engine={folder}", f"replay:Engine={other}"], ModelOptions(), access(dataset)
+        )
 
 
 def keys(dataset: Path, spec: str) -> dict[str, str]:
     """The key of the request for each page."""
-    model = open_model(spec, options(dataset))
+    model = open_model(spec, ModelOptions(), access(dataset))
     requests = [r for item in Dataset.open(dataset).items() for r in requests_for(item)]
     return {request.item: key_of(request, model) for request in requests}
 
@@ -332,7 +334,7 @@ def test_the_key_of_a_page_follows_its_own_file_alone(dataset, tmp_path):
     )
     spec = f"replay:Engine={folder}"
     first = keys(dataset, spec)
-    assert open_model(spec, options(dataset)).identity == {"kind": "results"}
+    assert open_model(spec, ModelOptions(), access(dataset)).identity == {"kind": "results"}
     (folder / "other.txt").write_text("y")
     assert keys(dataset, spec) == first
     (folder / "lunyu" / "p1.txt").write_text("而")
@@ -344,7 +346,7 @@ def test_the_key_of_a_page_follows_its_own_file_alone(dataset, tmp_path):
 
 def test_a_file_that_changes_after_it_was_opened_is_a_failure(dataset, tmp_path):
     folder = results(tmp_path / "results", {"lunyu/p1.txt": "學"})
-    model = open_model(f"replay:Engine={folder}", options(dataset))
+    model = open_model(f"replay:Engine={folder}", ModelOptions(), access(dataset))
     (folder / "lunyu" / "p1.txt").write_text("而")
     (request,) = (r for item in Dataset.open(dataset).items() for r in requests_for(item)
                   if item.id == "lunyu/p1")  # fmt: skip

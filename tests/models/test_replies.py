@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from keju.models import AskError
 from keju.models.replies import (
     LONGEST_WAIT,
-    body_of,
     error_of_status,
     excerpt,
     reason_word,
@@ -18,13 +17,6 @@ from keju.models.replies import (
     stated_status,
     status_of_ending,
 )
-from keju.models.secrets import Secrets
-
-
-def error_of_reply(status: int, body: bytes) -> AskError:
-    with pytest.raises(AskError) as caught:
-        body_of(status, body, {}, Secrets([]))
-    return caught.value
 
 
 def test_words_from_outside_become_one_short_printable_line():
@@ -108,7 +100,7 @@ def test_words_from_outside_become_one_short_printable_line():
     ],
 )
 def test_the_servers_words_are_found_wherever_it_puts_them(body: bytes, words: str):
-    assert str(error_of_reply(404, body)) == words
+    assert str(error_of_status(404, body, {})) == words
 
 
 def test_azure_nests_the_filter_in_an_inner_error():
@@ -132,7 +124,7 @@ def test_azure_nests_the_filter_in_an_inner_error():
     ],
 )  # fmt: skip
 def test_only_a_status_that_may_change_is_asked_again(status: int, kind: str, retryable: bool):
-    error = error_of_reply(status, b"{}")
+    error = error_of_status(status, b"{}", {})
     assert (error.kind, error.retryable) == (kind, retryable)
 
 
@@ -154,7 +146,7 @@ def test_a_code_says_more_than_the_status(status: int, error: dict[str, object],
 
 @given(st.integers(300, 999), st.binary(max_size=60))
 def test_every_status_has_a_kind(status: int, body: bytes):
-    assert error_of_reply(status, body).kind
+    assert error_of_status(status, body, {}).kind
 
 
 @pytest.mark.parametrize(

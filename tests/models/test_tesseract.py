@@ -12,7 +12,6 @@ import pytest
 from keju.errors import PrerequisiteError, UsageError
 from keju.models import ModelOptions, check_models, open_model, open_models, role_of
 from keju.models.base import Answer, AskError
-from keju.models.registry import computes_here
 from keju.models.tesseract import Tesseract
 from tests.models.conftest import page_request, white_png
 
@@ -143,7 +142,7 @@ def test_language_and_page_segmentation_are_options_and_part_of_the_identity(
         language,
         segmentation,
     )
-    assert (role_of(spec), computes_here(spec)) == ("engine", True)
+    assert (role_of(spec), model.local) == ("engine", True)
     asyncio.run(model.answer(page_request(), [white_png()]))
     arguments = (program / "arguments").read_text().split()
     assert arguments == ["stdin", "stdout", "-l", language, "--psm", segmentation, "tsv"]

@@ -10,8 +10,8 @@ import pytest
 
 from keju.datasets.store import Dataset
 from keju.items import Item, Request
-from keju.models import Answer, ModelOptions
-from keju.running import Policy, attach_dataset, run
+from keju.models import Answer, Model
+from keju.running import Policy, access_of, run
 from keju.running.dataset_items import DatasetItems
 from keju.running.item_places import shard_places
 from keju.running.selecting import Selection, in_shard, select
@@ -85,9 +85,9 @@ def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Pat
 @pytest.mark.usefixtures("on_disk")
 def test_the_images_for_baselines_are_those_of_the_test_split(path: Path):
     dataset = Dataset.open(path)
-    options = attach_dataset(dataset, DatasetItems(dataset, whole).items, ModelOptions())
-    assert [each.item for each in options.item_images] == [f"i{number:04}" for number in range(12)]
-    assert {each.split for each in options.reference} == {"reference"}
+    access = access_of(dataset, DatasetItems(dataset, whole).items)
+    assert [each.item for each in access.item_images] == [f"i{number:04}" for number in range(12)]
+    assert {each.split for each in access.reference} == {"reference"}
 
 
 def stored(out: Path) -> list[dict[str, object]]:
@@ -118,7 +118,7 @@ def test_a_run_and_a_plan_are_the_same_with_items_on_disk(
     assert made["disk"][0]
 
 
-class Counting:
+class Counting(Model):
     """A model that counts the items which are in memory when it answers."""
 
     name = "counting"

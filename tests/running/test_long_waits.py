@@ -12,7 +12,7 @@ from typing import ClassVar
 import pytest
 from rich.console import Console
 
-from keju.models import ModelOptions
+from keju.models import Model, ModelOptions
 from keju.running import Policy, RunSummary, run
 from keju.running.progress import Pace
 from keju.running.sending import ModelQueue
@@ -80,7 +80,7 @@ def test_no_request_is_sent_before_the_time_that_the_server_named(
 
 
 def test_the_progress_reports_until_when_a_model_is_paused():
-    class Asked:
+    class Asked(Model):
         name = MODEL
         identity: ClassVar[dict[str, str]] = {}
 

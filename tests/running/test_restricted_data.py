@@ -24,9 +24,8 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Provenance
-from keju.models import ModelOptions, capabilities_of, open_model
+from keju.models import Model, ModelOptions, open_model
 from keju.models.addresses import destinations_of, is_this_machine
-from keju.models.base import ModelBase
 from keju.models.function_model import PluginModel
 from keju.registry import Plugin, PluginError
 from keju.running import Selection, run
@@ -146,10 +145,10 @@ def test_a_proxy_receives_what_is_sent_to_this_machine(monkeypatch: pytest.Monke
 )
 def test_a_model_names_the_hosts_that_receive_data(model: str, url: str, hosts: tuple[str, ...]):
     opened = open_model(model, ModelOptions(base_url=url, asking=False))
-    assert capabilities_of(opened).destinations == hosts
+    assert opened.destinations == hosts
 
 
-class _OfPlugin(ModelBase):
+class _OfPlugin(Model):
     def __init__(self, destinations: object) -> None:
         self._given = destinations
 
@@ -161,12 +160,12 @@ class _OfPlugin(ModelBase):
 def test_a_plugin_declares_where_it_sends_data(tmp_path: Path):
     mine = Plugin(name="mine", version="1")
     sends = PluginModel("sends", _OfPlugin((HOST,)), mine)
-    assert capabilities_of(sends).destinations == (HOST,)
-    assert capabilities_of(PluginModel("plain", ModelBase(), mine)).destinations == ()
+    assert sends.destinations == (HOST,)
+    assert PluginModel("plain", Model(), mine).destinations == ()
     with pytest.raises(UsageError, match=HOST):
         run(dataset(tmp_path / "d", "unknown"), [sends], tmp_path / "r")
     own = open_model("openai:m", ModelOptions(base_url=f"https://{HOST}/v1"))
-    assert capabilities_of(PluginModel("own", own, mine)).destinations == (HOST,)
+    assert PluginModel("own", own, mine).destinations == (HOST,)
     for wrong in (HOST, (1,), None):
         with pytest.raises(PluginError) as refused:
             PluginModel("sends", _OfPlugin(wrong), mine)

@@ -412,7 +412,7 @@ def test_a_folder_of_something_else_is_not_written_into(chat: Chat, dataset: Pat
 def test_a_missing_engine_is_named_before_anything_is_asked(
     chat: Chat, dataset: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("keju.models.declarations.shutil.which", lambda name: None)
+    monkeypatch.setattr("keju.models.registry.shutil.which", lambda name: None)
     with pytest.raises(PrerequisiteError, match="tesseract"):
         go(dataset, out, chat.url, MODEL, "tesseract")
     assert not out.exists()

@@ -13,7 +13,7 @@ import pytest
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
-from keju.models import Answer, AskError
+from keju.models import Answer, AskError, Model
 from keju.running import Policy, RetryPolicy
 from keju.running.sending import FIRST, Job, ModelQueue, Sender
 from keju.running.store import Head
@@ -23,7 +23,7 @@ QUICK = RetryPolicy(first_wait=0.001, longest_wait=0.002)
 Reply = Callable[[str, int], Answer]
 
 
-class Scripted:
+class Scripted(Model):
     """Answers as a function of the item and of how often it was asked says."""
 
     concurrency = 4

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keju.items import Request
-from keju.models import Answer, AskError, Capabilities
+from keju.models import Answer, AskError, Model
 from keju.running import Policy, ResponseStore, RetryPolicy, RunSummary
 from keju.running.replies import replies_of
 from keju.running.session import send_requests
@@ -17,7 +17,7 @@ from keju.runs import RunFolder
 ONCE = RetryPolicy(attempts=1)
 
 
-class Repeating:
+class Repeating(Model):
     """Answers with the prompt, and counts what is sent and hashed."""
 
     name = "openai:repeating"
@@ -29,15 +29,8 @@ class Repeating:
         self.sent: list[str] = []
         self.hashed: list[str] = []
 
-    @property
-    def capabilities(self) -> Capabilities:
-        return Capabilities(source_of=self._source_of)
-
-    def _source_of(self, request: Request) -> str:
+    def source_of(self, request: Request) -> str:
         self.hashed.append(request.item)
-        return ""
-
-    def unsupported_reason(self, request: Request) -> str:
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
@@ -45,9 +38,6 @@ class Repeating:
         if request.item == self.broken:
             raise AskError("bad-request", "no")
         return Answer(text=request.prompt)
-
-    async def close(self) -> None:
-        pass
 
 
 def request(item: str, prompt: str = "天") -> Request:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.items import Request, Response
-from keju.models import Answer
+from keju.models import Answer, Model
 from keju.running import Policy, RetryPolicy, Selection, merge, run
 from keju.running.machine import Clocks, Machine, cores, this_machine
 from keju.running.sending import Job, ModelQueue, Sender
@@ -24,13 +24,14 @@ from tests.support.making import make_dataset
 START_UP, PAGE = 0.3, 0.02
 
 
-class Engine:
+class Engine(Model):
     """Loads for a while before its first page, and then takes as long for each."""
 
     identity: dict[str, str] = {}  # noqa: RUF012
 
     def __init__(self, name: str, log: list[tuple[str, str]]) -> None:
         self.name = name
+        self.local = not name.startswith("openai:")
         self.concurrency = 2
         self._log = log
         self._loaded = False

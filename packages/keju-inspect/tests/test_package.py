@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from keju.exports import EXPORTS
-from keju.models.declarations import MODELS
+from keju.models.registry import MODELS
 from tests.support.needing import inspect_missing
 
 PACKAGE = Path(__file__).resolve().parents[1]

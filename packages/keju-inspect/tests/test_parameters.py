@@ -86,7 +86,7 @@ def test_what_inspect_does_not_know_goes_into_the_body():
     from keju_inspect.parameters import config_of
 
     parameters = Parameters(
-        given={"max_tokens": 9, "top_k": 50, "min_p": 0.1}, limit="max_completion_tokens"
+        fields={"max_tokens": 9, "top_k": 50, "min_p": 0.1}, limit="max_completion_tokens"
     )
     config = config_of(parameters)
     assert (config.max_tokens, config.top_k) == (None, 50)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple
 
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of, text_of, texts_of
@@ -27,8 +27,6 @@ from keju.runs import RunFolder
 
 _LOOK = 0.2
 """Seconds between two checks whether a run in another thread is to stop."""
-
-_OF_MODEL = ("name", "identity", "concurrency", "unsupported_reason", "answer", "close")
 
 
 class _Options(RunOptions, frozen=True, kw_only=True):
@@ -87,7 +85,7 @@ def run(call: Call) -> Run:  # noqa: D417 - the parameters are those of `Call`
     Args:
         dataset: a dataset, its path, or ``mini``.
         models: a model, or a list: names as on the command line (``keju models``), functions as
-            `PythonModel`, or objects that implement `keju.models.Model`.
+            `PythonModel`, or other objects whose class derives from `keju.models.Model`.
         out: the directory of the run; created if missing, resumed if it exists.
         options: those of ``keju run``, with its names and defaults; an option that may be given
             several times has its plural (`tasks`) and takes one value or a list. `progress` prints
@@ -194,22 +192,17 @@ def _console() -> Console:
 
 
 def _checked_models(models: object) -> list[str | Model]:
-    if _is_model(models):
+    if isinstance(models, str | Model):
         return [models]
-    found = list[str | Model]()
+    specs = list[str | Model]()
     for place, model in enumerate(listed("models", models, "a model or a list of models")):
-        if not _is_model(model):
+        if not isinstance(model, str | Model):
             raise TypeError(
                 f"models {place} is a {type(model).__name__}. Give the name of a model, or a "
                 "function as keju.PythonModel(name, function)"
             )
-        found.append(model)
-    return found
-
-
-def _is_model(value: object) -> TypeGuard[str | Model]:
-    has_all = all(hasattr(value, name) for name in _OF_MODEL)
-    return isinstance(value, str) or (has_all and not isinstance(value, type))
+        specs.append(model)
+    return specs
 
 
 def _json_values(name: str, value: object) -> dict[str, object]:

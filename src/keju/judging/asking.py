@@ -12,7 +12,7 @@ from keju.datasets.store import Dataset
 from keju.errors import KejuError, UsageError
 from keju.items import UNKNOWN, Request
 from keju.judging.folder import JudgementFolder
-from keju.models import Model, ModelOptions, capabilities_of, open_model, role_of
+from keju.models import Model, ModelOptions, open_model
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.key import Slot, key_of
 from keju.running.prices import Prices
@@ -41,9 +41,8 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
         raise UsageError("no judge. Name one with --model, as in --model openai:MODEL")
     judges = []
     for spec in specs:
-        role = role_of(spec)
         judge = open_model(spec, options)
-        if role not in {"model", "answers"} or capabilities_of(judge).reader:
+        if judge.role not in {"model", "answers"} or judge.reader:
             raise UsageError(
                 "{} cannot judge, because it cannot grade texts. Use a model, such as openai:MODEL",
                 spec,

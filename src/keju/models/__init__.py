@@ -2,23 +2,23 @@
 
 from keju.models.base import (
     MISSING,
+    NO_DATASET,
     REPLAYED,
     RESULTS,
     Answer,
     AskError,
+    DatasetAccess,
     Decoding,
     ItemImages,
     Model,
     ModelOptions,
+    Role,
 )
-from keju.models.capabilities import NO_CAPABILITIES, Capabilities, capabilities_of, source_of
-from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
 from keju.models.images import Fit
 from keju.models.registry import (
     ModelKind,
     check_models,
-    computes_here,
     model_kinds,
     open_model,
     open_models,
@@ -28,12 +28,12 @@ from keju.models.registry import (
 
 __all__ = [
     "MISSING",
-    "NO_CAPABILITIES",
+    "NO_DATASET",
     "REPLAYED",
     "RESULTS",
     "Answer",
     "AskError",
-    "Capabilities",
+    "DatasetAccess",
     "Decoding",
     "Fit",
     "ItemImages",
@@ -41,14 +41,11 @@ __all__ = [
     "ModelKind",
     "ModelOptions",
     "Role",
-    "capabilities_of",
     "check_models",
-    "computes_here",
     "drafted_by",
     "model_kinds",
     "open_model",
     "open_models",
     "plugins_of",
     "role_of",
-    "source_of",
 ]

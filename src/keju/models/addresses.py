@@ -11,8 +11,6 @@ from urllib.request import getproxies, proxy_bypass
 from keju.errors import UsageError
 from keju.texts import _
 
-_LOCALHOST = "localhost"
-
 
 def destinations_of(url: str) -> tuple[str, ...]:
     """The host that receives what is sent to an address; none if it is this machine.
@@ -32,7 +30,7 @@ def is_this_machine(host: str) -> bool:
     machines here.
     """
     name = host.casefold().rstrip(".")
-    if name == _LOCALHOST or name.endswith(f".{_LOCALHOST}"):
+    if name == "localhost" or name.endswith(".localhost"):
         return True
     try:
         address = ip_address(name)
@@ -65,12 +63,12 @@ def proxy_for(url: str) -> Proxy | None:
         return None
     proxies = getproxies()
     scheme = parts.scheme if parts.scheme in proxies else "all"
-    if not (given := proxies.get(scheme, "").strip()):
+    if not (value := proxies.get(scheme, "").strip()):
         return None
     names = (f"{scheme}_proxy", f"{scheme}_proxy".upper())
     variable = next((name for name in names if os.environ.get(name)), "")
     variable = variable or _("proxy settings of the system")
-    address = given if "://" in given else f"http://{given}"
+    address = value if "://" in value else f"http://{value}"
     try:
         proxy = urlsplit(address)
         host, port = proxy.hostname, proxy.port

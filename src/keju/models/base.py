@@ -1,9 +1,10 @@
-"""`Model`: the protocol of everything that answers requests, and its options."""
+"""`Model`: the base class of everything that answers requests, and its options."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import field
@@ -12,6 +13,9 @@ from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
 from keju.models.images import Fit
+
+if TYPE_CHECKING:
+    from keju.models.openai_batches import Batches
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -58,8 +62,8 @@ class AskError(KejuError):
         overloaded: the server is overloaded (429, 503, 529): fewer requests may help.
         unreachable: nothing answers at the address: the connection was refused, or the name of
             the server is unknown.
-        said: the server's complete message, which is searched for refused parameters. It may
-            contain a secret and is not stored.
+        server_message: the server's complete message, which is searched for refused parameters. It
+            is not stored.
     """
 
     def __init__(
@@ -71,9 +75,9 @@ class AskError(KejuError):
         retry_after: float | None = None,
         overloaded: bool = False,
         unreachable: bool = False,
-        said: str = "",
+        server_message: str = "",
     ) -> None:
-        self.said = said
+        self.server_message = server_message
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after
@@ -90,7 +94,7 @@ class AskError(KejuError):
             retry_after=self.retry_after,
             overloaded=self.overloaded,
             unreachable=self.unreachable,
-            said=self.said,
+            server_message=self.server_message,
         )
 
 
@@ -112,20 +116,17 @@ class Decoding(Record, frozen=True, kw_only=True):
     @property
     def common_parameters(self) -> dict[str, float | int | str]:
         """The parameters that are set and have the same name on every server, by name."""
-        fields = {name: getattr(self, name) for name in _BY_NAME}
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """All parameters that are set, as a model's identity records them."""
-        extra = {
-            f"extra_body.{name}": msgspec.json.encode(value, order="sorted").decode()
-            for name, value in self.extra_body.items()
+        fields = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {
+            name: value
+            for name, value in fields.items()
+            if value is not None and name != "extra_body"
         }
-        return {**{n: str(v) for n, v in self.common_parameters.items()}, **extra}
 
 
-_BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
+Role = Literal["model", "engine", "answers", "baseline"]
+"""The role of a model: it answers, it transcribes, it has responses of others, or it is a baseline.
+"""
 
 RESULTS = "results"
 """The kind of an engine that keju does not run and whose results are read from files."""
@@ -160,7 +161,7 @@ class ItemImages(Record, frozen=True, kw_only=True):
 
 
 class ModelOptions(Record, frozen=True, kw_only=True):
-    """Options of a model, and the data of the dataset that it may use.
+    """Options of a model.
 
     `api_key_env` names the environment variable that contains the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
@@ -169,10 +170,6 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     stores, by the option that gave them; `dtype` is the number format in which the server runs the
     model, as the user declares it, since no server reports it; `replay_columns` names the columns
     of the id and the answer in the tables of ``replay:`` (`parse_columns`).
-
-    Of the dataset, `reference` are the labelled items of its reference split, `item_images` the
-    images of every item of its test split, and `images_of` returns the stored bytes of images, read
-    on access. `pages_of` returns the images to transcribe with their names, computed on demand.
     """
 
     base_url: str = ""
@@ -187,87 +184,104 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     replay_columns: str = ""
     asking: bool = True
     fit: Fit = Fit()
-    reference: tuple[Item, ...] = ()
-    item_images: Sequence[ItemImages] = ()
-    images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
-    pages_of: Callable[[], Sequence[NamedPage]] | None = None
 
     @property
     def asked_for(self) -> dict[str, str]:
         """The part of these options in the identity of a model behind an endpoint."""
-        system = {"system_prompt": self.system_prompt} if self.system_prompt else {}
-        return {**self.decoding.identity, **system, "dtype": self.dtype}
+        identity = {name: str(value) for name, value in self.decoding.common_parameters.items()}
+        for name, value in self.decoding.extra_body.items():
+            identity[f"extra_body.{name}"] = msgspec.json.encode(value, order="sorted").decode()
+        if self.system_prompt:
+            identity["system_prompt"] = self.system_prompt
+        return {**identity, "dtype": self.dtype}
 
 
-class Model(Protocol):
-    """Anything that answers requests; `capabilities_of` returns what else it can do."""
+class DatasetAccess(NamedTuple):
+    """The data of a dataset that a model may use.
 
-    @property
-    def name(self) -> str:
-        """The model string, e.g. ``openai:gpt-4o`` or ``ppocr``."""
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """Everything except the request that determines an answer; never a secret."""
-
-    @property
-    def concurrency(self) -> int:
-        """The default number of requests in flight."""
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Why the model does not support this request, or an empty string."""
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
-
-        They may be read from disk on access.
-
-        Raises:
-            AskError: there is no answer.
-        """
-
-    async def close(self) -> None:
-        """Release connections and memory."""
-
-
-class ModelBase:
-    """A base class for models of plug-ins, which then only need `answer`.
-
-    Runs record the name and the plug-in. Blocking work of `answer` belongs in `asyncio.to_thread`.
+    Attributes:
+        reference: the labelled items of the reference split.
+        item_images: the images of every item of the test split.
+        images_of: returns the stored bytes of images, read on access; None without a dataset.
+        pages_of: returns the images to transcribe with their names, computed on demand; None
+            without a dataset.
     """
 
-    name = ""
+    reference: Sequence[Item] = ()
+    item_images: Sequence[ItemImages] = ()
+    images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
+    pages_of: Callable[[], Sequence[NamedPage]] | None = None
 
-    @property
+
+NO_DATASET = DatasetAccess()
+
+
+class Model:
+    """Anything that answers requests: the base class, of which a model needs only `answer`.
+
+    All other members are plain attributes and methods with defaults. Blocking work of `answer`
+    belongs in `asyncio.to_thread`.
+
+    Attributes:
+        name: the model string, e.g. ``openai:gpt-4o`` or ``ppocr``.
+        role: its role; `open_model` sets it from the declaration of its kind.
+        concurrency: the default number of requests in flight.
+        destinations: the hosts that receive images or texts, except this machine; the name of a
+            vendor where its address is not known. keju asks before data of an unknown or restricted
+            licence are sent to them.
+        notes: lines to print before a run, such as which files are read.
+        reader: transcribes the images before the model gets its requests, with the transcription as
+            their source.
+        pair_forms: the pair forms (`PairForm`) of the runs whose responses the model repeats, the
+            full form as an empty string; None if it answers pairs itself.
+        local: whether it computes on this machine, so that it runs alone and is timed; `open_model`
+            sets it for the kinds that do.
+    """
+
+    name: str = ""
+    role: Role = "model"
+    concurrency: int = 1
+    destinations: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    reader: Model | None = None
+    pair_forms: frozenset[str] | None = None
+    local: bool = False
+
+    @cached_property
     def identity(self) -> dict[str, str]:
-        """The model's identity apart from its model string; by default empty."""
+        """Everything except the request that determines an answer; never a secret."""
         return {}
-
-    @property
-    def concurrency(self) -> int:
-        """The default number of requests in flight; by default 1."""
-        return 1
-
-    @property
-    def destinations(self) -> tuple[str, ...]:
-        """The hosts that receive images or texts, except this machine; by default none.
-
-        keju asks before data of an unknown or restricted licence are sent to them.
-        """
-        return ()
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the model does not support this request; by default it supports all."""
         del request
         return ""
 
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer | str:
-        """The answer to a request, or its text; `images` are the bytes of `request.images`.
+    def source_of(self, request: Request) -> str:
+        """The SHA-256 of the file that has the answer to a request, part of the request's key.
+
+        Empty for models whose answers are not files, and if no file has an answer.
+        """
+        del request
+        return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
+
+        They may be read from disk on access. A model of a plug-in may return the text alone.
 
         Raises:
             AskError: there is no answer.
         """
         raise NotImplementedError
+
+    async def diagnosis(self) -> str:
+        """What the server reports about its models and its address; by default nothing."""
+        return ""
+
+    def batches(self) -> Batches | None:
+        """The model's batches, which keju submits and collects later; by default none."""
+        return None
 
     async def close(self) -> None:
         """Release connections and memory; by default nothing is open."""

@@ -15,9 +15,7 @@ from keju.errors import DataError, KejuError, UsageError, describe_exception
 from keju.items import Request
 from keju.models.addresses import is_this_machine
 from keju.models.base import Answer, AskError, Model, ModelOptions
-from keju.models.capabilities import Capabilities
-from keju.models.declarations import MODELS
-from keju.models.registry import open_model, role_of
+from keju.models.registry import MODELS, open_model, role_of
 from keju.models.sent_weights import send_weights
 from keju.texts import _
 
@@ -40,7 +38,7 @@ def on_ray(
     return [ClusterEngine(model, options, address) for model in models]
 
 
-class ClusterEngine:
+class ClusterEngine(Model):
     """An engine whose instances answer on the nodes of a Ray cluster; its name is the engine's.
 
     The command reads the images and stores the responses, so nodes need neither the dataset nor the
@@ -72,18 +70,11 @@ class ClusterEngine:
         start_ray(address)
         own = own_address()
         hosts = {node.address for node in list_nodes()} - {own}
-        self.capabilities = Capabilities(
-            elsewhere=True,
-            destinations=tuple(sorted(host for host in hosts if not is_this_machine(host))),
-        )
+        self.destinations = tuple(sorted(host for host in hosts if not is_this_machine(host)))
         self._actors = _start_actors(model, options)
         self._pages = self._check()
+        self.concurrency = sum(self._pages.values())  # The pages that all instances read at a time.
         self._in_work: Counter[Node] = Counter()
-
-    @property
-    def concurrency(self) -> int:
-        """The number of pages that all instances read concurrently."""
-        return sum(self._pages.values())
 
     def unsupported_reason(self, request: Request) -> str:
         """Why the engine does not support this request, or an empty string."""

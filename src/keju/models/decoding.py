@@ -79,11 +79,11 @@ _DTYPES = {
 class Parameters(Record, frozen=True, kw_only=True):
     """The parameters of one model's requests, without those that its server has refused so far.
 
-    `given` are the fields as requested, with ``max_tokens`` under its old name; `limit` is the name
-    under which this server accepts it.
+    `fields` are those that the user requested, with ``max_tokens`` under its old name; `limit` is
+    the name under which this server accepts it.
     """
 
-    given: dict[str, Any]
+    fields: dict[str, Any]
     refused: tuple[str, ...] = ()
     limit: str = OLD_LIMIT
 
@@ -92,7 +92,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         """The fields of a request's body."""
         return {
             self.limit if name == OLD_LIMIT else name: value
-            for name, value in self.given.items()
+            for name, value in self.fields.items()
             if name not in self.refused
         }
 
@@ -108,7 +108,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         if not refused and not renames:
             return None
         return Parameters(
-            given=self.given,
+            fields=self.fields,
             refused=tuple(sorted({*self.refused, *refused})),
             limit=NEW_LIMIT if renames else self.limit,
         )
@@ -183,8 +183,8 @@ def parse_extra_body(fields: Iterable[str]) -> dict[str, Any]:
             secret.
     """
     values: dict[str, Any] = {}
-    for spelled in fields:
-        name, equals, value = spelled.partition("=")
+    for field in fields:
+        name, equals, value = field.partition("=")
         if not equals or not _NAME.fullmatch(name):
             raise UsageError(
                 "--extra-body {}: the form is NAME=JSON, such as "
@@ -227,22 +227,21 @@ def checked_extra_body(fields: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def read_system_prompt(spelled: str) -> str:
+def read_system_prompt(value: str) -> str:
     """A system prompt as the user gives it: the text, or ``@FILE`` with the text in UTF-8.
 
     Raises:
         UsageError: the file cannot be read, or there is no text in it.
     """
-    if not spelled.startswith("@"):
-        return spelled
-    path = Path(spelled[1:])
+    if not value.startswith("@"):
+        return value
     try:
-        text = path.read_text("utf-8-sig").removesuffix("\n")
+        text = Path(value[1:]).read_text("utf-8-sig").removesuffix("\n")
     except (OSError, UnicodeDecodeError) as error:
-        why = _("not UTF-8") if isinstance(error, UnicodeDecodeError) else error.strerror
-        raise UsageError("--system-prompt {}: the file cannot be read: {}", spelled, why) from None
+        reason = _("not UTF-8") if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise UsageError("--system-prompt {}: the file cannot be read: {}", value, reason) from None
     if not text.strip():
-        raise UsageError("--system-prompt {}: the file has no text", spelled)
+        raise UsageError("--system-prompt {}: the file has no text", value)
     return text
 
 

@@ -6,13 +6,7 @@ import re
 from collections.abc import Iterator
 
 from keju.items import Item
-from keju.models.registry import role_of
-
-_DRAFT = "draft"
-"""The step that records the author of a draft in an item's provenance."""
-
-_WRAPPERS = ("blind", "shuffled")
-"""Kinds of models that ask another model with a changed input."""
+from keju.models.registry import parts_of, role_of
 
 _VERSION = re.compile(r"[\s,;@(]")
 """The separators between a tool's name and its version."""
@@ -28,20 +22,20 @@ def drafted_by(item: Item, model: str) -> bool:
         item: the item. A step ``draft`` in its provenance names the tool.
         model: the model string of a run, e.g. ``ppocr`` or ``ocr+llm:ppocr+openai:MODEL``.
     """
-    tools = [each.tool for each in item.provenance if each.step == _DRAFT and each.tool.strip()]
-    return bool(tools) and not set(_names_in(model)).isdisjoint(
-        name for tool in tools for name in _names_in(tool)
+    steps = [step for step in item.provenance if step.step == "draft" and step.tool.strip()]
+    return bool(steps) and not set(_names_in(model)).isdisjoint(
+        name for step in steps for name in _names_in(step.tool)
     )
 
 
 def _names_in(spec: str) -> Iterator[str]:
     """Yield the name of each engine and model in a model string, without the harness."""
     spec = spec.strip()
-    kind, _, rest = spec.partition(":")
-    if kind == "ocr+llm" or kind in _WRAPPERS:
-        for part in rest.split("+", 1) if kind == "ocr+llm" else [rest]:
+    if parts := parts_of(spec):
+        for part in parts:
             yield from _names_in(part)
         return
+    kind = spec.partition(":")[0]
     unversioned = _VERSION.split(kind, maxsplit=1)[0]
     if role_of(unversioned) != "answers":
         spec = _VERSION.split(spec, maxsplit=1)[0]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keju.errors import KejuError, describe_exception
 from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
-from keju.models.base import Answer, AskError, status_of
+from keju.models.base import Answer, AskError, Model, status_of
 from keju.models.request_pixels import unsupported_page_reason
 from keju.texts import _
 
@@ -34,7 +34,7 @@ class PageReading(NamedTuple):
     finish_reason: str = ""
 
 
-class Engine:
+class Engine(Model):
     """Transcribes the images of a request, one after the other.
 
     A subclass has a name, an identity and `read`, which is called in as many threads as there are
@@ -53,16 +53,6 @@ class Engine:
     program = ""
     ordering = False
     concurrency = 1
-
-    @property
-    def name(self) -> str:
-        """The model string."""
-        raise NotImplementedError
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """Everything except the image that determines its lines."""
-        raise NotImplementedError
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""

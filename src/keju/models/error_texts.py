@@ -28,10 +28,10 @@ class ErrorText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def matches(self, text: str) -> bool:
         """Whether an answer is this failure; letter case and outer spaces do not count."""
-        mark, said = self.text.strip().casefold(), text.strip().casefold()
+        wording, answer = self.text.strip().casefold(), text.strip().casefold()
         if self.where == "anywhere":
-            return mark in said
-        return said.startswith(mark) if self.where == "start" else said == mark
+            return wording in answer
+        return answer.startswith(wording) if self.where == "start" else answer == wording
 
 
 class Suspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,6 +44,11 @@ class Suspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     errors: tuple[ErrorText, ...]
     suspects: tuple[Suspect, ...]
+
+
+@cache
+def _table() -> _Table:
+    return shipped_toml("keju.models", "error_texts.toml", _Table)
 
 
 def error_texts() -> tuple[ErrorText, ...]:
@@ -65,20 +70,15 @@ def is_error_text(text: str, *, certain: bool = False) -> bool:
             beginnings that a model's own answer could have.
     """
     return any(
-        each.matches(text) for each in error_texts() if each.where == "anywhere" or not certain
+        wording.matches(text)
+        for wording in error_texts()
+        if wording.where == "anywhere" or not certain
     )
 
 
 def looks_like_error(text: str) -> bool:
     """Whether an answer is an error text or begins like one."""
-    return is_error_text(text) or _suspected().search(text.strip()[:_LONGEST]) is not None
-
-
-@cache
-def _table() -> _Table:
-    return shipped_toml("keju.models", "error_texts.toml", _Table)
-
-
-@cache
-def _suspected() -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each.pattern})" for each in suspects()), re.IGNORECASE)
+    beginning = text.strip()[:_LONGEST]
+    return is_error_text(text) or any(
+        re.search(suspect.pattern, beginning, re.IGNORECASE) for suspect in suspects()
+    )

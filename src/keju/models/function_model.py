@@ -13,7 +13,6 @@ import msgspec
 
 from keju.items import Request
 from keju.models.base import PYTHON, Answer, AskError, Model, status_of
-from keju.models.capabilities import Capabilities, capabilities_of
 from keju.registry import Plugin, PluginError, guard_call, is_debugging
 from keju.texts import _
 
@@ -23,7 +22,7 @@ Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awai
 _NAME = re.compile(r"[^\s:/\\]([^\x00-\x1f\x7f:/\\]{0,78}[^\s:/\\])?")
 
 
-class FunctionModel:
+class FunctionModel(Model):
     """A model that is a function from a request and its images to an `Answer`, or to its text.
 
     A function that is not async is called in a thread, so that it does not block other requests.
@@ -48,16 +47,11 @@ class FunctionModel:
         self.name = name
         self.identity = identity
         self.concurrency = concurrency
-        self.capabilities = Capabilities(destinations=destinations)
+        self.destinations = destinations
         self._function = function
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Why the model does not support this request; by default it supports all."""
-        del request
-        return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The function's result.
@@ -77,9 +71,6 @@ class FunctionModel:
             kind = type(result).__name__
             raise AskError("engine", _("{} returned a {} instead of a text", self.name, kind))
         return result
-
-    async def close(self) -> None:
-        """Nothing to release."""
 
 
 class PythonModel(FunctionModel):
@@ -137,9 +128,7 @@ class PythonModel(FunctionModel):
         return ""
 
 
-class _Declared(msgspec.Struct):
-    """The attributes of a plug-in's model."""
-
+class _Attributes(msgspec.Struct):
     identity: dict[str, str]
     concurrency: int
     destinations: tuple[str, ...]
@@ -150,37 +139,33 @@ class PluginModel(FunctionModel):
 
     Its name is the user's model string, and its identity names the plug-in, so that another version
     of the plug-in is another model: responses of the two are never mixed. Of a model behind an
-    endpoint the plug-in only carries the requests, and another version is the same model.
+    endpoint the plug-in only carries the requests, and another version is the same model. Batches,
+    readers and files of answers are members of keju's own models only.
 
     Raises:
-        PluginError: the model lacks an attribute, or one has another type than in `ModelBase`.
+        PluginError: the model lacks an attribute, or one has another type than in `Model`.
     """
 
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
         self.name = spec
         self._model, self._plugin = model, plugin
-        with self._guard("identity"):
-            identity: object = model.identity
-        with self._guard("concurrency"):
-            concurrency: object = model.concurrency
-        with self._guard("destinations"):
-            hosts: object = getattr(model, "destinations", capabilities_of(model).destinations)
-        parts = {"identity": identity, "concurrency": concurrency, "destinations": hosts}
+        attributes: dict[str, object] = {}
+        for name in _Attributes.__struct_fields__:
+            with self._guard(name):
+                attributes[name] = getattr(model, name)
         try:
-            declared = msgspec.convert(parts, _Declared)
+            declared = msgspec.convert(attributes, _Attributes)
         except msgspec.ValidationError as error:
             raise PluginError(
                 "plug-in {}: the model {!r} has a wrong attribute: {}", plugin, spec, error
             ) from None
-        answers_itself = "endpoint" not in declared.identity
+        identity = {**declared.identity, "kind": spec.partition(":")[0]}
+        if "endpoint" not in identity:
+            identity["plugin"] = str(plugin)
         super().__init__(
             spec,
             model.answer,
-            {
-                **declared.identity,
-                "kind": spec.partition(":")[0],
-                **({"plugin": str(plugin)} if answers_itself else {}),
-            },
+            identity,
             concurrency=max(1, declared.concurrency),
             destinations=declared.destinations,
         )

@@ -59,15 +59,11 @@ class Got(Engine):
         if missing := packages_missing():
             raise PrerequisiteError(_("the model 'got' (package {})", missing), INSTALL)
         self._folder = Path(folder)
+        self.name = f"got:{self._folder}"
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
         self._most = options.decoding.max_tokens or MOST_TOKENS
         self._loaded: _Loaded | None = None
-
-    @property
-    def name(self) -> str:
-        """``got:DIR``."""
-        return f"got:{self._folder}"
 
     @cached_property
     def identity(self) -> dict[str, str]:

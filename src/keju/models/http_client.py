@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from socket import gaierror
 from typing import NamedTuple
@@ -13,7 +13,8 @@ import aiohttp
 
 from keju.models.addresses import proxy_for
 from keju.models.base import AskError
-from keju.models.replies import error_of_status, excerpt
+from keju.models.replies import as_utf8, error_of_status, excerpt
+from keju.models.secrets import Secrets
 from keju.texts import _
 
 MOST_BYTES = 64 << 20
@@ -34,15 +35,11 @@ _OF_PROXIES = frozenset({"connection", "timeout", "server", "bad-response", "aut
 
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
-Form = bytes | Mapping[str, str] | aiohttp.FormData | AsyncIterator[bytes]
-"""The permitted types of data: bytes, whole or in pieces, or a form."""
-
 
 class Reply(NamedTuple):
-    """The reply of a server."""
+    """A reply of success, without keys."""
 
     status: int
-    headers: Mapping[str, str]
     body: bytes
 
 
@@ -53,39 +50,34 @@ class Wire:
     Redirections are not followed: they would carry the images and the key elsewhere.
 
     Args:
-        url: the address of all requests.
+        url: the address, to which the path of each request is appended.
         timeout: seconds for a whole exchange.
+        headers: of all requests.
+        secrets: removed from all replies and errors.
 
     Raises:
         UsageError: keju cannot use the environment's proxy.
     """
 
-    def __init__(self, url: str, timeout: float) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeout: float,
+        headers: Mapping[str, str] | None = None,
+        secrets: Secrets | None = None,
+    ) -> None:
         self.url = url
         self._timeout = timeout
+        self._headers = headers or {}
+        self.secrets = secrets or Secrets([])
         self._proxy = proxy_for(url)
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(
-        self, data: list[bytes] | Mapping[str, str], headers: Mapping[str, str]
-    ) -> Reply:
-        """Post bytes in pieces, each released when it is sent, or a form.
-
-        Raises:
-            AskError: there is no reply, or it is longer than `MOST_BYTES`.
-        """
-        if isinstance(data, list):
-            headers = {"Content-Length": str(sum(map(len, data))), **headers}
-        sent = _sent(data) if isinstance(data, list) else data
-        return await self.exchange("POST", "", headers=headers, data=sent)
-
-    async def exchange(
+    async def send(
         self,
         method: str,
-        path: str,
-        *,
-        headers: Mapping[str, str],
-        data: Form | None = None,
+        path: str = "",
+        data: list[bytes] | Mapping[str, str] | aiohttp.FormData | None = None,
         store: Callable[[bytes], None] | None = None,
     ) -> Reply:
         """Send one request and read the reply, of at most `MOST_BYTES`.
@@ -93,37 +85,51 @@ class Wire:
         Args:
             method: of HTTP.
             path: appended to the address.
-            headers: of the request.
-            data: its body.
+            data: a form, or pieces of JSON, each of which is released when it is sent.
             store: gets the body of a success in parts, of any length; the reply then has none.
 
         Raises:
-            AskError: there is no reply, or it is longer.
+            AskError: there is no reply, it is longer, or it is not a success.
         """
+        headers = self._headers
+        content: AsyncIterator[bytes] | Mapping[str, str] | aiohttp.FormData | None
+        if isinstance(data, list):
+            size = str(sum(map(len, data)))
+            headers = {"Content-Type": "application/json", "Content-Length": size, **headers}
+            content = _pieces(data)
+        else:
+            content = data
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
+            )
         try:
-            async with self._connected().request(
+            async with self._session.request(
                 method,
                 f"{self.url}{path}",
-                data=data,
+                data=content,
                 headers=headers,
                 allow_redirects=False,
                 proxy=self._proxy.url if self._proxy else None,
             ) as reply:
-                if store is None or not 200 <= reply.status < 300:
-                    return Reply(reply.status, reply.headers, await _whole(reply))
-                async for part in reply.content.iter_any():
-                    store(part)
-                return Reply(reply.status, reply.headers, b"")
+                is_success = 200 <= reply.status < 300
+                body = await _read(reply, store if is_success else None)
+            if reply.charset not in {None, "utf-8"}:
+                body = as_utf8(body, reply.charset.lower())
+            body = self.secrets.hide_bytes(body)
+            if is_success:
+                return Reply(reply.status, body)
+            fields = {name.lower(): self.secrets.hide(text) for name, text in reply.headers.items()}
+            failure = error_of_status(reply.status, body, fields)
+        except AskError as error:
+            failure = error
         except (aiohttp.ClientError, OSError) as error:
-            raise _error_of_exception(error) from None
-
-    def through_proxy(self, failure: AskError) -> AskError:
-        """The failure, with the proxy's name where a proxy may be its cause."""
-        if self._proxy is None or failure.kind not in _OF_PROXIES:
-            return failure
-        return failure.with_message(
-            _("{} (through the proxy {})", failure.message, self._proxy.name)
-        )
+            failure = _error_of_exception(error)
+        if self._proxy is not None and failure.kind in _OF_PROXIES:
+            proxied = _("{} (through the proxy {})", failure.message, self._proxy.name)
+            failure = failure.with_message(proxied)
+        raise failure.with_message(self.secrets.hide(str(failure)))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -131,28 +137,27 @@ class Wire:
             await self._session.close()
             self._session = None
 
-    def _connected(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
-                timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
-            )
-        return self._session
 
-
-async def _sent(pieces: list[bytes]) -> AsyncIterator[bytes]:
+async def _pieces(data: list[bytes]) -> AsyncIterator[bytes]:
     # An image is kept in memory only until it is sent, not until its answer arrives.
-    pieces.reverse()
-    while pieces:
-        yield pieces.pop()
+    data.reverse()
+    while data:
+        yield data.pop()
 
 
-async def _whole(reply: aiohttp.ClientResponse) -> bytes:
+async def _read(reply: aiohttp.ClientResponse, store: Callable[[bytes], None] | None) -> bytes:
+    """The body of a reply; empty where its parts are stored."""
     body = bytearray()
     async with AsyncExitStack() as turn:
         async for part in reply.content.iter_any():
+            if store:
+                store(part)
+                continue
             if len(body) <= LARGE < len(body) + len(part):
-                await turn.enter_async_context(_turn())
+                loop = asyncio.get_running_loop()
+                # Each event loop has its own semaphore.
+                turns = _turns.setdefault(loop, asyncio.Semaphore(_LARGE_AT_A_TIME))
+                await turn.enter_async_context(turns)
             body += part
             if len(body) > MOST_BYTES:
                 raise AskError(
@@ -161,39 +166,27 @@ async def _whole(reply: aiohttp.ClientResponse) -> bytes:
         return bytes(body)
 
 
-def _turn() -> asyncio.Semaphore:
-    """The semaphore for large replies; each event loop has its own."""
-    return _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LARGE_AT_A_TIME))
-
-
 def _error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         failure = error_of_status(error.status, error.message, error.headers or {})
-        if failure.kind in _OF_PROXIES:
-            return failure
-        return AskError("connection", failure.message)
-    chain = list(_causes(error))
-    words = excerpt(
-        next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
-    )
-    if any(isinstance(cause, TimeoutError) for cause in chain):
+        return failure if failure.kind in _OF_PROXIES else AskError("connection", failure.message)
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and len(causes) < 10:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    texts = (str(cause) for cause in reversed(causes) if str(cause))
+    words = excerpt(next(texts, type(error).__name__))
+    if any(isinstance(cause, TimeoutError) for cause in causes):
         return AskError(
             "timeout", _("the server did not answer in time: {}", words), retryable=True
         )
-    if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
+    if any(isinstance(cause, aiohttp.InvalidURL) for cause in causes):
         return AskError("bad-request", _("not a usable address: {}", words))
     return AskError(
         "connection",
         _("the connection failed: {}", words),
         retryable=True,
-        unreachable=any(isinstance(each, (ConnectionRefusedError, gaierror)) for each in chain),
+        unreachable=any(isinstance(cause, ConnectionRefusedError | gaierror) for cause in causes),
     )
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    for __ in range(10):
-        if error is None:
-            return
-        yield error
-        error = error.__cause__ or error.__context__

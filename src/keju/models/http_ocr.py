@@ -7,6 +7,7 @@ import base64
 import math
 import os
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Literal
@@ -19,10 +20,9 @@ from keju.files import read_toml, sha256_bytes, shipped_toml
 from keju.items import ImageRef, Line, Point
 from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
-from keju.models.capabilities import Capabilities
 from keju.models.engine import Engine, PageReading
 from keju.models.http_client import Wire
-from keju.models.replies import body_of, excerpt, json_value
+from keju.models.replies import excerpt, json_value
 from keju.models.secrets import Secrets
 from keju.texts import _
 
@@ -111,21 +111,18 @@ class HttpOcr(Engine):
     program = "http-ocr"
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
-        self._spec = spec
+        self.name = f"http-ocr:{spec}"
         self._service = service_of(spec)
         self._fit = options.fit
         self.ordering = options.reading_order and not self._service.ordered
         self.concurrency = self._service.at_once
         self._values = self._service.secrets() if options.asking else {}
-        self._secrets = Secrets(self._values.values())
-        self._wire = Wire(self._service.url, options.timeout)
+        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
+        self.destinations = destinations_of(self._service.url)
+        secrets = Secrets(self._values.values())
+        self._wire = Wire(self._service.url, options.timeout, headers, secrets)
 
-    @property
-    def name(self) -> str:
-        """``http-ocr:SERVICE``."""
-        return f"http-ocr:{self._spec}"
-
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """The address and the declaration's hash, with names of variables instead of values."""
         return {
@@ -135,11 +132,6 @@ class HttpOcr(Engine):
             "reading_order": "keju" if self.ordering else "service",
             **self._fit.identity,
         }
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Only the service's host."""
-        return Capabilities(destinations=destinations_of(self._service.url))
 
     async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
         """The lines of one image."""
@@ -163,23 +155,14 @@ class HttpOcr(Engine):
         """The decoded reply of the service for one image."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
-        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
-        form: list[bytes] | dict[str, str] = _as_form(fields)
-        if self._service.body == "json":
-            form = [msgspec.json.encode(fields)]
-            headers = {"Content-Type": "application/json", **headers}
-        try:
-            reply = await self._wire.post(form, headers)
-            body = body_of(reply.status, reply.body, reply.headers, self._secrets)
-        except AskError as error:
-            failure = self._wire.through_proxy(error)
-            raise failure.with_message(self._secrets.hide(str(failure))) from None
+        is_json = self._service.body == "json"
+        form = [msgspec.json.encode(fields)] if is_json else _as_form(fields)
+        body = (await self._wire.send("POST", data=form)).body
         try:
             return json_value(body)
         except ValueError:
-            raise _bad_reply(
-                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
-            ) from None
+            words = excerpt(body[:2000].decode("utf-8", "replace"))
+            raise _bad_reply(f"no JSON: {words}") from None
 
     def _filled(self, value: Value) -> Value:
         """A declared value with environment variables replaced."""

@@ -67,16 +67,17 @@ class Fit(Record, frozen=True, kw_only=True):
     def identity(self) -> dict[str, str]:
         """The entries of a model's identity; empty where there are no limits."""
         limits = {"max_pixels": self.max_pixels, "max_bytes": self.max_bytes}
-        given = {name: str(limit) for name, limit in limits.items() if limit is not None}
-        if given:
-            given["resize"] = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
-        return given
+        identity = {name: str(limit) for name, limit in limits.items() if limit is not None}
+        if identity:
+            method = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
+            identity["resize"] = method
+        return identity
 
     @classmethod
     def of(cls, identity: Mapping[str, str]) -> Self:
         """The limits in a model's identity."""
-        said = {name: identity.get(name, "") for name in cls.__struct_fields__}
-        return cls(**{name: int(limit) for name, limit in said.items() if limit.isdecimal()})
+        limits = {name: identity.get(name, "") for name in cls.__struct_fields__}
+        return cls(**{name: int(limit) for name, limit in limits.items() if limit.isdecimal()})
 
     def size(self, ref: ImageRef) -> tuple[int, int]:
         """Width and height at which an image is sent, unless its bytes require less."""
@@ -90,17 +91,12 @@ class Fit(Record, frozen=True, kw_only=True):
 
     def touches(self, ref: ImageRef) -> bool:
         """Whether an image is beyond a limit."""
-        return not self._allows(ref.width, ref.height, ref.size)
+        return not self.allows(ref.width, ref.height, ref.size)
 
-    def unsupported_reason(self, request: Request) -> str:
-        """Why a request cannot be made with smaller images, or an empty string.
-
-        Boxes in pixels would refer to another image than the dataset's.
-        """
-        in_pixels = request.box_convention and "-" not in request.box_convention
-        if in_pixels and any(map(self.touches, request.all_images)):
-            return _("boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000")
-        return ""
+    def allows(self, width: int, height: int, size: int) -> bool:
+        """Whether an image of that width and height in pixels and that size in bytes is sent."""
+        few_pixels = self.max_pixels is None or width * height <= self.max_pixels
+        return few_pixels and (self.max_bytes is None or size <= self.max_bytes)
 
     def fitted(self, data: bytes, ref: ImageRef) -> FittedImage:
         """The image within the limits: upright, RGB, of the same shape, scaled down only.
@@ -125,13 +121,9 @@ class Fit(Record, frozen=True, kw_only=True):
                 out = io.BytesIO()
                 small.save(out, form, quality=_QUALITY, subsampling=0)  # PNG has neither
                 written = out.getvalue()
-                if small.size == (1, 1) or self._allows(*small.size, len(written)):
+                if small.size == (1, 1) or self.allows(*small.size, len(written)):
                     return FittedImage(written, f"image/{form.lower()}", small.size)
             scale *= _SMALLER
-
-    def _allows(self, width: int, height: int, size: int) -> bool:
-        few_pixels = self.max_pixels is None or width * height <= self.max_pixels
-        return few_pixels and (self.max_bytes is None or size <= self.max_bytes)
 
 
 def _size(width: int, height: int, scale: float) -> tuple[int, int]:
@@ -181,7 +173,7 @@ class DataUrls:
         Raises:
             DataError: the image has no media type, cannot be decoded, or `read` raised it.
         """
-        mime, touched = mime_of(ref), fit.touches(ref)
+        mime, touched = mime_of(ref), not fit.allows(ref.width, ref.height, ref.size)
         name = (ref.sha256, mime, fit if touched else Fit())
         if name in self._urls:
             self._urls.move_to_end(name)
@@ -202,14 +194,18 @@ DATA_URLS = DataUrls()
 """The one cache of all models of this process."""
 
 
-def lacks_image(request: Request) -> bool:
-    """Whether a request contains no image although its question needs one.
+def unsupported_image_reason(request: Request, fit: Fit) -> str:
+    """Why a request cannot be sent with its images within the limits, or an empty string.
 
-    Queries that are declared to be about text only (`Query.image` is false) need none.
+    A question about an image needs one; queries that are declared to be about text only
+    (`Query.image` is false) need none. Boxes in pixels of an image that was scaled down would refer
+    to another image than the dataset's.
     """
-    if request.images or request.source or request.setting != "image":
-        return False
-    if not has_task(request.task):
-        return True
-    queries = task(request.task).queries
-    return all(each.image for each in queries if each.name == request.query)
+    if not request.images and not request.source and request.setting == "image":
+        queries = task(request.task).queries if has_task(request.task) else ()
+        if all(query.image for query in queries if query.name == request.query):
+            return _("there is no image to show")
+    in_pixels = request.box_convention and "-" not in request.box_convention
+    if in_pixels and any(map(fit.touches, request.all_images)):
+        return _("boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000")
+    return ""

@@ -12,10 +12,12 @@ from all replies of a server.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
-from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -26,21 +28,16 @@ from msgspec.structs import replace
 from keju.errors import DataError, UsageError, printable, shortened
 from keju.items import Request, Usage
 from keju.models.addresses import checked_url, destinations_of
-from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, ModelOptions
-from keju.models.batch_support import Result
-from keju.models.capabilities import Capabilities
+from keju.models.base import PUBLIC_ENDPOINT, Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts, check_no_secret, fields_of
 from keju.models.http_client import Wire
-from keju.models.images import DATA_URLS, lacks_image
+from keju.models.images import DATA_URLS, unsupported_image_reason
 from keju.models.openai_batches import Batches
 from keju.models.replies import (
-    body_of,
-    error_in_batch,
     error_of_object,
     error_of_status,
     excerpt,
     json_value,
-    message_of,
     reason_word,
     states_error,
     status_of_ending,
@@ -59,14 +56,17 @@ _LIST_SECONDS = 10.0
 _LISTED = 10
 
 
-class OpenAICompatible:
+class OpenAICompatible(Model):
     """One model of one OpenAI-compatible server.
 
     Args:
         model: the model's name, as the server knows it.
         options: ``base_url`` (else the environment's OPENAI_BASE_URL, else the public endpoint),
-            ``api_key_env``, ``decoding`` and ``timeout`` are used. A server with a base URL of
-            its own may need no key.
+            ``api_key_env``, ``decoding``, ``system_prompt``, ``timeout`` and ``fit`` are used. A
+            server with a base URL of its own may need no key.
+
+    Attributes:
+        parameters: those that are sent now.
 
     Raises:
         UsageError: no model is named, the base URL is not usable, or the public endpoint would be
@@ -76,65 +76,48 @@ class OpenAICompatible:
     concurrency = 32
     """The usual limit of servers on requests in flight; the run adapts below it."""
 
-    name: str = ""
-
     def __init__(self, model: str, options: ModelOptions) -> None:
         if not model.strip():
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self.name = f"openai:{model}"
         self._model = model
-        # The data of the dataset for baselines is large, and not needed here.
-        self._options = replace(options, reference=(), item_images=(), images_of=None)
-        self._endpoint = checked_url(
+        self._options = options
+        endpoint = checked_url(
             options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT,
             what="a base URL",
             example="http://localhost:8000/v1",
             secret_in=f"the variable {options.api_key_env}",
         )
-        self._destinations = destinations_of(self._endpoint)
         key = os.environ.get(options.api_key_env, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
                 "the key in {} contains characters that a key cannot have", options.api_key_env
             )
-        if options.asking and not key and self._endpoint == PUBLIC_ENDPOINT:
+        if options.asking and not key and endpoint == PUBLIC_ENDPOINT:
             raise UsageError(
                 "openai:{}: no key. Set the environment variable {}, or name a server of your "
                 "own with --base-url",
                 model,
                 options.api_key_env,
             )
-        self._secrets = Secrets([key])
-        check_no_secret(self.name, options, self._secrets)
-        self._parameters = Parameters(given=fields_of(options.decoding))
-        self._headers = {"Content-Type": "application/json"}
+        secrets = Secrets([key])
         if key:
-            self._headers["Authorization"] = f"Bearer {key}"
-        self._wire = Wire(f"{self._endpoint}/chat/completions", options.timeout)
-
-    @cached_property
-    def identity(self) -> dict[str, str]:
-        """Endpoint, model, requested parameters, system prompt and declared dtype."""
-        return {
+            check_no_secret(self.name, options, secrets)
+        self.destinations = destinations_of(endpoint)
+        self.identity = {
             "kind": "openai",
-            "endpoint": self._endpoint,
-            "model": self._model,
-            **self._options.asked_for,
-            **self._options.fit.identity,
+            "endpoint": endpoint,
+            "model": model,
+            **options.asked_for,
+            **options.fit.identity,
         }
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Batches, a diagnosis of a wrong name or address, and the server's host."""
-        return Capabilities(
-            submitter=self, diagnosis=self.diagnosis, destinations=self._destinations
-        )
+        self.parameters = Parameters(fields=fields_of(options.decoding))
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._wire = Wire(endpoint, options.timeout, headers, secrets)
 
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
-        if lacks_image(request):
-            return _("there is no image to show")
-        return self._options.fit.unsupported_reason(request)
+        return unsupported_image_reason(request, self._options.fit)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Send the request once, and again without a parameter that the server does not support.
@@ -146,78 +129,28 @@ class OpenAICompatible:
         Raises:
             AskError: there is no answer; its kind is the reason.
         """
-        tried = self._parameters
+        sent = self.parameters
+        body = await self.body(request, images)
         try:
-            body = await self._body(request, images, tried)
-            reply = await self._wire.post(body, self._headers)
-            return self._answer_in(reply.status, reply.body, reply.headers, tried)
+            reply = await self._wire.send("POST", "/chat/completions", body)
+            return self.answer_in(reply.status, reply.body, sent)
         except AskError as error:
-            failure = self._wire.through_proxy(error)
-        if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
-            self._parameters = changed
-            return await self.answer(request, images)
-        raise failure.with_message(self._secrets.hide(str(failure)))
+            changed = (
+                self.parameters.after(error.server_message, sent)
+                if error.kind in MAY_REFUSE
+                else None
+            )
+            if changed is None:
+                raise
+            self.parameters = changed
+        return await self.answer(request, images)
 
-    async def diagnosis(self) -> str:
-        """The models that the server lists (``GET /models``), if this one is not among them."""
-        if names := await self._listed(self._endpoint):
-            return "" if self._model in names else f"The server lists {_joined(names)}"
-        longer = f"{self._endpoint}/v1"
-        if not self._endpoint.endswith("/v1") and (names := await self._listed(longer)):
-            return f"The server answers at {longer} and lists {_joined(names)}"
-        return ""
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._wire.close()
-
-    @property
-    def parameters(self) -> Parameters:
-        """The parameters sent now; settable, to restore those that an earlier session found."""
-        return self._parameters
-
-    @parameters.setter
-    def parameters(self, known: Parameters) -> None:
-        self._parameters = replace(known, given=self._parameters.given)
-
-    def batches(self) -> Batches:
-        """The server's batch endpoints."""
-        return Batches(self._endpoint, self._headers, self._options.timeout, self._secrets)
-
-    async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
-        """A request as a line of a batch's file, with the caller's name for it.
+    async def body(self, request: Request, images: Sequence[bytes]) -> list[bytes]:
+        """The request as pieces of JSON: in each message the images in order, then the text.
 
         Raises:
             AskError: an image cannot be read.
         """
-        body = await self._body(request, images, self._parameters)
-        about = msgspec.json.encode(
-            {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
-        )
-        return b"".join((about[:-1], b',"body":', *body, b"}\n"))
-
-    def batch_answer(self, result: Result, sent: Parameters) -> Answer:
-        """The answer in a line of a batch's results.
-
-        Args:
-            result: the line.
-            sent: the parameters with which the batch was submitted.
-
-        Raises:
-            AskError: it contains none.
-        """
-        reply = result.response
-        try:
-            if reply is None or bytes(reply.body) == b"null":
-                raise error_in_batch(result.error)
-            return self._answer_in(reply.status_code, bytes(reply.body), {}, sent)
-        except AskError as error:
-            raise error.with_message(self._secrets.hide(str(error))) from None
-
-    async def _body(
-        self, request: Request, images: Sequence[bytes], parameters: Parameters
-    ) -> list[bytes]:
-        """The request as pieces of JSON: in each message the images in order, then the text."""
         messages: list[dict[str, object]] = []
         if system := request.system or self._options.system_prompt:
             messages.append({"role": "system", "content": system})
@@ -225,7 +158,8 @@ class OpenAICompatible:
             messages.append(_user_message(example.prompt, len(example.images)))
             messages.append({"role": "assistant", "content": example.answer})
         messages.append(_user_message(request.prompt, len(request.images)))
-        frame = msgspec.json.encode({"model": self._model, "messages": messages, **parameters.sent})
+        fields = {"model": self._model, "messages": messages, **self.parameters.sent}
+        frame = msgspec.json.encode(fields)
         try:
             urls = [
                 await DATA_URLS.get(ref, partial(images.__getitem__, index), self._options.fit)
@@ -233,34 +167,57 @@ class OpenAICompatible:
             ]
         except DataError as error:
             raise AskError("unreadable-image", str(error)) from None
-        own = len(request.images)
-        urls = [*urls[own:], *urls[:own]]  # The examples come before the question.
-        head, *others = frame.split(bytes(_A_URL))
+        count = len(request.images)
+        urls = [*urls[count:], *urls[:count]]  # The examples come before the question.
+        head, *frames = frame.split(bytes(_A_URL))
         pieces = [head]
-        for url, other in zip(urls, others, strict=True):
-            pieces += (url, other)
+        for url, part in zip(urls, frames, strict=True):
+            pieces += (url, part)
         return pieces
 
-    def _answer_in(
-        self, status: int, body: bytes, headers: Mapping[str, str], sent: Parameters
-    ) -> Answer:
-        """The answer in a reply; some gateways answer with 201 or 203."""
-        body = body_of(status, body, headers, self._secrets)
+    async def diagnosis(self) -> str:
+        """The models that the server lists (``GET /models``), if this one is not among them."""
+        endpoint = self._wire.url
+        for path in ("",) if endpoint.endswith("/v1") else ("", "/v1"):
+            names: list[str] = []
+            with suppress(AskError, ValueError, TimeoutError):
+                async with asyncio.timeout(_LIST_SECONDS):
+                    reply = await self._wire.send("GET", f"{path}/models")
+                listed = msgspec.convert(json_value(reply.body), _Models).data
+                names = [model.id for model in listed]
+            if not names:
+                continue
+            if not path and self._model in names:
+                return ""
+            shown = ", ".join(printable(shortened(name, 80)) for name in names[:_LISTED])
+            rest = f" … and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+            count = "the model" if len(names) == 1 else f"{len(names):,} models:"
+            server = f"The server answers at {endpoint}{path} and" if path else "The server"
+            return f"{server} lists {count} {shown}{rest}"
+        return ""
+
+    def answer_in(self, status: int, body: bytes, sent: Parameters) -> Answer:
+        """The answer in a reply of success; some gateways answer with 201 or 203.
+
+        Args:
+            status: the HTTP status.
+            body: the body, without keys.
+            sent: the parameters of the request.
+
+        Raises:
+            AskError: it contains no answer.
+        """
         if status != HTTPStatus.OK and b"choices" not in body:
-            raise error_of_status(status, body.decode("utf-8", "replace"), {})
+            raise error_of_status(status, body, {})
         return replace(read_answer(body), decoding=as_texts(sent.sent), refused=sent.refused)
 
-    async def _listed(self, endpoint: str) -> list[str]:
-        """The names of a server's models; empty where it lists none within ten seconds."""
-        wire = Wire(f"{endpoint}/models", _LIST_SECONDS)
-        try:
-            reply = await wire.exchange("GET", "", headers=self._headers)
-            body = body_of(reply.status, reply.body, reply.headers, self._secrets)
-            return [model.id for model in msgspec.convert(json_value(body), _Models).data]
-        except (AskError, ValueError):
-            return []
-        finally:
-            await wire.close()
+    def batches(self) -> Batches:
+        """The server's batch endpoints."""
+        return Batches(self, self._wire)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._wire.close()
 
 
 class _ListedModel(Struct):
@@ -269,13 +226,6 @@ class _ListedModel(Struct):
 
 class _Models(Struct):
     data: list[_ListedModel]
-
-
-def _joined(names: Sequence[str]) -> str:
-    shown = ", ".join(printable(shortened(name, 80)) for name in names[:_LISTED])
-    more = len(names) - _LISTED
-    count = "the model" if len(names) == 1 else f"{len(names):,} models:"
-    return f"{count} {shown}{f' … and {more:,} more' if more > 0 else ''}"
 
 
 def _user_message(prompt: str, images: int) -> dict[str, object]:
@@ -324,23 +274,26 @@ def read_answer(body: bytes) -> Answer:
         AskError: it contains no answer: not JSON, no choice, an error instead (``bad-response`` or
             the error's own class), or a refusal by policy (``refused``).
     """
-    completion = _decode(body)
+    try:
+        completion = _DECODER.decode(body)
+    except (ValueError, RecursionError):
+        completion = _repaired(body)
     choice = completion.choices[0] if completion.choices else _Choice()
     message = choice.message
     for error in (completion.error, choice.error, message and message.error):
-        if states_error(error):
+        if error and states_error(error):
             raise error_of_object(error)
     if message is None:
         raise streams() if choice.delta is not None else _without_choice(body)
     reason = reason_word(choice.finish_reason) or reason_word(choice.native_finish_reason)
-    content, refusal = read_content(message.content), _text_of(message.refusal)
+    content, refusal = read_content(message.content), read_content(message.refusal).text
     text = content.text
     if isinstance(message.content, int | float | dict) and message.content != {}:
         # A server that parses a model's answer as JSON returns 12345 for the text "12345".
         text = json.dumps(message.content, ensure_ascii=False)
     if refusal and not text:
         raise AskError("refused", excerpt(refusal))
-    thinking = _text_of(message.reasoning_content) or _text_of(message.reasoning)
+    reasoning = read_content(message.reasoning_content or message.reasoning)
     counts = completion.usage if isinstance(completion.usage, dict) else {}
     details = counts.get("completion_tokens_details")
     usage, ignored = checked_usage(
@@ -354,7 +307,7 @@ def read_answer(body: bytes) -> Answer:
     return Answer(
         text=text,
         not_text=content.not_text,
-        thinking=thinking or content.thinking,
+        thinking=reasoning.text or reasoning.thinking or content.thinking,
         status=status_of_ending(reason, text),
         finish_reason=reason,
         usage=usage,
@@ -364,39 +317,31 @@ def read_answer(body: bytes) -> Answer:
     )
 
 
-def _decode(body: bytes) -> _Completion:
-    try:
-        return _DECODER.decode(body)
-    except (ValueError, RecursionError):
-        pass
+def _repaired(body: bytes) -> _Completion:
+    """A completion whose JSON is damaged.
+
+    Raises:
+        AskError: it is not one.
+    """
     try:
         return msgspec.convert(json_value(body), _Completion)
     except msgspec.ValidationError as error:
         raise _bad(_("the reply is not a chat completion ({})", error), body) from None
     except ValueError:
-        start = body[:200].lstrip().lower()
-        page = start.startswith((b"<!doctype html", b"<html"))
+        page = body[:200].lstrip().lower().startswith((b"<!doctype html", b"<html"))
         what = _("an HTML page") if page else _("incomplete JSON")
         raise _bad(_("the reply is {}", what), body) from None
 
 
 def _without_choice(body: bytes) -> AskError:
     """The error of a reply without an answer, in the server's words where it has any."""
-    value = json_value(body)
-    return (
-        error_of_object(value) if message_of(value) else _bad(_("the reply has no choices"), body)
-    )
+    error = error_of_object(json_value(body))
+    return error if error.server_message else _bad(_("the reply has no choices"), body)
 
 
 def _bad(problem: str, body: bytes) -> AskError:
     words = excerpt(body[:400].decode("utf-8", "replace"), 120)
     return AskError("bad-response", f"{problem}: {words!r}", retryable=True)
-
-
-def _text_of(value: object) -> str:
-    """A text, or the joined texts of a list of parts; anything else is empty."""
-    content = read_content(value)
-    return content.text or content.thinking
 
 
 def _name(value: object) -> str:
@@ -419,21 +364,24 @@ def checked_usage(
         reasoning: tokens of the reasoning.
         text: the answer.
     """
+    reported = {
+        "prompt_tokens": (prompt, 1),
+        "completion_tokens": (completion, 1 if text.strip() else 0),
+        "reasoning_tokens": (reasoning, 0),
+    }
+    counts: dict[str, int] = {}
     ignored: list[str] = []
-
-    def count(name: str, value: object, least: int) -> int | None:
-        whole = int(value) if isinstance(value, float) and value.is_integer() else value
-        if type(whole) is int and least <= whole <= _MOST_TOKENS:
-            return whole
-        if value is not None:
+    for name, (value, least) in reported.items():
+        count = int(value) if isinstance(value, float) and value.is_integer() else value
+        if type(count) is int and least <= count <= _MOST_TOKENS:
+            counts[name] = count
+        elif value is not None:
             # The digits of a huge number are not written out.
-            huge = type(whole) is int and abs(whole) > 10**18
-            ignored.append(f"{name} {'more than 10^18' if huge else excerpt(str(value), 40)}")
-        return None
-
+            is_huge = type(count) is int and abs(count) > 10**18
+            ignored.append(f"{name} {'more than 10^18' if is_huge else excerpt(str(value), 40)}")
     usage = Usage(
-        input_tokens=count("prompt_tokens", prompt, 1),
-        output_tokens=count("completion_tokens", completion, 1 if text.strip() else 0),
-        thinking_tokens=count("reasoning_tokens", reasoning, 0),
+        input_tokens=counts.get("prompt_tokens"),
+        output_tokens=counts.get("completion_tokens"),
+        thinking_tokens=counts.get("reasoning_tokens"),
     )
     return usage, ", ".join(ignored)

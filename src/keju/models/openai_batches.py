@@ -9,22 +9,25 @@ not confirmed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
 import msgspec
 from msgspec import Struct
 
 from keju.errors import DataError
-from keju.models.base import AskError
-from keju.models.batch_support import Batch, Result
-from keju.models.http_client import MOST_BYTES, Form, Wire
-from keju.models.replies import as_utf8, body_of, json_value
-from keju.models.secrets import Secrets
+from keju.items import Request
+from keju.models.base import Answer, AskError
+from keju.models.http_client import MOST_BYTES, Wire
+from keju.models.replies import error_of_object, error_of_status, excerpt, json_value, states_error
 from keju.texts import _
+
+if TYPE_CHECKING:
+    from keju.models.decoding import Parameters
+    from keju.models.openai import OpenAICompatible
 
 TAG = "keju"
 MOST_RESULTS = 4 << 30
@@ -34,6 +37,41 @@ _T = TypeVar("_T")
 _CUSTOM_ID = re.compile(rb'"custom_id"\s*:\s*"([\w-]+)"')
 _PAGE = 100
 _PAGES = 20
+
+
+class Batch(Struct):
+    """A batch as the server describes it."""
+
+    id: str
+    status: str = ""
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    metadata: dict[str, str] | None = None
+    errors: Any = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it will give no more results."""
+        return self.status in {"completed", "failed", "expired", "cancelled"}
+
+
+class _Reply(Struct):
+    status_code: int = 200
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class Result(Struct):
+    """One line of a batch's results: an HTTP reply, or an error instead."""
+
+    custom_id: str
+    response: _Reply | None = None
+    error: Any = None
+
+    @property
+    def unasked(self) -> bool:
+        """Whether the batch ended before this request was processed."""
+        code = self.error.get("code") if isinstance(self.error, dict) else None
+        return self.response is None and str(code) in {"batch_expired", "batch_cancelled"}
 
 
 class _File(Struct):
@@ -46,21 +84,51 @@ class _Listed(Struct):
 
 
 class Batches:
-    """The batch endpoints of one server.
+    """The batches of one model at its server.
 
     Args:
-        endpoint: its base URL.
-        headers: the headers of every request, including the key.
-        timeout: seconds for one exchange; a file may take as long.
-        secrets: removed from the server's messages.
+        model: the model.
+        wire: the connections to its server.
     """
 
-    def __init__(
-        self, endpoint: str, headers: Mapping[str, str], timeout: float, secrets: Secrets
-    ) -> None:
-        self._wire = Wire(endpoint, timeout)
-        self._headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
-        self._secrets = secrets
+    def __init__(self, model: OpenAICompatible, wire: Wire) -> None:
+        self.model = model
+        self._wire = wire
+
+    async def line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
+        """A request as a line of a batch's file, with the caller's name for it.
+
+        Raises:
+            AskError: an image cannot be read.
+        """
+        body = await self.model.body(request, images)
+        about = msgspec.json.encode(
+            {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
+        )
+        return b"".join((about[:-1], b',"body":', *body, b"}\n"))
+
+    def answer(self, result: Result, sent: Parameters) -> Answer:
+        """The answer in a line of a batch's results.
+
+        Args:
+            result: the line.
+            sent: the parameters with which the batch was submitted.
+
+        Raises:
+            AskError: it contains none.
+        """
+        reply = result.response
+        if reply is not None and bytes(reply.body) != b"null":
+            body = bytes(reply.body)
+            if not 200 <= reply.status_code < 300:
+                raise error_of_status(reply.status_code, body, {})
+            return self.model.answer_in(reply.status_code, body, sent)
+        if not states_error(result.error):
+            raise AskError("server", _("the batch gave no reply"))
+        failure = error_of_object(result.error)
+        if failure.kind == "bad-response":
+            failure = AskError("server", excerpt(failure.server_message) or failure.message)
+        raise failure
 
     async def submit(self, file: Path, tag: str) -> Batch:
         """Upload a file of requests and start a batch.
@@ -81,7 +149,7 @@ class Batches:
             "completion_window": "24h",
             "metadata": {TAG: tag},
         }
-        return await self._ask("POST", "/batches", Batch, msgspec.json.encode(fields))
+        return await self._ask("POST", "/batches", Batch, [msgspec.json.encode(fields)])
 
     async def look(self, name: str) -> Batch:
         """The state of a batch.
@@ -119,49 +187,32 @@ class Batches:
             AskError: a file cannot be downloaded, or does not have that form.
             DataError: the lines cannot be stored.
         """
-        results = BatchResults(batch, folder)
+        results = BatchResults(batch, folder, self._wire.secrets.hide_bytes)
         for name in filter(None, (batch.output_file_id, batch.error_file_id)):
-            await self._exchange("GET", f"/files/{name}/content", store=results.append)
+            await self._wire.send("GET", f"/files/{name}/content", store=results.append)
             results.append(b"\n")
         results.find()
         return results
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._wire.close()
-
-    async def _ask(self, method: str, path: str, shape: type[_T], data: Form | None = None) -> _T:
-        body = await self._exchange(method, path, data)
+    async def _ask(
+        self,
+        method: str,
+        path: str,
+        shape: type[_T],
+        data: list[bytes] | aiohttp.FormData | None = None,
+    ) -> _T:
         try:
-            return msgspec.convert(json_value(body), shape)
+            reply = await self._wire.send(method, path, data)
+            return msgspec.convert(json_value(reply.body), shape)
         except ValueError as error:
             raise AskError(
                 "bad-response", _("the reply to {} {}: {}", method, path, error)
             ) from None
-
-    async def _exchange(
-        self,
-        method: str,
-        path: str,
-        data: Form | None = None,
-        store: Callable[[bytes], None] | None = None,
-    ) -> bytes:
-        headers = self._headers
-        if isinstance(data, bytes):
-            headers = {**headers, "Content-Type": "application/json"}
-        try:
-            reply = await self._wire.exchange(method, path, headers=headers, data=data, store=store)
         except AskError as error:
-            raise self._failure(error) from None
-        try:
-            return body_of(reply.status, reply.body, reply.headers, self._secrets)
-        except AskError as error:
-            raise self._failure(error, f"{method} {path.partition('?')[0]}: ") from None
-
-    def _failure(self, error: AskError, place: str = "") -> AskError:
-        """The failure, which the run does not retry, with the place and without keys."""
-        failure = self._wire.through_proxy(error)
-        return AskError(failure.kind, self._secrets.hide(f"{place}{failure}"))
+            if not str(error).startswith("HTTP "):
+                raise
+            place = f"{method} {path.partition('?')[0]}"
+            raise error.with_message(f"{place}: {error}") from None
 
 
 class BatchResults:
@@ -172,11 +223,13 @@ class BatchResults:
     Args:
         batch: the batch.
         folder: where the file is.
+        hide: returns a line without keys.
     """
 
-    def __init__(self, batch: Batch, folder: Path) -> None:
+    def __init__(self, batch: Batch, folder: Path, hide: Callable[[bytes], bytes] = bytes) -> None:
         self._batch = batch
         self._file: IO[bytes] = TemporaryFile(dir=folder)  # noqa: SIM115 - see `close`
+        self._hide = hide
         self._size = 0
         self._places: dict[str, int] = {}
 
@@ -190,7 +243,7 @@ class BatchResults:
     def __getitem__(self, name: str) -> Result:
         """The line of a request; the last of several."""
         self._file.seek(self._places[name])
-        return result_in(self._file.readline(MOST_BYTES), self._batch)
+        return result_in(self._hide(self._file.readline(MOST_BYTES)), self._batch)
 
     def append(self, part: bytes) -> None:
         """Store a part of the results as it comes.
@@ -220,7 +273,7 @@ class BatchResults:
         place = self._file.seek(0)
         while line := self._file.readline(MOST_BYTES):
             if line.strip():
-                self._places[result_in(line, self._batch).custom_id] = place
+                self._places[result_in(self._hide(line), self._batch).custom_id] = place
             place += len(line)
 
     def close(self) -> None:
@@ -238,7 +291,6 @@ def result_in(line: bytes, batch: Batch) -> Result:
         return msgspec.json.decode(line, type=Result)
     except (ValueError, RecursionError):
         pass
-    line = as_utf8(line)
     try:
         repaired = msgspec.json.encode(json_value(line))
         return msgspec.json.decode(repaired, type=Result)

@@ -35,12 +35,12 @@ from keju.models.base import (
     RESULTS,
     Answer,
     AskError,
-    ModelBase,
+    DatasetAccess,
+    Model,
     ModelOptions,
     status_of,
 )
-from keju.models.capabilities import Capabilities
-from keju.models.declarations import MODELS
+from keju.models.registry import MODELS
 from keju.models.request_pixels import unsupported_page_reason
 from keju.texts import _, listed, n_
 
@@ -73,7 +73,7 @@ class Matches(NamedTuple):
     other_image: list[ResultFile]
 
 
-class PageFiles(ModelBase):
+class PageFiles(Model):
     """Transcriptions of the dataset's pages that another program wrote, one file per page.
 
     The model string is ``replay:NAME=FOLDER``; in runs and reports its name is NAME. Formats are
@@ -87,11 +87,12 @@ class PageFiles(ModelBase):
         DataError: a file is damaged or in an unknown encoding, or the names are ambiguous.
     """
 
-    def __init__(self, spelling: str, options: ModelOptions) -> None:
+    def __init__(self, spelling: str, options: ModelOptions, access: DatasetAccess) -> None:
+        del options
         self.name, root = check_results(spelling)
-        if options.pages_of is None:
+        if access.pages_of is None:
             raise UsageError("replay:{}: results of pages need a dataset, in keju run", spelling)
-        pages = options.pages_of()
+        pages = access.pages_of()
         with logging_import() as log:
             contents, others = _read_folder(root)
             log_notes = tuple(log.notes())
@@ -108,15 +109,9 @@ class PageFiles(ModelBase):
             *_content_notes(matches, contents),
             *log_notes,
         )
-        self.capabilities = Capabilities(
-            source_of=self.source_of,
-            notes=tuple(_("{}: {}", self.name, note) for note in notes),
-        )
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """The kind alone: each response is bound to its own file (`source_of`)."""
-        return {"kind": RESULTS}
+        self.notes = tuple(_("{}: {}", self.name, note) for note in notes)
+        # The kind alone: each response is bound to its own file (`source_of`).
+        self.identity = {"kind": RESULTS}
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property
 
 from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import OWN_READING, TRUE_READING, Request
-from keju.models.base import Answer, Model, ModelOptions
-from keju.models.capabilities import Capabilities, capabilities_of, source_of
+from keju.models.base import Answer, DatasetAccess, Model, ModelOptions
 from keju.models.registry import open_model
 from keju.texts import _
 
 
-class Pipeline:
+class Pipeline(Model):
     """``ocr+llm:ENGINE+MODEL``.
 
     A run first lets the engine transcribe the images and stores the transcription. It then sends
@@ -26,7 +25,7 @@ class Pipeline:
         PrerequisiteError: one needs something that is not installed.
     """
 
-    def __init__(self, spec: str, options: ModelOptions) -> None:
+    def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
         engine, plus, model = spec.partition("+")
         if not (engine and plus and model):
             raise UsageError(
@@ -34,26 +33,20 @@ class Pipeline:
             )
         if model.startswith("ocr+llm:"):
             raise UsageError("ocr+llm:{}: a pipeline has one engine and one model", spec)
-        self._engine: Model = open_model(engine, options)
-        self._model = open_model(model, options)
-        hosts = [capabilities_of(each).destinations for each in (self._engine, self._model)]
-        self._destinations = tuple(dict.fromkeys(host for each in hosts for host in each))
+        self.reader = self._engine = open_model(engine, options, access)
+        self._model = open_model(model, options, access)
+        self.name = f"ocr+llm:{self._engine.name}+{self._model.name}"
+        self.concurrency = self._model.concurrency
+        self.local = self._model.local
+        self.role = "baseline" if self._model.role == "baseline" else "model"
+        hosts = (*self._engine.destinations, *self._model.destinations)
+        self.destinations = tuple(dict.fromkeys(hosts))
 
-    @property
-    def name(self) -> str:
-        """``ocr+llm:ENGINE+MODEL``."""
-        return f"ocr+llm:{self._engine.name}+{self._model.name}"
-
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """The model's, and the engine's under ``engine.``."""
         engine = {f"engine.{name}": value for name, value in self._engine.identity.items()}
         return {**self._model.identity, **engine, "pipeline": "ocr+llm"}
-
-    @property
-    def concurrency(self) -> int:
-        """The model's."""
-        return self._model.concurrency
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings other than `image`, a transcription, and what the model does not support.
@@ -72,14 +65,9 @@ class Pipeline:
         # The request is sent after the images are transcribed, as if their text were given.
         return self._model.unsupported_reason(replace(request, images=(), setting="gold-text"))
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """The engine transcribes first; answers are in the model's files, if it has any."""
-        return Capabilities(
-            reader=self._engine,
-            source_of=partial(source_of, self._model),
-            destinations=self._destinations,
-        )
+    def source_of(self, request: Request) -> str:
+        """The model's file, if its answers are files."""
+        return self._model.source_of(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to a request with the engine's transcription.

@@ -1,35 +1,164 @@
-"""`open_model`: from a model string (``KIND``, ``KIND:REST`` or ``baseline:NAME``) to the model."""
+"""`open_model`: from a model string (``KIND``, ``KIND:REST`` or ``baseline:NAME``) to the model.
+
+Kinds of models are declared in kinds.toml, with what they require, or by plug-ins.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from keju.errors import PrerequisiteError, UsageError, did_you_mean, nearest_names
+from keju.files import shipped_toml
 from keju.items import Record
-from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
-from keju.models.declarations import (
-    MODELS,
-    Kinds,
-    ModelDeclaration,
+from keju.models.base import (
+    ENDPOINTS,
+    NO_DATASET,
+    PYTHON,
+    UNKNOWN_DTYPE,
+    DatasetAccess,
+    Model,
+    ModelOptions,
     Role,
-    declarations,
-    elsewhere,
-    strings_for_name,
 )
 from keju.models.function_model import PluginModel
-from keju.registry import Plugin, PluginError, describe_broken, guard_function
-from keju.texts import _
+from keju.models.images import Fit
+from keju.registry import Plugin, PluginError, Registry, describe_broken, guard_function
+from keju.texts import _, using
 
-_PIPELINE = "ocr+llm"
-_AROUND = frozenset({"blind", "shuffled"})
-_SEPARATOR = re.compile(r"[/\\]")
+_SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
+
+
+class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kind of model as kinds.toml or a plug-in declares it.
+
+    Attributes:
+        spelling: the model string: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
+        role: its role in reports.
+        what: one line for ``keju models``.
+        opens: makes the model, from the part (if there is one), `ModelOptions` and, with `dataset`,
+            `DatasetAccess`. In kinds.toml: module of keju.models and name.
+        checks: checks the part without a dataset; only in kinds.toml, module and name.
+        packages: packages that must be importable.
+        program: a program that must be on the path.
+        install: how packages or program are installed.
+        key: the environment variable with its key.
+        local: whether it computes on this machine, so that it runs and is timed alone.
+        dataset: whether it uses data of the dataset besides its requests; only in kinds.toml.
+    """
+
+    spelling: str
+    role: Role
+    what: str
+    opens: Any = ""
+    checks: str = ""
+    packages: tuple[str, ...] = ()
+    program: str = ""
+    install: str = ""
+    key: str = ""
+    local: bool = False
+    dataset: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return self.spelling.partition(":")[0]
+
+    @property
+    def takes(self) -> bool:
+        """Whether the model string has a part to fill in."""
+        return self.spelling.rpartition(":")[2].isupper()
+
+    @property
+    def missing(self) -> str:
+        """How to install what is missing here; empty if nothing is."""
+        is_complete = not self.program or shutil.which(self.program) is not None
+        for package in self.packages:
+            try:
+                # Only the parent packages are imported.
+                is_complete = is_complete and find_spec(package) is not None
+            except ModuleNotFoundError:
+                is_complete = False
+        return "" if is_complete else self.install
+
+    @property
+    def unset(self) -> str:
+        """The environment variable that is not set, as text; empty if none is missing.
+
+        The text is in English in JSON, whatever the language of the terminal.
+        """
+        if not self.key or os.environ.get(self.key, "").strip():
+            return ""
+        with using("en"):
+            return _("a key in {}, or --base-url to a server that takes none", self.key)
+
+
+class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Other names of models, by their beginning, and the model string that they mean."""
+
+    begins: tuple[str, ...]
+    means: str
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    elsewhere: tuple[ModelDeclaration, ...]
+    names: tuple[_Names, ...]
+    kinds: tuple[ModelDeclaration, ...]
+
+
+@cache
+def _table() -> _Table:
+    return shipped_toml("keju.models", "kinds.toml", _Table)
+
+
+Kinds = tuple[ModelDeclaration, ...]
+"""The declarations of one kind; only keju's own have several spellings."""
+
+
+def _own_kinds() -> dict[str, str | Kinds]:
+    kinds: dict[str, Kinds] = {}
+    for declaration in _table().kinds:
+        kind = declaration.spelling.partition(":")[0]
+        kinds[kind] = (*kinds.get(kind, ()), declaration)
+    return dict(kinds)
+
+
+def _kinds_of_plugin(name: str, declaration: object) -> Kinds:
+    if not isinstance(declaration, ModelDeclaration):
+        raise TypeError("expected a class with the decorator keju.model")
+    if declaration.kind != name or not _SPELLING.fullmatch(declaration.spelling):
+        raise TypeError(f"it is spelled {declaration.spelling!r}, not {name} or {name}:PART")
+    return (declaration,)
+
+
+MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds, _kinds_of_plugin)
+"""Every kind of model, by the word before the colon."""
+
+
+def declarations() -> Iterator[ModelDeclaration]:
+    """Every kind that can be used, with the ones for beginners first."""
+    for kinds in MODELS.list_usable():
+        yield from kinds
+
+
+def elsewhere() -> tuple[ModelDeclaration, ...]:
+    """The kinds that other packages of keju provide."""
+    return _table().elsewhere
 
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A kind of model.
+    """A kind of model, for lists.
 
     `spelling` is the model string, with the part to fill in as capitals. `missing` is empty where
     the kind can answer on this machine, else the command that installs what it needs. `unset` is
@@ -49,46 +178,41 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, with the ones for beginners first, then those of plug-ins."""
-    found = []
+    kinds = []
     for entry in MODELS.iter_entries():
         plugin = str(entry.plugin or "")
+        kinds += [_listed_kind(declared, plugin) for declared in entry.thing or ()]
         if entry.thing is None:
             broken = ModelKind(
                 kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
                 problem=entry.problem,
             )  # fmt: skip
-            found.append(broken)
-        for each in entry.thing or ():
-            kind = ModelKind(
-                kind=each.kind, spelling=each.spelling, what=each.what, role=each.role,
-                missing=each.missing, unset=each.unset, plugin=plugin,
-            )  # fmt: skip
-            found.append(kind)
-    missing = [
-        ModelKind(
-            kind=each.kind, spelling=each.spelling, what=each.what, role="model",
-            missing=each.install,
-        )
-        for each in elsewhere() if each.kind not in MODELS
-    ]  # fmt: skip
-    return (*found, *missing)
+            kinds.append(broken)
+    kinds += [_listed_kind(declared) for declared in elsewhere() if declared.kind not in MODELS]
+    return tuple(kinds)
+
+
+def _listed_kind(declared: ModelDeclaration, plugin: str = "") -> ModelKind:
+    return ModelKind(
+        kind=declared.kind, spelling=declared.spelling, what=declared.what, role=declared.role,
+        missing=declared.missing, unset=declared.unset, plugin=plugin,
+    )  # fmt: skip
+
+
+def parts_of(spec: str) -> list[str]:
+    """The models that are part of a model string; the last one answers."""
+    kind, __, rest = spec.partition(":")
+    if kind == "ocr+llm":
+        return rest.split("+", 1)
+    return [rest] if kind in {"blind", "shuffled"} else []
 
 
 def plugins_of(spec: str) -> Iterator[Plugin]:
     """The plug-ins of a model string, and of the models that are part of it."""
-    kind, __, rest = spec.partition(":")
-    for part in rest.split("+", 1) if kind == _PIPELINE else [rest] if kind in _AROUND else []:
+    for part in parts_of(spec):
         yield from plugins_of(part)
-    if plugin := MODELS.get_plugin(kind):
+    if plugin := MODELS.get_plugin(spec.partition(":")[0]):
         yield plugin
-
-
-def _known(kind: str) -> Kinds:
-    """The declarations of a kind; none where it is unknown or its plug-in is broken."""
-    try:
-        return MODELS.get(kind, ())
-    except PluginError:
-        return ()
 
 
 def role_of(spec: str) -> Role | None:
@@ -96,30 +220,21 @@ def role_of(spec: str) -> Role | None:
 
     A pipeline in which a baseline answers is a baseline.
     """
-    kind, __, rest = spec.partition(":")
-    if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
-        return "baseline"
+    kind = spec.partition(":")[0]
     if kind == PYTHON:
         return "model"
-    known = _known(kind)
-    return _chosen(known, spec).role if known else None
+    if kind == "ocr+llm" and role_of(parts_of(spec)[-1]) == "baseline":
+        return "baseline"
+    try:
+        kinds = MODELS.get(kind)
+    except PluginError:
+        kinds = None
+    return _declaration_in(kinds, spec).role if kinds else None
 
 
-def computes_here(spec: str) -> bool:
-    """Whether a model computes on this machine, and not on a server.
-
-    A pipeline does if the model that answers does; a blind or shuffled model does if the wrapped
-    model does.
-    """
-    kind, __, rest = spec.partition(":")
-    if kind == _PIPELINE:
-        return computes_here(rest.partition("+")[2])
-    if kind in _AROUND:
-        return computes_here(rest)
-    return any(each.local for each in _known(kind))
-
-
-def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Model]:
+def open_models(
+    specs: Sequence[str | Model], options: ModelOptions, access: DatasetAccess = NO_DATASET
+) -> list[Model]:
     """Open several models, each once; an opened model is used as it is.
 
     Raises:
@@ -128,45 +243,44 @@ def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Mod
     """
     if not specs:
         raise UsageError("no model is given. Name one with --model; keju models lists them")
-    _check_once([spec for spec in specs if isinstance(spec, str)])
-    options.fit.check()
-    models = [open_model(spec, options) if isinstance(spec, str) else spec for spec in specs]
+    for spec, count in Counter(specs).items():
+        if count > 1 and isinstance(spec, str):
+            raise UsageError("--model {} is given twice", spec)
+    if options.fit != Fit():
+        options.fit.check()
+    models = [
+        open_model(spec, options, access) if isinstance(spec, str) else spec for spec in specs
+    ]
     names = [model.name for model in models]
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise UsageError("{} is the name of two models. Choose different names", twice[0])
-    limits = set(options.fit.identity)
-    said = {name.rpartition(".")[2] for model in models for name in model.identity}
-    if limits and not limits & said:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise UsageError("{} is the name of two models. Choose different names", name)
+    fields = {name.rpartition(".")[2] for model in models for name in model.identity}
+    if options.fit != Fit() and fields.isdisjoint(options.fit.identity):
         raise UsageError(
             "--max-pixels and --max-bytes: {} receives images as they are stored. These options "
             "apply only to openai:, inspect: and http-ocr: models",
             ", ".join(names),
         )
-    _check_taken(models, options)
-    return models
-
-
-def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
-    """Check that a model uses the options of endpoints; decoding may come from a preset."""
-    given = {
+    # Decoding parameters may come from a preset, so that they are not an error.
+    of_endpoints = {
         "--system-prompt": options.system_prompt,
         "--reasoning-effort": options.decoding.reasoning_effort,
         "--extra-body": options.decoding.extra_body,
         "--dtype": options.dtype != UNKNOWN_DTYPE,
     }
-    if any(model.identity.get("kind") in ENDPOINTS for model in models):
-        return
-    if named := [option for option, value in given.items() if value]:
-        names = ", ".join(model.name for model in models)
+    unused = [option for option, value in of_endpoints.items() if value]
+    if unused and not any(model.identity.get("kind") in ENDPOINTS for model in models):
         raise UsageError(
             "{}: {} does not have these options. They apply only to openai: and inspect: models",
-            ", ".join(named),
-            names,
+            ", ".join(unused),
+            ", ".join(names),
         )
+    return models
 
 
-def open_model(spec: str, options: ModelOptions) -> Model:
-    """Open the model of the model string `spec`.
+def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATASET) -> Model:
+    """Open the model of the model string `spec`, which may use that data of the dataset.
 
     Raises:
         UsageError: there is no such kind, or a part or a key is missing.
@@ -176,12 +290,19 @@ def open_model(spec: str, options: ModelOptions) -> Model:
     """
     kind, __, rest = spec.partition(":")
     declared = _usable(spec)
-    given = (rest, options) if declared.takes else (options,)
+    arguments: list[object] = [rest] if declared.takes else []
+    arguments += [options, access] if declared.dataset else [options]
     plugin = MODELS.get_plugin(kind)
+    model: Model
     if plugin is None:
-        return declared.opener(*given)
-    opener = guard_function(declared.opener, plugin, f"model {spec!r}")
-    return PluginModel(spec, opener(*given), plugin)
+        model = _attribute(declared.opens)(*arguments)
+    else:
+        opener = guard_function(declared.opens, plugin, f"model {spec!r}")
+        model = PluginModel(spec, opener(*arguments), plugin)
+    # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
+    model.local = model.local or declared.local
+    model.role = declared.role if model.role == "model" else model.role
+    return model
 
 
 def check_models(specs: Sequence[str]) -> None:
@@ -191,74 +312,73 @@ def check_models(specs: Sequence[str]) -> None:
         UsageError: there is no such kind, a model is named twice, or a file does not exist.
         PrerequisiteError: a kind needs something that is not installed.
     """
-    _check_once(specs)
-    for spec in specs:
-        _usable(spec).check(spec.partition(":")[2])
+    for spec, count in Counter(specs).items():
+        if count > 1:
+            raise UsageError("--model {} is given twice", spec)
+        declared = _usable(spec)
+        if declared.checks:
+            _attribute(declared.checks)(spec.partition(":")[2])
 
 
-def _check_once(specs: Sequence[str]) -> None:
-    if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
-        raise UsageError("--model {} is given twice", twice[0])
+def _attribute(place: str) -> Callable[..., Any]:
+    """The object at ``module:name`` of keju.models; HTTP clients and engines import slowly."""
+    module, __, name = place.partition(":")
+    attribute: Callable[..., Any] = getattr(import_module(f"keju.models.{module}"), name)
+    return attribute
 
 
 def _usable(spec: str) -> ModelDeclaration:
     """The declaration of a model string whose kind can be used on this machine."""
-    declared = _declared(spec)
-    if not declared.takes and declared.spelling != spec:
-        raise UsageError(
-            "{0} is a complete name, with nothing after it: use {0} instead of {1!r}",
-            declared.kind,
-            spec,
-        )
+    kind = spec.partition(":")[0]
+    if kind == PYTHON:
+        raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
+    if kind not in MODELS:
+        raise _unknown(spec)
+    kinds = MODELS[kind]
+    declared = _declaration_in(kinds, spec)
+    if declared.spelling != spec and not declared.takes:
+        spellings = ", ".join(other.spelling for other in kinds)
+        raise UsageError("no model {!r}. Models of this kind: {}", spec, spellings)
     if declared.missing:
         raise PrerequisiteError(_("the model {!r}", spec), declared.missing)
     return declared
 
 
-def _declared(spec: str) -> ModelDeclaration:
-    kind, __, rest = spec.partition(":")
-    if kind == PYTHON:
-        raise UsageError("{} is a Python function, which only keju.run can use (docs/api.md)", spec)
-    if kind not in MODELS:
-        for other in elsewhere():
-            if other.kind == kind:
-                raise PrerequisiteError(_("the model {!r}", spec), other.install)
-        every = list(declarations())
-        whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
-        near = whole or strings_for_name(spec) or nearest_names(kind, MODELS)
-        hint = did_you_mean(near[:1])
-        spellings = ", ".join(each.spelling for each in every)
-        raise UsageError(
-            "no model {!r}.{} Models: {}", spec, hint, spellings, hint=describe_broken() or None
-        )
-    known = MODELS[kind]
-    chosen = _chosen(known, spec)
-    if chosen.spelling != spec and len(known) > 1 and not chosen.takes:
-        if chosen.spelling == kind:
-            spellings = ", ".join(each.spelling for each in known)
-            raise UsageError("no model {!r}. Models of this kind: {}", spec, spellings)
-        names = ", ".join(each.spelling.partition(":")[2] for each in known)
-        raise UsageError("no {} {!r}. Choose from: {}", kind, rest, names)
-    return chosen
+def _unknown(spec: str) -> UsageError | PrerequisiteError:
+    """The error about a model string of an unknown kind, with the one that is probably meant."""
+    kind = spec.partition(":")[0]
+    for other in elsewhere():
+        if other.kind == kind:
+            return PrerequisiteError(_("the model {!r}", spec), other.install)
+    usable = list(declarations())
+    lower = spec.casefold()
+    near = (
+        [declared.spelling for declared in usable if declared.spelling.partition(":")[2] == spec]
+        or [row.means.format(spec) for row in _table().names if lower.startswith(row.begins)]
+        or nearest_names(kind, MODELS)
+    )
+    return UsageError(
+        "no model {!r}.{} Models: {}",
+        spec,
+        did_you_mean(near[:1]),
+        ", ".join(declared.spelling for declared in usable),
+        hint=describe_broken() or None,
+    )
 
 
-def _chosen(known: Kinds, spec: str) -> ModelDeclaration:
+def _declaration_in(kinds: Kinds, spec: str) -> ModelDeclaration:
     """The declaration of a kind that matches a model string, or has a part to fill in.
 
     ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or directory.
     """
     rest = spec.partition(":")[2]
     name, equals, __ = rest.partition("=")
-    gives_name = bool(equals) and not _SEPARATOR.search(name) and not _exists(rest)
-    if named := [each for each in known if each.spelling == spec]:
-        return named[0]
-    taking = [each for each in known if each.takes]
-    matching = [each for each in taking if ("=" in each.spelling) == gives_name]
-    return (matching or taking or known)[0]
-
-
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except OSError:  # It is too long for a path.
-        return False
+    gives_name = bool(equals) and not re.search(r"[/\\]", name)
+    with suppress(OSError):  # It is too long for a path.
+        gives_name = gives_name and not Path(rest).exists()
+    for declared in kinds:
+        if declared.spelling == spec:
+            return declared
+    taking = [declared for declared in kinds if declared.takes]
+    matching = [declared for declared in taking if ("=" in declared.spelling) == gives_name]
+    return (matching or taking or kinds)[0]

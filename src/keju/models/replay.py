@@ -36,8 +36,7 @@ from keju.errors import DataError, UsageError
 from keju.files import decode_json, sha256_bytes, sha256_file
 from keju.items import Failure, Item, Line, Request, Status, Usage
 from keju.local_paths import check_local
-from keju.models.base import MISSING, Answer, AskError, ModelBase, ModelOptions, status_of
-from keju.models.capabilities import Capabilities
+from keju.models.base import MISSING, Answer, AskError, Model, ModelOptions, status_of
 from keju.models.error_texts import is_error_text
 from keju.models.replies import stated_status
 from keju.registry import Plugin, Registry, guard_call
@@ -133,7 +132,7 @@ def files_of(file: str) -> list[Path]:
     return paths
 
 
-class Replay(ModelBase):
+class Replay(Model):
     """The answers of one file, or of several files of a folder or pattern.
 
     Raises:
@@ -144,9 +143,8 @@ class Replay(ModelBase):
     def __init__(self, file: str, options: ModelOptions) -> None:
         self.name = f"replay:{file}"
         paths = files_of(file)
-        self._columns = options.replay_columns
         self._answers = _AnswerIndex()
-        columns = parse_columns(self._columns)
+        columns = parse_columns(options.replay_columns)
         hashes = []
         for path in paths:
             before = path.stat()
@@ -156,18 +154,13 @@ class Replay(ModelBase):
             if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
                 raise DataError("the file changed while it was read", file=path)
         self._answers.finish()
-        self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
+        sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
-        self.capabilities = Capabilities(
-            pair_forms=frozenset(form for path in paths for form in _pair_form(path)),
-            notes=(note,) if len(paths) > 1 else (),
-        )
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """The hash of the files, and the columns that the user named."""
-        columns = {"columns": self._columns} if self._columns else {}
-        return {"kind": "replay", "sha256": self._hash, **columns}
+        self.pair_forms = frozenset(form for path in paths for form in _pair_form(path))
+        self.notes = (note,) if len(paths) > 1 else ()
+        self.identity = {"kind": "replay", "sha256": sha256}
+        if options.replay_columns:
+            self.identity["columns"] = options.replay_columns
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The stored answer.

@@ -14,13 +14,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from keju.items import Status
 from keju.models.base import AskError, status_of
-from keju.models.secrets import Secrets
 from keju.texts import _
 
 LONGEST_MESSAGE = 4000
@@ -105,10 +104,8 @@ _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s-]+")
 _ENUMERATION = re.compile(r"^(?:\w+\.)?(?:(?:finish|stop)_?reason[._])?")
 _LONGEST_REASON = 60
 
+_EAST_ASIAN = ("gb", "big5", "euc", "shift", "sjis", "cp9")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_EAST_ASIAN = re.compile(
-    r"charset\s*=\s*[\"']?((?:gb|big5|euc|shift|sjis|cp9)[\w-]{0,20})", re.IGNORECASE
-)
 _EVENT = re.compile(r"(?:data|event|id|retry)?:")
 _PADDING = " \t\r\n\x00\ufeff"
 _DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
@@ -121,49 +118,26 @@ def excerpt(text: str, length: int = 300) -> str:
     return plain if len(plain) <= length else f"{plain[: length - 1]}…"
 
 
-def body_of(status: int, body: bytes, headers: Mapping[str, str], secrets: Secrets) -> bytes:
-    """The body of a successful reply as UTF-8, without keys.
+def as_utf8(body: bytes, charset: str) -> bytes:
+    """A reply in UTF-8, or as it is.
 
-    Raises:
-        AskError: the status is that of an error.
+    The East Asian encoding that its header names counts where most of its characters are damaged as
+    UTF-8: headers are often wrong.
     """
-    plain = {name.lower(): secrets.hide(value) for name, value in headers.items()}
-    body = secrets.hide_bytes(as_utf8(body, plain.get("content-type", "")))
-    if not 200 <= status < 300:
-        try:
-            error = json_value(body)
-        except (AskError, ValueError):
-            error = body.decode("utf-8", "replace")
-        raise error_of_status(status, error, plain)
+    text = body.decode("utf-8", "replace")
+    damaged = text.count("\ufffd")
+    sound = sum(not mark.isascii() for mark in text) - damaged
+    if damaged and damaged >= sound and charset.startswith(_EAST_ASIAN):
+        with suppress(UnicodeError, LookupError):
+            return body.decode(charset).encode()
     return body
-
-
-def as_utf8(body: bytes, content_type: str = "") -> bytes:
-    """A reply in UTF-8 without a byte-order mark; bytes of no character become U+FFFD.
-
-    Args:
-        body: the reply.
-        content_type: its header. An East Asian encoding that it names counts where most of the
-            bytes are not UTF-8: headers are often wrong.
-    """
-    encoding = json.detect_encoding(body)
-    text = body.decode(encoding, "replace")
-    if encoding == "utf-8":
-        if "\ufffd" not in text:
-            return body
-        charset = _EAST_ASIAN.search(content_type)
-        damaged = text.count("\ufffd")
-        if charset and damaged >= sum(not mark.isascii() for mark in text) - damaged:
-            with suppress(UnicodeError, LookupError):
-                text = body.decode(charset[1])
-    return text.removeprefix("\ufeff").encode()
 
 
 def json_value(body: bytes | str) -> object:
     """The JSON value in a reply, also where what is around it or single characters are damaged.
 
-    ``NaN`` and infinite numbers, which JSON does not have, become null, and half a surrogate pair
-    becomes U+FFFD.
+    Bytes of no character and half a surrogate pair become U+FFFD; ``NaN`` and infinite numbers,
+    which JSON does not have, become null.
 
     Raises:
         AskError: the server streams (a ``bad-response`` that is not retryable).
@@ -177,12 +151,12 @@ def json_value(body: bytes | str) -> object:
         raise streams()
     try:
         value, end = _DECODER.raw_decode(text)
-        whole = json.dumps(value, ensure_ascii=False)
+        repaired = json.dumps(value, ensure_ascii=False)
     except RecursionError as error:
         raise ValueError(str(error)) from None
     if text[end:].lstrip(_PADDING).startswith("{"):
         raise streams()  # a JSON object in each line
-    return msgspec.json.decode(_LONE_SURROGATE.sub("\ufffd", whole))
+    return msgspec.json.decode(_LONE_SURROGATE.sub("\ufffd", repaired))
 
 
 def streams() -> AskError:
@@ -201,10 +175,17 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
 
     Args:
         status: the HTTP status code.
-        body: the error object of the reply, or the whole reply, decoded or as text.
+        body: the reply, or an error object in it.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    shown = _excerpt_of(body) or _("no reason given")
+    error: object = body
+    if isinstance(body, bytes):
+        try:
+            error = json_value(body)
+        except (AskError, ValueError):
+            error = body.decode("utf-8", "replace")
+    words, codes = _words_and_codes(error)
+    shown = excerpt(words or codes) or _("no reason given")
     if 300 <= status < 400:
         address = excerpt(headers.get("location", "")) or shown
         return AskError(
@@ -213,14 +194,14 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
             retry_after=retry_after(headers),
         )
     usual = "server" if status >= 500 else "bad-request" if status >= 400 else "bad-response"
-    kind = _specific_kind(body) or _KINDS.get(status, usual)
+    kind = _specific_kind(codes) or _KINDS.get(status, usual)
     return AskError(
         kind,
         _("HTTP {}: {}", status, shown),
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
-        said=" ".join(message_of(body)[:LONGEST_MESSAGE].split()),
+        server_message=" ".join(words[:LONGEST_MESSAGE].split()),
     )
 
 
@@ -229,21 +210,16 @@ def error_of_object(error: object) -> AskError:
 
     Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
     """
-    if status := next(filter(None, map(_status_of_code, _codes_in(error))), None):
-        return error_of_status(status, error, {})
-    if kind := _specific_kind(error):
-        return AskError(kind, _excerpt_of(error))
-    return AskError(
-        "bad-response", _("an error in place of an answer: {}", _excerpt_of(error)), retryable=True
-    )
-
-
-def error_in_batch(error: object) -> AskError:
-    """Classify an error in a line of a batch's results, without a reply of the server."""
-    if not states_error(error):
-        return AskError("server", _("the batch gave no reply"))
-    failure = error_of_object(error)
-    return AskError("server", _excerpt_of(error)) if failure.kind == "bad-response" else failure
+    words, codes = _words_and_codes(error)
+    for code in codes.split(", "):
+        is_status = code.isascii() and code.isdecimal() and 400 <= int(code[:4]) < 600
+        if status := int(code[:4]) if is_status else status_of_word(code):
+            return error_of_status(status, error, {})
+    shown = excerpt(words or codes)
+    if kind := _specific_kind(codes):
+        return AskError(kind, shown, server_message=words)
+    problem = _("an error in place of an answer: {}", shown)
+    return AskError("bad-response", problem, retryable=True, server_message=words)
 
 
 def states_error(value: object) -> bool:
@@ -253,73 +229,55 @@ def states_error(value: object) -> bool:
     return bool(value) and isinstance(value, str | list)
 
 
-def message_of(body: object) -> str:
-    """The words of a server and of the providers behind it about an error, joined by colons.
+def _words_and_codes(body: object) -> tuple[str, str]:
+    """The words of a server about an error, joined by colons, and its codes, joined by commas.
 
-    They are found in every field where servers put them, in lists of validation errors (FastAPI)
-    and in JSON inside a text. Words that repeat others are dropped.
+    The words of the providers behind it are among them. They are found in every field where servers
+    put them, in lists of validation errors (FastAPI) and in JSON inside a text. Words that repeat
+    others are dropped.
     """
     lines: list[str] = []
-    for words in islice((part for part in _parts(body) if isinstance(part, str)), _MOST_PARTS):
-        line = words[:LONGEST_MESSAGE].strip()
-        if line and not any(line in other for other in lines):
-            lines = [*(other for other in lines if other not in line), line]
-    return ": ".join(lines)
+    codes: list[str] = []
+    for name, text in islice(_fields(body), 2 * _MOST_PARTS):
+        line = text[:LONGEST_MESSAGE].strip()
+        if name in _CODES:
+            codes.append(line)
+        elif line and not any(line in earlier for earlier in lines):
+            lines = [*(earlier for earlier in lines if earlier not in line), line]
+    return ": ".join(lines[:_MOST_PARTS]), ", ".join(dict.fromkeys(codes[:_MOST_PARTS]))
 
 
-def _parts(value: object, depth: int = 0) -> Iterator[str | dict[str, Any]]:
-    """The texts and the objects of an error, the outer ones first."""
+def _fields(value: object, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    """The texts of an error, each with the name of its field, the outer ones first."""
     if depth > _DEEPEST:
         return
-    if isinstance(value, str):
-        inner = list(_parts(_json_in(value), depth + 1))
-        yield from inner or [value]
+    if isinstance(value, dict):
+        if isinstance(place := value.get("loc"), list):
+            yield name, f"{'.'.join(map(str, place))}: {value.get('msg', '')}"
+            return
+        for field in (*_CODES, *_MESSAGES):
+            yield from _fields(value.get(field), field, depth + 1)
     elif isinstance(value, list):
         for part in value:
-            yield from _parts(part, depth + 1)
-    elif isinstance(value, dict):
-        yield value
-        if isinstance(place := value.get("loc"), list):
-            yield f"{'.'.join(map(str, place))}: {value.get('msg', '')}"
-            return
-        for name in _MESSAGES:
-            yield from _parts(value.get(name), depth + 1)
+            yield from _fields(part, name, depth + 1)
+    elif name in _CODES:
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            yield name, str(value)
+    elif isinstance(value, str):
+        fields: list[tuple[str, str]] = []
+        if value.lstrip().startswith(("{", "[")):  # JSON inside a text
+            with suppress(AskError, ValueError):
+                fields = list(_fields(json_value(value), name, depth + 1))
+        yield from fields or [(name, value)]
 
 
-def _json_in(text: str) -> object:
-    """The object or list that a text contains as JSON; None where it does not."""
-    with suppress(AskError, ValueError):
-        value = json_value(text)
-        return value if isinstance(value, dict | list) else None
-    return None
-
-
-def _codes_in(body: object) -> Iterator[str]:
-    for part in _parts(body):
-        for name in _CODES if isinstance(part, dict) else ():
-            value = part.get(name)  # type: ignore[union-attr]
-            if isinstance(value, str | int) and not isinstance(value, bool):
-                yield str(value)
-
-
-def _excerpt_of(body: object) -> str:
-    """The words of an error, else its codes, as one short line."""
-    return excerpt(
-        message_of(body) or ", ".join(dict.fromkeys(islice(_codes_in(body), _MOST_PARTS)))
-    )
-
-
-def _specific_kind(body: object) -> str:
+def _specific_kind(codes: str) -> str:
     """The kind of the first code that is more specific than the HTTP status, or ""."""
-    codes = map(str.lower, _codes_in(body))
-    return next((kind for code in codes for words, kind in _SPECIFIC if words.search(code)), "")
-
-
-def _status_of_code(code: str) -> int | None:
-    """The HTTP status that a code is, as a number or by a word."""
-    if code.isascii() and code.isdecimal() and 400 <= int(code[:4]) < 600:
-        return int(code[:4])
-    return status_of_word(code)
+    for code in codes.lower().split(", "):
+        for pattern, kind in _SPECIFIC:
+            if pattern.search(code):
+                return kind
+    return ""
 
 
 def status_of_word(word: str) -> int | None:

@@ -39,29 +39,30 @@ class Secrets:
     """
 
     def __init__(self, keys: Iterable[str]) -> None:
-        self._hidden = sorted(set(filter(_is_secret, keys)), key=len, reverse=True)
-        self._text = re.compile("|".join(map(_escaped, self._hidden)), re.IGNORECASE)
-        self._bytes = re.compile(self._text.pattern.encode(), re.IGNORECASE)
+        secrets = (
+            key for key in keys if len(key) >= SHORTEST and key.casefold() not in _PLACEHOLDERS
+        )
+        # A longer key may contain a shorter one.
+        self._keys = sorted(set(secrets), key=len, reverse=True)
+        pattern = "|".join(
+            "".join(
+                rf"(?:{re.escape(mark)}|\\u{ord(mark):04x}|\\{re.escape(mark)})" for mark in key
+            )
+            for key in self._keys
+        )
+        self._text = re.compile(pattern, re.IGNORECASE)
+        self._bytes = re.compile(pattern.encode(), re.IGNORECASE)
 
     def hide(self, text: str) -> str:
         """Return a text without the keys."""
-        for key in self._hidden:
+        for key in self._keys:
             text = text.replace(key, _HIDDEN)
-        return self._text.sub(_HIDDEN, text) if self._hidden and "\\" in text else text
+        return self._text.sub(_HIDDEN, text) if self._keys and "\\" in text else text
 
     def hide_bytes(self, body: bytes) -> bytes:
         """Return a reply without the keys."""
-        for key in self._hidden:
+        for key in self._keys:
             body = body.replace(key.encode(), _HIDDEN.encode())
-        if self._hidden and b"\\" in body:
+        if self._keys and b"\\" in body:
             return self._bytes.sub(_HIDDEN.encode(), body)
         return body
-
-
-def _is_secret(key: str) -> bool:
-    return len(key) >= SHORTEST and key.casefold() not in _PLACEHOLDERS
-
-
-def _escaped(key: str) -> str:
-    """A pattern of a key with any of its characters escaped as JSON allows."""
-    return "".join(rf"(?:{re.escape(mark)}|\\u{ord(mark):04x}|\\{re.escape(mark)})" for mark in key)

@@ -66,18 +66,14 @@ class Tesseract(Engine):
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
         self._path = path
         self._settings = settings
+        values = zip(_Settings._fields, settings, _DEFAULT, strict=True)
+        unusual = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
+        self.name = f"tesseract:{unusual}" if unusual else "tesseract"
         self._timeout = options.timeout
         self._version = self._print("--version").partition("\n")[0].strip()
         self._languages = self._print("--list-langs")
         self._data = self._data_of(settings.lang)
         self._orientation = self._data_of("osd") if settings.psm in _WITH_ORIENTATION else None
-
-    @property
-    def name(self) -> str:
-        """The model string, with the options that are not the default ones."""
-        values = zip(_Settings._fields, self._settings, _DEFAULT, strict=True)
-        options = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
-        return f"tesseract:{options}" if options else "tesseract"
 
     @cached_property
     def identity(self) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Run models on a dataset: plan requests, send them concurrently, store responses, resume."""
 
-from keju.running.dataset_access import attach_dataset
+from keju.running.dataset_access import access_of
 from keju.running.key import request_key
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.merging import MergeResult, merge
@@ -24,7 +24,7 @@ __all__ = [
     "RetryPolicy",
     "RunSummary",
     "Selection",
-    "attach_dataset",
+    "access_of",
     "merge",
     "plan_of",
     "plan_run",

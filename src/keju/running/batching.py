@@ -13,16 +13,16 @@ import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.models import AskError, Model, capabilities_of
-from keju.models.batch_support import MOST_BYTES, MOST_LINES, BatchSubmitter, Result
+from keju.models import AskError, Model
 from keju.models.decoding import Parameters
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.reading import reader_of
@@ -33,7 +33,10 @@ from keju.running.store import ResponseStore
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from keju.models.openai_batches import BatchResults
+    from keju.models.openai_batches import Batches, BatchResults, Result
+
+MOST_LINES, MOST_BYTES = 50_000, 190_000_000
+"""The limits of one file: 50,000 requests, and a little less than 200 MB."""
 
 _NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
 
@@ -51,18 +54,6 @@ class SubmittedBatch(Record, frozen=True, kw_only=True):
     parameters: Parameters
 
 
-class _Returned(NamedTuple):
-    """The results of a batch, and the batch."""
-
-    results: BatchResults
-    batch: SubmittedBatch
-
-
-class _File(NamedTuple):
-    path: Path
-    names: list[str]
-
-
 def check_batchable(models: Iterable[Model], selection: Selection, policy: Policy) -> None:
     """Check that batches support the models, that nothing is limited or transcribed first.
 
@@ -75,7 +66,7 @@ def check_batchable(models: Iterable[Model], selection: Selection, policy: Polic
             "--batch: budgets and limits per minute do not apply to batches. Use --limit"
         )
     for model in models:
-        if capabilities_of(model).submitter is None:
+        if model.batches() is None:
             raise UsageError("--batch: {} has no batch endpoints; openai: models have", model.name)
         if any(reader_of(model, variant.setting) for variant in selection.variants):
             raise UsageError(
@@ -98,53 +89,12 @@ async def send_in_batches(
     """
     waiting = 0
     for queue in queues:
-        submitter = capabilities_of(queue.model).submitter
-        if submitter is not None:
-            runner = _BatchRunner(queue, submitter, dataset, store, policy.retry)
-            await runner.run()
-            waiting += runner.waiting
-    return waiting
-
-
-class _BatchRunner:
-    """Process one model's queue by batches.
-
-    Args:
-        queue: the model queue.
-        submitter: the model's batches.
-        dataset: where the images are stored.
-        store: where responses are stored.
-        retry: for the first request, which is sent directly.
-    """
-
-    def __init__(
-        self,
-        queue: ModelQueue,
-        submitter: BatchSubmitter,
-        dataset: Dataset,
-        store: ResponseStore,
-        retry: RetryPolicy,
-    ) -> None:
-        self.queue = queue
-        self.waiting = 0
-        self._model = queue.model
-        self._dataset = dataset
-        self._folder = store.folder.batches_dir(queue.model.name)
-        self._store_response = store.append
-        self._retry = retry
-        self._submitter = submitter
-        self._returned: list[_Returned] = []
-        self._server = submitter.batches()
-
-    async def run(self) -> None:
-        """Collect the results that are ready, and submit what was not submitted yet.
-
-        Raises:
-            DataError: a response cannot be stored, or the server rejected a batch.
-            UsageError: the batch endpoints do not answer.
-        """
+        server = queue.model.batches()
+        if server is None:
+            continue
+        sender = _BatchSender(queue, server, dataset, store, policy.retry)
         try:
-            await self._run()
+            await sender.run()
         except AskError as error:
             hint = (
                 _(
@@ -155,134 +105,164 @@ class _BatchRunner:
                 if _NO_BATCHES.search(str(error))
                 else ""
             )
-            raise UsageError("{}: {}{}", self._model.name, error, hint) from None
+            raise UsageError("{}: {}{}", queue.model.name, error, hint) from None
         finally:
-            for returned in self._returned:
-                returned.results.close()
-            await self._server.close()
+            for results in sender.results:
+                results.close()
+        waiting += sender.waiting
+    return waiting
 
-    async def _run(self) -> None:
-        known = [each for each in [await self._named(one) for one in self._submitted()] if each]
-        for each in known:
-            self._submitter.parameters = each.parameters
-        under_way: set[str] = set()
-        names: dict[str, _Returned] = {}
-        for each in known:
-            batch = await self._server.look(each.id)
-            if not batch.ended:
-                under_way.update(each.requests)
+
+class _BatchSender:
+    """Sends one model's queue in batches.
+
+    Args:
+        queue: the model queue.
+        server: the model's batches.
+        dataset: where the images are stored.
+        store: where responses are stored.
+        retry: for the first request, which is sent directly.
+    """
+
+    def __init__(
+        self,
+        queue: ModelQueue,
+        server: Batches,
+        dataset: Dataset,
+        store: ResponseStore,
+        retry: RetryPolicy,
+    ) -> None:
+        self.queue = queue
+        self.results: list[BatchResults] = []
+        self.waiting = 0
+        self._server, self._dataset, self._retry = server, dataset, retry
+        self._folder = store.folder.batches_dir(queue.model.name)
+        self._store = store
+        self._file = self._folder / "next.jsonl"
+        self._names: list[str] = []
+        """The names of the requests in the file."""
+
+    async def run(self) -> None:
+        """Store the results that are ready, and submit the requests that are in no batch."""
+        batches = await self._submitted()
+        unfinished: set[str] = set()
+        collected: dict[str, tuple[BatchResults, Parameters]] = {}
+        ended = []
+        for batch in batches:
+            state = await self._server.look(batch.id)
+            if not state.ended:
+                unfinished.update(batch.requests)
                 continue
-            returned = _Returned(await self._server.results(batch, self._folder), each)
-            self._returned.append(returned)
-            if batch.status == "failed" and not returned.results:
-                self._path(each.tag).unlink()
-                said = msgspec.json.encode(batch.errors).decode()[:300]
-                raise DataError("the server rejected batch {}: {}", each.id, said)
-            names |= dict.fromkeys(returned.results, returned)
-        await self._sort(names, under_way, first=not known)
-        for returned in self._returned:
-            self._path(returned.batch.tag).unlink()
-
-    async def _sort(self, names: dict[str, _Returned], under_way: set[str], *, first: bool) -> None:
-        """Store the results, leave unfinished batches alone, submit the remaining requests."""
-        file: _File | None = None
+            results = await self._server.results(state, self._folder)
+            self.results.append(results)
+            if state.status == "failed" and not results:
+                self._path(batch.tag).unlink()
+                errors = msgspec.json.encode(state.errors).decode()[:300]
+                raise DataError("the server rejected batch {}: {}", batch.id, errors)
+            collected |= dict.fromkeys(results, (results, batch.parameters))
+            ended.append(batch)
+        is_first = not batches
         for job in self.queue.jobs:
             name = _name(job)
-            returned = names.pop(name, None)
-            result = returned and returned.results[name]
+            source = collected.pop(name, None)
+            result = source[0][name] if source else None
             if job.failure is not None:
-                self._store(job, AskError(job.failure.kind, job.failure.message))
-            elif returned and result and not result.unasked:
-                self._collect(job, result, returned.batch)
-            elif name in under_way:
+                self._keep_failure(job, AskError(job.failure.kind, job.failure.message))
+            elif source and result and not result.unasked:
+                self._keep_result(job, result, source[1])
+            elif name in unfinished:
                 self.waiting += 1
-            elif first:
-                first = False
+            elif is_first:
+                is_first = False
                 if not await self._send_directly(job):
                     return
             else:
-                file = await self._add(file, name, job)
-        if file:
-            await self._submit(file)
+                await self._add(name, job)
+        if self._names:
+            await self._submit()
+        for batch in ended:
+            self._path(batch.tag).unlink()
 
-    def _collect(self, job: Job, result: Result, batch: SubmittedBatch) -> None:
+    async def _submitted(self) -> list[SubmittedBatch]:
+        """The recorded batches, with their ids at the server; without those that never arrived."""
+        batches = []
+        for path in sorted(self._folder.glob("*.json")):
+            batch = read_json(path, SubmittedBatch)
+            if not batch.id:
+                state = await self._server.tagged(batch.tag)
+                if state is None:
+                    path.unlink()
+                    continue
+                batch = replace(batch, id=state.id)
+                write_json(path, batch)
+            # Parameters that the server refused in an earlier session are not sent again.
+            model = self._server.model
+            model.parameters = replace(batch.parameters, fields=model.parameters.fields)
+            batches.append(batch)
+        return batches
+
+    def _keep_result(self, job: Job, result: Result, parameters: Parameters) -> None:
         try:
-            outcome = self._submitter.batch_answer(result, batch.parameters)
+            answer = self._server.answer(result, parameters)
         except AskError as error:
-            self._store(job, error)
-        else:
-            uncounted = self.queue.cost.uncounted(job.request, outcome.usage)
-            if outcome.ignored_usage:
-                self.queue.ignored_usage.append(outcome.ignored_usage)
-            self._keep(response_of(self._model, job, outcome, 0.0, 1, uncounted))
+            self._keep_failure(job, error)
+            return
+        uncounted = self.queue.cost.uncounted(job.request, answer.usage)
+        if answer.ignored_usage:
+            self.queue.ignored_usage.append(answer.ignored_usage)
+        self._keep(response_of(self.queue.model, job, answer, 0.0, 1, uncounted))
 
-    def _store(self, job: Job, error: AskError) -> None:
-        self._keep(response_of(self._model, job, error, 0.0, 0 if job.failure else 1))
+    def _keep_failure(self, job: Job, error: AskError) -> None:
+        self._keep(response_of(self.queue.model, job, error, 0.0, 0 if job.failure else 1))
 
     def _keep(self, response: Response) -> None:
-        self._store_response(response)
+        self._store.append(response)
         self.queue.note(response, self._retry.dead_after)
 
     async def _send_directly(self, job: Job) -> bool:
         """Whether a request that is sent directly gets a response that is not a failure."""
         responses: list[Response] = []
-        alone = ModelQueue(self._model, iter([job]), total=1, policy=Policy(concurrency=1))
+        alone = ModelQueue(self.queue.model, iter([job]), total=1, policy=Policy(concurrency=1))
         await Sender(self._dataset, [alone], responses.append, self._retry).run()
         for response in responses:
             self._keep(response)
         return bool(responses) and responses[0].status != "failed"
 
-    async def _add(self, file: _File | None, name: str, job: Job) -> _File | None:
+    async def _add(self, name: str, job: Job) -> None:
+        """Add a request to the file; a full one is submitted before."""
         images = LazyImages(self._dataset, job.request.all_images)
         try:
-            line = await self._submitter.batch_line(name, job.request, images)
+            line = await self._server.line(name, job.request, images)
         except AskError as error:
-            self._store(job, error)
-            return file
-        if file and (
-            len(file.names) == MOST_LINES or file.path.stat().st_size + len(line) > MOST_BYTES
-        ):
-            await self._submit(file)
-            file = None
-        if file is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            file = _File(self._folder / "next.jsonl", [])
-            file.path.unlink(missing_ok=True)
-        with file.path.open("ab") as stream:
+            self._keep_failure(job, error)
+            return
+        if self._names:
+            size = self._file.stat().st_size + len(line)
+            if len(self._names) == MOST_LINES or size > MOST_BYTES:
+                await self._submit()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # A file of an interrupted session begins again.
+        with self._file.open("ab" if self._names else "wb") as stream:
             stream.write(line)
-        file.names.append(name)
-        return file
+        self._names.append(name)
 
-    async def _submit(self, file: _File) -> None:
-        tag = hashlib.sha256("".join(file.names).encode()).hexdigest()[:32]
-        sent = self._submitter.parameters
-        noted = SubmittedBatch(tag=tag, requests=tuple(file.names), parameters=sent)
-        write_json(self._path(tag), noted)
+    async def _submit(self) -> None:
+        """Record the file as a batch, and submit it."""
+        tag = hashlib.sha256("".join(self._names).encode()).hexdigest()[:32]
+        parameters = self._server.model.parameters
+        batch = SubmittedBatch(tag=tag, requests=tuple(self._names), parameters=parameters)
+        write_json(self._path(tag), batch)
         try:
-            batch = await self._server.submit(file.path, tag)
+            state = await self._server.submit(self._file, tag)
         except AskError as error:
             if error.kind not in {"timeout", "connection", "bad-response"}:
                 # The server reported that it has no batch of that tag.
                 self._path(tag).unlink()
             raise
-        write_json(self._path(tag), msgspec.structs.replace(noted, id=batch.id))
-        file.path.unlink()
-        self.waiting += len(file.names)
-
-    def _submitted(self) -> list[SubmittedBatch]:
-        return [read_json(path, SubmittedBatch) for path in sorted(self._folder.glob("*.json"))]
-
-    async def _named(self, one: SubmittedBatch) -> SubmittedBatch | None:
-        """Batch with its id at the server; None, and its record removed, if it never arrived."""
-        if one.id:
-            return one
-        batch = await self._server.tagged(one.tag)
-        if batch is None:
-            self._path(one.tag).unlink()
-            return None
-        named = msgspec.structs.replace(one, id=batch.id)
-        write_json(self._path(one.tag), named)
-        return named
+        write_json(self._path(tag), replace(batch, id=state.id))
+        self._file.unlink()
+        self.waiting += len(self._names)
+        self._names = []
 
     def _path(self, tag: str) -> Path:
         return self._folder / f"{tag}.json"

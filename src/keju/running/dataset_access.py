@@ -1,34 +1,28 @@
-"""`attach_dataset`: give models the data of a dataset that they may use."""
+"""`access_of`: the data of a dataset that models may use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from msgspec.structs import replace
-
 from keju.datasets.page_names import find_named_pages
 from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import DataError
 from keju.items import Item, get_group
-from keju.models import ItemImages, ModelOptions
+from keju.models import DatasetAccess, ItemImages
 from keju.running.dataset_items import view_items
 from keju.running.request_images import LazyImages
 
 
-def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:
-    """The model options, with the data that baselines may use.
-
-    These are the labelled items of the reference split, and only the images of the test split.
+def access_of(dataset: Dataset, items: Sequence[Item]) -> DatasetAccess:
+    """The data that models may use: the labelled reference split, and images of the test split.
 
     Args:
         dataset: where the images are stored.
         items: all its items, including those that are not selected.
-        options: the user's options.
     """
-    return replace(
-        options,
+    return DatasetAccess(
         reference=tuple(item for item in items if item.split == "reference"),
         item_images=view_items(items, _places_of_images(items), _images_of),
         images_of=partial(LazyImages, dataset),

@@ -10,7 +10,6 @@ import msgspec
 
 from keju.items import Request
 from keju.models.base import UNKNOWN_DTYPE, Model
-from keju.models.capabilities import source_of
 
 _FORM = "keju-key-1"
 
@@ -24,8 +23,8 @@ class Slot(NamedTuple):
 
 
 def key_of(request: Request, model: Model) -> str:
-    """The key of a request to a model, with the file that has its answer (`source_of`)."""
-    return request_key(request, model.identity, source_of(model, request))
+    """The key of a request to a model, with the file that has its answer (`Model.source_of`)."""
+    return request_key(request, model.identity, model.source_of(request))
 
 
 def request_key(request: Request, identity: Mapping[str, str], source_sha256: str = "") -> str:

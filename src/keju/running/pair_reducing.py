@@ -13,7 +13,7 @@ from keju.definitions.pair_forms import PairForm, mark_reduced, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
-from keju.models import Model, capabilities_of
+from keju.models import Model
 from keju.texts import _
 
 _Pair = tuple[str, str, str, str]
@@ -78,7 +78,7 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
             selected.
     """
     for model in models:
-        stored = capabilities_of(model).pair_forms
+        stored = model.pair_forms
         if stored is not None and (stored or {""}) != {pairs or ""}:
             forms = ", ".join(form or "all pairs" for form in sorted(stored)) or _("no run")
             raise UsageError(

@@ -25,7 +25,7 @@ from keju.items import (
     Response,
     Setting,
 )
-from keju.models import Model, capabilities_of, role_of
+from keju.models import Model, role_of
 from keju.running.examples import Examples
 from keju.running.key import key_of, request_key
 from keju.running.requests import request_for
@@ -78,8 +78,9 @@ class Reader(NamedTuple):
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
     """The reader that transcribes the images before `model` answers in that setting, or None."""
-    if reader := capabilities_of(model).reader:
-        return Reader(reader, every_round=False, prompted=is_prompted(reader.name))
+    if model.reader:
+        prompted = is_prompted(model.reader.name)
+        return Reader(model.reader, every_round=False, prompted=prompted)
     return Reader(model, every_round=True) if setting in OWN_READING else None
 
 

@@ -14,7 +14,7 @@ from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError
 from keju.files import relative_path
 from keju.items import Item
-from keju.models import capabilities_of, plugins_of, role_of
+from keju.models import plugins_of, role_of
 from keju.running.contents import RunContents
 from keju.running.dataset_items import view_items
 from keju.running.store import ResponseStore
@@ -34,7 +34,7 @@ def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
     """The manifest of a run as it is started now, without the hashes of its items."""
     about = contents.dataset.manifest
     names = [model.name for model in contents.models]
-    names += [reader.name for model in contents.models if (reader := capabilities_of(model).reader)]
+    names += [model.reader.name for model in contents.models if model.reader]
     plugins = {name: list(plugins_of(name)) for name in names}
     return RunManifest(
         keju=__version__,

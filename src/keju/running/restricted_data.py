@@ -20,7 +20,7 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError, shortened
 from keju.files import read_json, write_json
 from keju.items import Item, Record
-from keju.models import Model, capabilities_of
+from keju.models import Model
 from keju.runs import RunFolder
 from keju.texts import Text, _, listed, n_
 
@@ -172,7 +172,7 @@ class SendingCheck:
 
     def _find_missing(self, models: Iterable[Model]) -> tuple[list[str], Text | None]:
         """The hosts without a permission, and what is sent there."""
-        found = {host for model in models for host in capabilities_of(model).destinations}
+        found = {host for model in models for host in model.destinations}
         if not found or not self._licences():
             return [], None
         stored = {(each.host, each.licence) for each in (*self._stored(), *self._new)}

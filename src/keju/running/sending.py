@@ -31,7 +31,7 @@ from keju.errors import (
     english_problem,
 )
 from keju.items import Failure, Request, Response, Status, Usage
-from keju.models import Answer, AskError, Model, capabilities_of, computes_here
+from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
 from keju.running.failures import FailureWatch
 from keju.running.key import Slot
@@ -99,14 +99,13 @@ class ModelQueue:
         self.cost = CostEstimator(model.identity, policy.prices)
         self.limits_money = policy.max_cost is not None
         self.limits_tokens = policy.tokens_per_minute is not None and self.cost.paid
-        here = computes_here(model.name) and not capabilities_of(model).elsewhere
-        self.stopwatch = Stopwatch() if here else None
+        self.stopwatch = Stopwatch() if model.local else None
         self.succeeded = any(not head.kind for head in self.kept)
         """Whether the run has an answer of this model, of this session or an earlier one."""
         ceiling = policy.concurrency or model.concurrency
         self.slots = Slots(
             ceiling,
-            first=1 if here else ceiling if self.succeeded else FIRST,
+            first=1 if model.local else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.cost.paid else None,
             tokens_per_minute=policy.tokens_per_minute if self.cost.paid else None,
         )

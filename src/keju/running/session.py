@@ -36,15 +36,13 @@ from keju.models import (
     REPLAYED,
     Model,
     ModelOptions,
-    capabilities_of,
     open_models,
     role_of,
-    source_of,
 )
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
-from keju.running.dataset_access import attach_dataset
+from keju.running.dataset_access import access_of
 from keju.running.dataset_items import DatasetItems
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
@@ -237,7 +235,7 @@ def prepare(
             waiting += 1
             continue
         request = element.request if isinstance(element, Unread) else element
-        source = source_of(model, request)
+        source = model.source_of(request)
         key = request_key(request, model.identity, source)
         slot = Slot(key, request.item, request.candidate)
         head = heads.pop(slot, None)
@@ -387,13 +385,13 @@ class _Opening(NamedTuple):
         selection = self.selection
         options = with_own_prompts(self.options, selection)
         try:
-            models = open_models(self.models, attach_dataset(dataset, items, options))
+            models = open_models(self.models, options, access_of(dataset, items))
         except UsageError:
             if any(isinstance(spec, str) and role_of(spec) is None for spec in self.models):
                 _check_plugins(self.out)
             raise
         check_takes_prompts(models, selection)
-        _print(self.console, (note for model in models for note in capabilities_of(model).notes))
+        _print(self.console, (note for model in models for note in model.notes))
         _print(self.console, prompt_notes(models, options, selection))
         check_replayed(models, selection.pairs)
         if self.policy.batch:
@@ -630,8 +628,7 @@ async def diagnose(queues: Iterable[ModelQueue]) -> None:
             continue
         if failure.kind == "connection" and not failure.message.startswith("HTTP "):
             continue
-        if diagnosis := capabilities_of(queue.model).diagnosis:
-            queue.diagnosis = await diagnosis()
+        queue.diagnosis = await queue.model.diagnosis()
 
 
 def _check_plugins(out: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from keju.errors import UsageError
 from keju.items import AnswerForm, ImageRef, Item, Request
-from keju.models import Model, ModelOptions, open_model
+from keju.models import DatasetAccess, Model, ModelOptions, open_model
 
 
 def request(
@@ -69,7 +69,9 @@ def test_chance_declines_what_has_no_closed_set_of_answers():
 
 
 def test_majority_declines_without_a_reference_split_for_the_task():
-    model = open_model("baseline:majority", ModelOptions(reference=(labelled("r", "A"),)))
+    model = open_model(
+        "baseline:majority", ModelOptions(), DatasetAccess(reference=(labelled("r", "A"),))
+    )
     why = "the dataset has no reference split for this task"
     assert model.unsupported_reason(request(task="T7")) == why
     assert open_model("baseline:majority", ModelOptions()).unsupported_reason(request()) == why
@@ -98,13 +100,13 @@ def test_majority_gives_the_commonest_and_of_equals_the_first(
     form: AnswerForm, said: list[str], expected: str
 ):
     reference = tuple(labelled(f"r{n}", a) for n, a in enumerate(said))
-    model = open_model("baseline:majority", ModelOptions(reference=reference))
+    model = open_model("baseline:majority", ModelOptions(), DatasetAccess(reference=reference))
     assert answer(model, request(form=form)) == expected
 
 
 def test_majority_passes_over_letters_that_are_not_on_offer():
     reference = tuple(labelled(f"r{n}", a) for n, a in enumerate("EEEB"))
-    model = open_model("baseline:majority", ModelOptions(reference=reference))
+    model = open_model("baseline:majority", ModelOptions(), DatasetAccess(reference=reference))
     assert answer(model, request(choices=("A", "B", "C", "D"))) == "B"
     assert model.unsupported_reason(request(choices=("A",)))
 
@@ -118,21 +120,27 @@ def gallery(name: str, relevant: tuple[int, ...], candidates: int) -> Item:
 
 
 def test_majority_of_pairs_is_the_share_that_belongs_together():
-    few = ModelOptions(reference=(gallery("a", (1,), 4), gallery("b", (2, 3), 4)))
-    model = open_model("baseline:majority", few)
+    few = DatasetAccess(reference=(gallery("a", (1,), 4), gallery("b", (2, 3), 4)))
+    model = open_model("baseline:majority", ModelOptions(), few)
     assert answer(model, request(form="yes-no", candidate=1)) == "No"
     assert answer(model, request(form="probability", candidate=3)) == "0.375000"
-    many = open_model("baseline:majority", ModelOptions(reference=(gallery("a", (1, 2), 3),)))
+    many = open_model(
+        "baseline:majority", ModelOptions(), DatasetAccess(reference=(gallery("a", (1, 2), 3),))
+    )
     assert answer(many, request(form="yes-no", candidate=1)) == "Yes"
     assert many.identity != model.identity
 
 
 @pytest.mark.parametrize("form", ["text", "transcription", "boxes", "entities"])
 def test_running_text_and_lists_have_no_majority(form: AnswerForm):
-    model = open_model("baseline:majority", ModelOptions(reference=(labelled("r", "A"),)))
+    model = open_model(
+        "baseline:majority", ModelOptions(), DatasetAccess(reference=(labelled("r", "A"),))
+    )
     assert model.unsupported_reason(request(form=form)) == "answers of this form have no majority"
 
 
 def test_an_unknown_baseline_is_named():
-    with pytest.raises(UsageError, match=r"no baseline 'luck'\. Choose from: copy, chance"):
+    with pytest.raises(
+        UsageError, match=r"no model 'baseline:luck'\. .*: baseline:copy, baseline:chance"
+    ):
         open_model("baseline:luck", ModelOptions())

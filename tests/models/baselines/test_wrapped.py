@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import ImageRef, Item, Request
-from keju.models import ItemImages, ModelOptions, open_model, role_of
+from keju.models import DatasetAccess, ItemImages, ModelOptions, open_model, role_of
 from keju.models.baselines.wrapped import other_images
-from keju.running import attach_dataset, request_key, run
+from keju.running import access_of, request_key, run
 from keju.running.requests import request_for
 from keju.runs import RunFolder
 from tests.support.making import page_item, picture
@@ -88,18 +88,17 @@ def test_a_shuffled_model_is_sent_the_images_of_another_group(
 def test_they_are_other_models_with_other_keys(dataset: Path):
     opened = Dataset.open(dataset)
     items = opened.items()
-    lent = attach_dataset(opened, items, options())
-    again = attach_dataset(opened, items, options(seed=1))
+    access = access_of(opened, items)
     models = [
-        open_model(SERVED, lent),
-        open_model(f"blind:{SERVED}", lent),
-        open_model(f"shuffled:{SERVED}", lent),
-        open_model(f"shuffled:{SERVED}", again),
+        open_model(SERVED, options(), access),
+        open_model(f"blind:{SERVED}", options(), access),
+        open_model(f"shuffled:{SERVED}", options(), access),
+        open_model(f"shuffled:{SERVED}", options(seed=1), access),
     ]
     request = request_for(items[0])
     assert len({request_key(request, model.identity) for model in models}) == 4
     assert models[2].name == f"shuffled:{SERVED}"
-    assert models[2].identity == open_model(f"shuffled:{SERVED}", lent).identity
+    assert models[2].identity == open_model(f"shuffled:{SERVED}", options(), access).identity
 
 
 def test_they_are_baselines_in_reports():
@@ -128,20 +127,19 @@ def test_what_they_cannot_ask_is_wrong_use(spec: str, why: str):
 def test_they_decline_what_shows_no_image_and_a_task_of_one_group():
     page = stored(np.zeros((4, 4), np.uint8)).ref
     item = page_item("p", images=(page,), group="the only book")
+    two = DatasetAccess(item_images=(shown("p", "a"), shown("x", "b")))
     for kind in ("blind", "shuffled"):
-        model = open_model(
-            f"{kind}:{SERVED}", options(item_images=(shown("p", "a"), shown("x", "b")))
-        )
+        model = open_model(f"{kind}:{SERVED}", options(), two)
         bare = Request(item="p", benchmark="MCS-Bench", task="T2", form="text", prompt="?")
         assert "--setting image" in model.unsupported_reason(bare)
-    alone = open_model(f"shuffled:{SERVED}", options(item_images=(shown("p", "a"),)))
+    one = DatasetAccess(item_images=(shown("p", "a"),))
+    alone = open_model(f"shuffled:{SERVED}", options(), one)
     assert "another group" in alone.unsupported_reason(request_for(item))
 
 
 def test_without_a_dataset_nothing_is_shuffled():
-    model = open_model(
-        f"shuffled:{SERVED}", options(item_images=(shown("p", "a"), shown("x", "b")))
-    )
+    two = DatasetAccess(item_images=(shown("p", "a"), shown("x", "b")))
+    model = open_model(f"shuffled:{SERVED}", options(), two)
     page = stored(np.zeros((4, 4), np.uint8))
     request = request_for(page_item("p", images=(page.ref,)))
     with pytest.raises(Exception, match="without a dataset"):

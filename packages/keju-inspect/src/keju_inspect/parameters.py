@@ -50,7 +50,7 @@ def check_config(name: str, parameters: Parameters) -> None:
     Raises:
         UsageError: it accepts other values for a parameter.
     """
-    effort = parameters.given.get("reasoning_effort")
+    effort = parameters.fields.get("reasoning_effort")
     if effort is not None and effort not in _EFFORTS:
         raise UsageError(
             "{}: --reasoning-effort {} is not supported. Inspect supports {}",

@@ -33,9 +33,9 @@ from msgspec.structs import replace
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request
 from keju.models.addresses import checked_url, destinations_of
-from keju.models.base import Answer, AskError, ModelBase, ModelOptions
+from keju.models.base import Answer, AskError, Model, ModelOptions
 from keju.models.decoding import MAY_REFUSE, Parameters, check_no_secret, fields_of
-from keju.models.images import DATA_URLS, lacks_image
+from keju.models.images import DATA_URLS, unsupported_image_reason
 from keju.models.secrets import Secrets, find_keys
 from keju.texts import _
 from keju_inspect.errors import error_of_provider, plain_words, without_keys
@@ -52,7 +52,7 @@ _IN_FLIGHT = 100_000  # never reached: the run has its own limit
 _INSTALLS = re.compile(r"pip install [^\]]*")
 
 
-class InspectModel(ModelBase):
+class InspectModel(Model):
     """``inspect:PROVIDER/MODEL``.
 
     Args:
@@ -66,6 +66,9 @@ class InspectModel(ModelBase):
         PrerequisiteError: the provider's SDK is not installed.
     """
 
+    concurrency = 32
+    """The usual limit of vendors on requests in flight; the run adapts below it."""
+
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self.provider, slash, model = spec.partition("/")
         if not (self.provider and slash and model):
@@ -74,13 +77,17 @@ class InspectModel(ModelBase):
             )
         self.name = f"inspect:{spec}"
         self._spec = spec
-        # The data of the dataset for baselines is large, and not needed here.
-        self._options = replace(options, reference=(), item_images=(), images_of=None)
+        self._options = options
         self._address = _address_of(spec, options)
+        # A vendor's address is known to its SDK only.
+        if self._address and self.provider not in _ON_THIS_MACHINE:
+            self.destinations = destinations_of(self._address)
+        elif self.provider not in _ON_THIS_MACHINE | _LOCAL_BY_DEFAULT:
+            self.destinations = (self.provider,)
         self._model: inspect_ai.model.Model | None = None
         self._secrets = _secrets_of(options)
         check_no_secret(self.name, options, self._secrets)
-        self._parameters = Parameters(given=fields_of(options.decoding))
+        self._parameters = Parameters(fields=fields_of(options.decoding))
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = self._opened()
@@ -136,25 +143,9 @@ class InspectModel(ModelBase):
             **self._options.fit.identity,
         }
 
-    @property
-    def concurrency(self) -> int:
-        """The usual limit of vendors on requests in flight; the run adapts below it."""
-        return 32
-
-    @property
-    def destinations(self) -> tuple[str, ...]:
-        """The address's host, or a vendor whose address only its SDK knows."""
-        if self.provider in _ON_THIS_MACHINE:
-            return ()
-        if self._address:
-            return destinations_of(self._address)
-        return () if self.provider in _LOCAL_BY_DEFAULT else (self.provider,)
-
     def unsupported_reason(self, request: Request) -> str:
         """A question about a missing image, or about positions in one that was scaled down."""
-        if lacks_image(request):
-            return _("there is no image to show")
-        return self._options.fit.unsupported_reason(request)
+        return unsupported_image_reason(request, self._options.fit)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Send the request once, and again without a parameter that the server does not support.
@@ -173,7 +164,9 @@ class InspectModel(ModelBase):
         else:
             shown = without_keys(msgspec.to_builtins(answer), self._secrets.hide)
             return msgspec.convert(shown, Answer)
-        if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
+        if failure.kind in MAY_REFUSE and (
+            changed := self._parameters.after(failure.server_message, tried)
+        ):
             self._parameters = changed
             return await self.answer(request, images)
         raise failure.with_message(self._secrets.hide(str(failure)))

@@ -10,7 +10,7 @@ import msgspec
 
 from keju.files import sha256_bytes
 from keju.items import Item, Request
-from keju.models.base import Answer, ModelBase, ModelOptions
+from keju.models.base import Answer, DatasetAccess, Model, ModelOptions
 from keju.texts import _
 
 _YES_NO = ("Yes", "No")
@@ -18,17 +18,12 @@ _CLOSED = frozenset({"letter", "yes-no", "probability"})
 _COUNTED = frozenset({"letter", "yes-no", "number", "short", "probability"})
 
 
-class Baseline(ModelBase):
+class Baseline(Model):
     """A rule with a name, and what its answers depend on besides, such as a seed."""
 
     def __init__(self, name: str, **identity: str) -> None:
         self.name = f"baseline:{name}"
-        self._identity = {"kind": "baseline", "baseline": name, **identity}
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """The baseline's name, and its seed, its constants or the hash of its training data."""
-        return self._identity
+        self.identity = {"kind": "baseline", "baseline": name, **identity}
 
 
 class Copy(Baseline):
@@ -81,10 +76,11 @@ class Majority(Baseline):
     (yes-no), or the share that belongs together (probability).
     """
 
-    def __init__(self, options: ModelOptions) -> None:
+    def __init__(self, options: ModelOptions, access: DatasetAccess) -> None:
+        del options
         counts: dict[tuple[str, str, str], Counter[str]] = {}
         pairs: dict[tuple[str, str, str], tuple[int, int]] = {}
-        for item in options.reference:
+        for item in access.reference:
             if item.relevant:
                 right, total = pairs.get(_place(item), (0, 0))
                 pairs[_place(item)] = right + len(item.relevant), total + len(item.images) - 1

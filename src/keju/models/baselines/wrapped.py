@@ -12,16 +12,22 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Request, without_images
-from keju.models.base import Answer, AskError, ItemImages, ModelBase, ModelOptions
-from keju.models.capabilities import Capabilities, capabilities_of, source_of
-from keju.models.declarations import Role
+from keju.models.base import (
+    Answer,
+    AskError,
+    DatasetAccess,
+    ItemImages,
+    Model,
+    ModelOptions,
+    Role,
+)
 from keju.models.registry import open_model, role_of
 from keju.texts import _
 
 _Images = tuple[ImageRef, ...]
 
 
-class WrappedModel(ModelBase):
+class WrappedModel(Model):
     """The model of a model string, which has one of the `roles`, asked in another way: `kind`.
 
     Raises:
@@ -32,30 +38,20 @@ class WrappedModel(ModelBase):
     kind: ClassVar[str]
     roles: ClassVar[tuple[Role, ...]]
 
-    def __init__(self, spec: str, options: ModelOptions) -> None:
+    def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
         kind, roles = self.kind, self.roles
         if not spec:
             raise UsageError("{0}: needs a model after it, as in {0}:openai:MODEL", kind)
         role = role_of(spec)
         if role is not None and role not in roles:
             raise UsageError("{}:{}: asks a {}, not {}", kind, spec, " or an ".join(roles), role)
-        self.model = open_model(spec, options)
+        self.model = open_model(spec, options, access)
         self.name = f"{kind}:{self.model.name}"
-
-    @property
-    def identity(self) -> dict[str, str]:
-        """The model's, and the wrapper."""
-        return {**self.model.identity, "baseline": self.kind}
-
-    @property
-    def concurrency(self) -> int:
-        """The model's."""
-        return self.model.concurrency
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Only the hosts: what the model can do besides applies to its own images."""
-        return Capabilities(destinations=capabilities_of(self.model).destinations)
+        self.identity = {**self.model.identity, "baseline": kind}
+        self.concurrency = self.model.concurrency
+        self.local = self.model.local
+        # What the model can do besides applies to its own images.
+        self.destinations = self.model.destinations
 
     def unsupported_reason(self, request: Request) -> str:
         """Settings without an image or with a text, and what the model does not support."""
@@ -92,23 +88,17 @@ class Shuffled(WrappedModel):
 
     kind, roles = "shuffled", ("model", "engine")
 
-    def __init__(self, spec: str, options: ModelOptions) -> None:
-        super().__init__(spec, options)
-        self._images_of = options.images_of
-        self._others = other_images(options.item_images, options.seed)
+    def __init__(self, spec: str, options: ModelOptions, access: DatasetAccess) -> None:
+        super().__init__(spec, options, access)
+        self._images_of = access.images_of
+        self._others = other_images(access.item_images, options.seed)
         names = [(item, [ref.sha256 for ref in refs]) for item, refs in self._others.items()]
-        self._order = sha256_bytes(msgspec.json.encode(sorted(names)))
+        # Which item gets which images.
+        self.identity["shown"] = sha256_bytes(msgspec.json.encode(sorted(names)))
 
-    @property
-    def identity(self) -> dict[str, str]:
-        """The model's, and a hash of which item gets which images."""
-        return {**super().identity, "shown": self._order}
-
-    @property
-    def capabilities(self) -> Capabilities:
+    def source_of(self, request: Request) -> str:
         """An answer is in the model's file about the other images, if answers are files."""
-        find = lambda request: source_of(self.model, self._with_others(request))  # noqa: E731
-        return super().capabilities._replace(source_of=find)
+        return self.model.source_of(self._with_others(request))
 
     def unsupported_reason(self, request: Request) -> str:
         """As for the wrapped model; also tasks with only one group are not supported."""
