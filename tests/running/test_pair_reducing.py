@@ -261,7 +261,7 @@ def test_a_plan_shows_the_full_protocol_and_the_reduced_forms(dataset: Path):
     models = [open_model(MODEL, ModelOptions(base_url="http://localhost:1/v1", asking=False))]
     selection = Selection(rounds=5)
     plan = estimate(opened, models, selection, per_minute=60)
-    calls = {each.form: (each.calls, each.a_round, each.hours) for each in plan.forms}
+    calls = {each.form: (each.calls, each.round_calls, each.hours) for each in plan.forms}
     assert calls == {
         "": (560, 112, pytest.approx(560 / 3600)),
         "once": (280, 56, pytest.approx(280 / 3600)),

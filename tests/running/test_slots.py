@@ -174,7 +174,7 @@ def test_tokens_that_were_not_used_open_the_way_earlier():
         waiting = asyncio.create_task(slots.enter(1))
         await asyncio.sleep(0.01)
         assert not waiting.done()
-        slots.succeeded(-5990)
+        slots.correct_tokens(-5990)
         assert await waiting
 
     run(body)

@@ -168,7 +168,7 @@ def _model_summary(queue: ModelQueue) -> ModelSummary:
         statuses[head.status] += count
         if head.status == "failed":
             failures[head.kind] += count
-    answered = queue.answered or any(head.status != "failed" for head in kept)
+    answered = any(status != "failed" for status in statuses)
     hint = hint_of_failure(queue.halted_by, answered=answered) if queue.halted_by else Hint()
     return ModelSummary(
         model=queue.model.name,

@@ -85,7 +85,7 @@ def forms_table(plan: Plan) -> Table:
             each.model,
             each.form or _("all (the full protocol)"),
             f"{each.calls:,}",
-            f"{each.a_round:,}",
+            f"{each.round_calls:,}",
             _format_count(each.input_tokens),
             _format_count(each.output_tokens),
         ]
