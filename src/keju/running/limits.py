@@ -43,7 +43,7 @@ class Policy(Record, frozen=True, kw_only=True):
     """How a run sends requests; None sets no limit.
 
     `concurrency` is the maximum number of requests in flight to each model; None leaves it to the
-    model. `per_minute` and `tokens_per_minute` are rates of each model behind an endpoint.
+    model. `per_minute` is the rate of each model behind an endpoint.
     `max_cost` is the money that everything in the run directory may cost, in the currency of
     `prices`. `retry_failed` sends again what failed in an earlier session. `replace` drops stored
     responses whose request is not made any more; otherwise they are an error. `batch` submits
@@ -53,7 +53,6 @@ class Policy(Record, frozen=True, kw_only=True):
 
     concurrency: int | None = None
     per_minute: float | None = None
-    tokens_per_minute: float | None = None
     max_cost: float | None = None
     prices: Prices | None = None
     retry_failed: bool = False
@@ -71,10 +70,8 @@ class Policy(Record, frozen=True, kw_only=True):
             raise UsageError("--concurrency must be 1 or more, not {}", self.concurrency)
         if not self.retry.timeout > 0:
             raise UsageError("--timeout must be more than 0 seconds, not {:g}", self.retry.timeout)
-        for name in ("per_minute", "tokens_per_minute"):
-            rate = getattr(self, name)
-            if rate is not None and not 0 < rate < inf:
-                raise UsageError("--{} must be more than 0, not {:g}", name.replace("_", "-"), rate)
+        if self.per_minute is not None and not 0 < self.per_minute < inf:
+            raise UsageError("--per-minute must be more than 0, not {:g}", self.per_minute)
         if self.max_cost is not None and not 0 <= self.max_cost < inf:
             raise UsageError("--max-cost must be 0 or more, not {:g}", self.max_cost)
         if self.max_cost is not None and self.prices is None:
@@ -86,18 +83,17 @@ class Policy(Record, frozen=True, kw_only=True):
 class Rate:
     """A token bucket: spreads requests over the minute, and no minute exceeds the limit.
 
-    Its capacity is the amount of one second. One request larger than its content may overdraw it;
-    it is then closed until the amount is refilled.
+    Its capacity are the requests of one second.
     """
 
     def __init__(self, per_minute: float) -> None:
         # One second more than a minute, because a full bucket is emptied before its refill begins.
-        self._seconds_each = (_MINUTE + _BURST) / per_minute
+        self._interval = (_MINUTE + _BURST) / per_minute
         self.opens_at = 0.0
 
-    def take(self, amount: float, now: float) -> None:
-        """Take this amount, or return it where it is below 0."""
-        self.opens_at = max(self.opens_at, now - _BURST) + amount * self._seconds_each
+    def take(self, now: float) -> None:
+        """Take one request."""
+        self.opens_at = max(self.opens_at, now - _BURST) + self._interval
 
 
 class Slots:
@@ -112,16 +108,10 @@ class Slots:
         ceiling: the maximum number of slots.
         first: the maximum number of slots before the first success; by default the ceiling.
         per_minute: the maximum number of requests per minute; None sets none.
-        tokens_per_minute: the maximum number of tokens per minute; None sets none.
     """
 
     def __init__(
-        self,
-        ceiling: int,
-        *,
-        first: int | None = None,
-        per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
+        self, ceiling: int, *, first: int | None = None, per_minute: float | None = None
     ) -> None:
         self.ceiling = ceiling
         self.in_flight = 0
@@ -131,8 +121,7 @@ class Slots:
         self._proven = first is None
         self._halved_at = 0.0
         self._closed_until = 0.0
-        self._requests = Rate(per_minute) if per_minute else None
-        self._tokens = Rate(tokens_per_minute) if tokens_per_minute else None
+        self._rate = Rate(per_minute) if per_minute else None
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
         self._end = asyncio.Event()
@@ -152,23 +141,17 @@ class Slots:
         """Seconds for which the server accepts no more requests; 0 where it accepts them."""
         return max(0.0, self._closed_until - monotonic())
 
-    async def enter(self, tokens: int = 0) -> bool:
-        """Wait for a slot and take it; false if there will be none.
-
-        Args:
-            tokens: the approximate number of tokens of the request.
-        """
+    async def enter(self) -> bool:
+        """Wait for a slot and take it; false if there will be none."""
         async with self._turn:  # One caller waits for a slot, the others for their turn.
             while not self.stopped:
                 now, opens_at = monotonic(), self._closed_until
-                for rate in filter(None, (self._requests, self._tokens)):
-                    opens_at = max(opens_at, rate.opens_at)
+                if self._rate:
+                    opens_at = max(opens_at, self._rate.opens_at)
                 if self.in_flight + 1 <= self._limit and now >= opens_at:
                     self.in_flight += 1
-                    if self._requests:
-                        self._requests.take(1, now)
-                    if self._tokens:
-                        self._tokens.take(tokens, now)
+                    if self._rate:
+                        self._rate.take(now)
                     return True
                 self._changed.clear()
                 with suppress(TimeoutError):
@@ -198,12 +181,6 @@ class Slots:
         self._proven = True
         self._limit = min(float(self.ceiling), self._limit + 1 / self._limit)
         self._changed.set()
-
-    def correct_tokens(self, more: int) -> None:
-        """A request took this many more tokens than expected; below 0, fewer."""
-        if self._tokens:
-            self._tokens.take(more, monotonic())
-            self._changed.set()
 
     def failed(self) -> None:
         """A request failed permanently: before the first success, its slot is not used again."""

@@ -70,7 +70,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
     max_cost: float | None = None
     prices: AnyPath | None = None
     per_minute: float | None = None
-    tokens_per_minute: float | None = None
     batch: bool = False
     retry_failed: bool = False
     replace: bool = False
@@ -170,7 +169,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
             retry=RetryPolicy(timeout=self.timeout),
             batch=self.batch,
             per_minute=self.per_minute,
-            tokens_per_minute=self.tokens_per_minute,
             max_cost=self.max_cost,
             prices=None if self.prices is None else read_prices(Path(self.prices)),
         )

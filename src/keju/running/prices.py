@@ -155,11 +155,6 @@ class CostEstimator:
             output_tokens=int(limit) if limit.isdecimal() else UNLIMITED_OUTPUT,
         )
 
-    def expected_tokens(self, request: Request) -> int:
-        """The sum of these tokens."""
-        usage = self.expected(request)
-        return (usage.input_tokens or 0) + (usage.output_tokens or 0)
-
     def expected_cost(self, request: Request) -> float:
         """The maximum cost of a request, or that of the most expensive answer if it is higher."""
         return max(self.cost(self.expected(request)), self._highest_cost) if self.price else 0.0

@@ -5,7 +5,7 @@
     jobs ─▶ Slots.enter ─▶ Budget.reserve ─▶ Model.answer ─▶ Budget.settle ─▶ keep ─▶ queue.note
 
 Money is reserved and settled only for a model whose price is known. Tokens are estimated only where
-money or tokens are limited, or a server did not count them.
+money is limited, or a server did not count them.
 
 Each queue has as many workers as its model may have requests in flight. A worker takes the next job
 of the queue's iterator when it is free, so a million requests take no memory. Engines that compute
@@ -116,7 +116,6 @@ class ModelQueue:
         """A word for the progress display if the model does something other than answer."""
         self.cost = CostEstimator(model.identity, policy.prices)
         self.limits_money = policy.max_cost is not None
-        self.limits_tokens = policy.tokens_per_minute is not None and self.cost.paid
         here = computes_here(model.name) and not capabilities_of(model).elsewhere
         self.stopwatch = Stopwatch() if here else None
         self.succeeded = any(not head.kind for head in self.kept)
@@ -126,7 +125,6 @@ class ModelQueue:
             ceiling,
             first=1 if here else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.cost.paid else None,
-            tokens_per_minute=policy.tokens_per_minute if self.cost.paid else None,
         )
         self.first_done: tuple[float, int] | None = None
         self.statuses: Counter[str] = Counter()
@@ -295,8 +293,7 @@ class Sender:
             return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
         request, cost, deadline, failure = job.request, queue.cost, self._retry.deadline, None
         first_sent, attempts, counted, uncounted = 0.0, 0, 0, NO_USAGE
-        tokens = cost.expected_tokens(request) if queue.limits_tokens else 0
-        while await queue.slots.enter(tokens):
+        while await queue.slots.enter():
             reserved = await self._reserve(queue, request) if cost.price else 0.0
             if reserved is None:
                 break
@@ -355,9 +352,6 @@ class Sender:
                 uncounted = cost.uncounted(request, usage)
             if cost.price:
                 charged = cost.charged(usage, uncounted)
-            if queue.limits_tokens and usage.input_tokens is not None:
-                tokens = usage.input_tokens + (usage.output_tokens or 0)
-                queue.slots.correct_tokens(tokens - cost.expected_tokens(request))
             if outcome.ignored_usage:
                 queue.ignored_usage.append(outcome.ignored_usage)
         elif may_be_paid(outcome.kind):
