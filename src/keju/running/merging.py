@@ -62,10 +62,10 @@ def merge(runs: Sequence[Path], out: Path) -> MergeResult:
     unfinished = out.with_name(f".{out.name}.merging")
     with ExitStack() as stack:
         # The runs stay locked during the merge, so that no other process writes to them.
-        stores = [stack.enter_context(ResponseStore(folder)) for folder in folders]
+        for folder in folders:
+            stack.enter_context(ResponseStore(folder))
         _check_alike(folders)
         missing = tuple(_missing_shards(folders))
-        _check_distinct(stores)
         shutil.rmtree(unfinished, ignore_errors=True)
         try:
             count = _join(folders, RunFolder(unfinished), out)
@@ -135,33 +135,28 @@ def _missing_shards(folders: Sequence[RunFolder]) -> Iterator[str]:
             yield _("no run is the shard {}/{}", number, total)
 
 
-def _check_distinct(stores: Sequence[ResponseStore]) -> None:
-    """Refuse two responses to one request."""
-    paths: dict[tuple[str, Slot], Path] = {}
-    for store in stores:
-        path = store.folder.path
-        for model in store.folder.manifest().models:
-            for slot in store.known(model):
-                if (other := paths.setdefault((model, slot), path)) != path:
-                    raise UsageError(
-                        "{}: {} has a response to {}, and {} has one too. Merge without one of "
-                        "the two runs",
-                        path,
-                        model,
-                        slot.item,
-                        other,
-                    )
-
-
 def _join(folders: Sequence[RunFolder], merged: RunFolder, out: Path) -> int:
-    """Write the merged run, which will be at `out`; the number of its responses."""
-    responses = 0
+    """Write the merged run, which will be at `out`; the number of its responses.
+
+    Raises:
+        UsageError: a request has two responses.
+    """
+    paths: dict[tuple[str, Slot], Path] = {}
     reading_keys: set[str] = set()
     with ResponseStore(merged) as store:
         for folder in folders:
             for response in folder.responses():
+                slot = Slot(response.key, response.item, response.candidate)
+                if (other := paths.setdefault((response.model, slot), folder.path)) != folder.path:
+                    raise UsageError(
+                        "{}: {} has a response to {}, and {} has one too. Merge without one of "
+                        "the two runs",
+                        folder.path,
+                        response.model,
+                        response.item,
+                        other,
+                    )
                 store.append(response)
-                responses += 1
             for response in folder.all_readings():
                 if response.key not in reading_keys:
                     reading_keys.add(response.key)
@@ -193,4 +188,4 @@ def _join(folders: Sequence[RunFolder], merged: RunFolder, out: Path) -> int:
         )
     )
     add_timings(merged, [timing for folder in folders for timing in read_timings(folder)])
-    return responses
+    return len(paths)

@@ -178,15 +178,7 @@ def plan_run(
 
 
 class _Session:
-    """One call of `run`: its arguments, and what `open` makes of them.
-
-    Args:
-        dataset_path: see `run`.
-        models: see `run`.
-        out: see `run`.
-        settings: see `run`.
-        interruption: a handle that stops the run.
-    """
+    """One call of `run`: its arguments, and what `open` makes of them."""
 
     contents: RunContents
     folder: RunFolder
