@@ -177,10 +177,13 @@ class ModelQueue:
             self.slots.succeeded()
 
     def _note_failure(self, failure: Failure, dead_after: int, *, sent: bool) -> None:
-        kind, message = failure.kind, failure.message
+        kind, message, reason = failure.kind, failure.message, ""
         self.failures[kind] += 1
         self.slots.failed()
         self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _SERVER_FAILURES else 0
+        if self._failed_in_a_row >= dead_after:
+            count = self._failed_in_a_row
+            reason = _("{} requests in a row failed. The last message: {}", count, message)
         if sent and kind in _REPEATED_FAILURES and not self.succeeded:
             # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
             pattern = kind, _WITH_DIGITS.sub("#", message)
@@ -192,19 +195,14 @@ class ModelQueue:
                     SAME_MESSAGE_LIMIT,
                     message,
                 )
-                self.halt(reason, failure)
             elif self._repeated_failures[kind] >= SAME_KIND_LIMIT:
                 reason = _(
                     "{} requests failed and none succeeded. The last message: {}",
                     SAME_KIND_LIMIT,
                     message,
                 )
-                self.halt(reason, failure)
-        if self._failed_in_a_row >= dead_after:
-            count = self._failed_in_a_row
-            self.halt(
-                _("{} requests in a row failed. The last message: {}", count, message), failure
-            )
+        if reason:
+            self.halt(reason, failure)
 
     def halt(self, why: str, failure: Failure | None = None) -> None:
         """Stop the model; its other requests stay without a response, and are sent later."""
