@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,13 +10,11 @@ from msgspec.structs import replace
 
 from keju.definitions import has_reference, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
-from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Record, Request, without_images
 from keju.models import Fit, Model
 from keju.running.contents import Later, RunContents, Skipped, Unread
 from keju.running.key import Slot, key_of
 from keju.running.limits import Policy
-from keju.running.pair_reducing import reduce_pairs
 from keju.running.prices import Prices
 from keju.running.reading import name_of_images, readers_of
 from keju.running.store import ResponseStore
@@ -76,9 +73,7 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The sum for one model; a sum with an unknown part is unknown.
 
     `hours` is at the rate that was given, else None. `counted_by` is the source of the rule by
-    which its images are counted, empty where none is known or nothing leaves this machine. Of pair
-    tasks, `form` is the value of ``--pairs``, empty for the full protocol, and `round_calls` the
-    number of calls of one round.
+    which its images are counted, empty where none is known or nothing leaves this machine.
     """
 
     model: str
@@ -91,16 +86,15 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     money: float | None
     hours: float | None
     counted_by: str
-    form: str = ""
-    round_calls: int = 0
 
 
 class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The requests that a run would send: a row for each model and task, a sum for each model.
 
     `text_rule` and `output_rule` describe how tokens were estimated; `currency` and `prices_seen`
-    are those of the price file. `forms` are the full protocol of pair tasks and its reduced forms,
-    a sum for each model; `identities` are those of the models, as run.json would have them.
+    are those of the price file. `forms` are the reduced forms (``--pairs``) in which its tasks of
+    pairs would take fewer requests; `identities` are those of the models, as run.json would have
+    them.
     """
 
     items: int
@@ -110,7 +104,7 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     output_rule: str = OUTPUT_RULE
     currency: str = ""
     prices_seen: str = ""
-    forms: tuple[PlanTotal, ...] = ()
+    forms: tuple[str, ...] = ()
     identities: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
@@ -158,31 +152,13 @@ def estimate(contents: RunContents, folder: RunFolder, policy: Policy) -> Plan:
     counts = list(_count_readings(contents, folder))
     for model in contents.models:
         counts += _count_requests(contents, model, folder)
-    plan = _plan(
-        counts, policy.prices, policy.per_minute,
-        items=len(contents.sent_items),
-        identities={model.name: model.identity for model in contents.models},
-    )  # fmt: skip
     pairs = [item for item in contents.sent_items if task(item.task).of_pairs]
-    names = form_names(pairs) if contents.selection.pairs is None else []
-    if not names:
-        return plan
-    pair_tasks = {item.task for item in pairs}
-    forms = {"": [row for row in plan.rows if row.task in pair_tasks]}
-    for name in names:
-        reduced = dataclasses.replace(
-            contents,
-            items=reduce_pairs(pairs, pair_form(name)),
-            selection=replace(contents.selection, pairs=name, shard=None),
-        )
-        forms[name] = [*estimate(reduced, folder, policy).rows]
-    rounds = contents.selection.rounds
-    totals = [
-        replace(total, form=name, round_calls=total.calls // rounds)
-        for name, rows in forms.items()
-        for total in _totals(contents.models, rows, policy.per_minute)
-    ]
-    return replace(plan, forms=tuple(totals))
+    plan = _plan(counts, policy.prices, policy.per_minute, items=len(contents.sent_items))
+    return replace(
+        plan,
+        forms=tuple(form_names(pairs)) if contents.selection.pairs is None else (),
+        identities={model.name: model.identity for model in contents.models},
+    )
 
 
 def plan_of(
@@ -339,34 +315,16 @@ def _plan(
     *,
     items: int,
     output_rule: str = OUTPUT_RULE,
-    identities: dict[str, dict[str, str]] | None = None,
 ) -> Plan:
     rows = [count.priced_row(prices) for count in counts]
-    models = {count.model.name: count.model for count in counts}
-    return Plan(
-        items=items,
-        rows=tuple(rows),
-        totals=tuple(_totals(models.values(), rows, per_minute)),
-        output_rule=output_rule,
-        currency=prices.currency if prices else "",
-        prices_seen=prices.seen if prices else "",
-        identities=identities or {},
-    )
-
-
-def _totals(
-    models: Iterable[Model], rows: Iterable[PlanRow], per_minute: float | None
-) -> Iterator[PlanTotal]:
-    """The sum for each model."""
-    rows = list(rows)
-    for model in models:
-        of_model = [row for row in rows if row.model == model.name]
+    totals = []
+    for name, count in {count.model.name: count for count in counts}.items():
+        of_model = [row for row in rows if row.model == name]
         calls = sum(row.calls for row in of_model)
-        paid = "endpoint" in model.identity
-        rule = image_rule(model.identity.get("model", "")) if paid else None
+        rule = image_rule(count.vendors_name)
         money = [row.money for row in of_model]
-        yield PlanTotal(
-            model=model.name,
+        total = PlanTotal(
+            model=name,
             calls=calls,
             stored=sum(row.stored for row in of_model),
             wire_bytes=sum(row.wire_bytes for row in of_model),
@@ -374,9 +332,18 @@ def _totals(
             input_tokens=_sum([row.input_tokens for row in of_model]),
             output_tokens=sum(row.output_tokens for row in of_model),
             money=None if None in money else sum(value or 0.0 for value in money),
-            hours=calls / per_minute / 60 if per_minute and paid else None,
+            hours=calls / per_minute / 60 if per_minute and count.paid else None,
             counted_by=rule.source if rule else "",
         )
+        totals.append(total)
+    return Plan(
+        items=items,
+        rows=tuple(rows),
+        totals=tuple(totals),
+        output_rule=output_rule,
+        currency=prices.currency if prices else "",
+        prices_seen=prices.seen if prices else "",
+    )
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:

@@ -32,19 +32,16 @@ FORMAT = "keju-sending-1"
 _MOST_NAMED = 5
 """The number of licences that a question names."""
 
-Ask = Callable[[str], bool]
-"""Shows the user a text, and returns whether the data may be sent."""
-
 
 class Permission(NamedTuple):
     """Who permits that restricted data are sent.
 
-    `given` is true if the user permitted it in the command. `ask` asks the user; it is None
-    without a terminal.
+    `given` is true if the user permitted it in the command. `ask` shows the user a text, and
+    returns whether the data may be sent; it is None without a terminal.
     """
 
     given: bool = False
-    ask: Ask | None = None
+    ask: Callable[[str], bool] | None = None
 
 
 _PERMISSION: ContextVar[Permission | None] = ContextVar("permission to send", default=None)
@@ -58,11 +55,6 @@ def permitting(permission: Permission) -> Iterator[None]:
         yield
     finally:
         _PERMISSION.reset(token)
-
-
-def permission_now() -> Permission:
-    """The permission of the present block (`permitting`)."""
-    return _PERMISSION.get() or Permission()
 
 
 class SentData(NamedTuple):
@@ -117,15 +109,12 @@ class SendingCheck:
     Args:
         folder: where the responses are stored, and what was permitted.
         data: the data; their items are read only if a model is on another machine.
-        permission: by default as `permitting`.
     """
 
-    def __init__(
-        self, folder: RunFolder, data: SentData, permission: Permission | None = None
-    ) -> None:
+    def __init__(self, folder: RunFolder, data: SentData) -> None:
         self._path = folder.path / FILE
         self._data = data
-        self._permission = permission or permission_now()
+        self._permission = _PERMISSION.get() or Permission()
         self._licences: dict[str, str] | None = None
         """The restricted licences, with the reason of each; None before they are looked up."""
         self._new: list[_Agreed] = []

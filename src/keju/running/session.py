@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager, suppress
+from contextvars import copy_context
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -54,7 +55,7 @@ from keju.running.reading import readers_of
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import item_to_send
 from keju.running.restricted_data import FILE as SENDING
-from keju.running.restricted_data import SendingCheck, SentData, permission_now
+from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.run_summary import RunSummary, run_summary
 from keju.running.selecting import Selection
 from keju.running.sending import Job, ModelQueue, Sender
@@ -138,10 +139,12 @@ async def run_in_loop(
     """
     session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
     loop, opened = asyncio.get_running_loop(), session.open()
+    in_context = copy_context().run  # `permitting` holds there too.
     # One thread for both, because the lock of the run belongs to a thread.
     with ThreadPoolExecutor(1) as thread:
         try:
-            await asyncio.shield(loop.run_in_executor(thread, opened.__enter__))
+            opening = loop.run_in_executor(thread, in_context, opened.__enter__)
+            await asyncio.shield(opening)
             return await session.send()
         finally:
             await loop.run_in_executor(thread, opened.__exit__, None, None, None)
@@ -199,8 +202,6 @@ class _Session:
         self.policy = settings.get("policy") or Policy()
         self.console = settings.get("console")
         self.interruption = interruption
-        # The context of the caller; the session may be opened in another thread.
-        self.permission = permission_now()
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -261,7 +262,7 @@ class _Session:
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
         examples = Examples(dataset_items.items) if has_examples(selection.wordings) else None
         self.contents = RunContents(dataset, models, items, selection, reduced_items, examples)
-        self.sending = SendingCheck(self.folder, SentData.of(dataset, items), self.permission)
+        self.sending = SendingCheck(self.folder, SentData.of(dataset, items))
 
     def open_models(self, dataset: Dataset, items: Sequence[Item]) -> list[Model]:
         """The opened models, after checks of the options that concern them."""

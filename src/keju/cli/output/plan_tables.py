@@ -73,36 +73,14 @@ def totals_table(plan: Plan) -> Table:
     return table
 
 
-def forms_table(plan: Plan) -> Table:
-    """Pair tasks: the full protocol and the reduced forms, one row per model and form."""
-    columns = name_columns("model", "pairs", "calls", "per round", "tokens in", "tokens out")
-    timed = any(each.hours is not None for each in plan.forms)
-    columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
-    title = _("tasks of pairs")
-    table = plain_table(*columns, right=range(2, len(columns)), title=title)
-    for each in plan.forms:
-        cells = [
-            each.model,
-            each.form or _("all (the full protocol)"),
-            f"{each.calls:,}",
-            f"{each.round_calls:,}",
-            _format_count(each.input_tokens),
-            _format_count(each.output_tokens),
-        ]
-        cells += [_format_money(each.money)] * bool(plan.currency)
-        cells += ["" if each.hours is None else f"{each.hours:,.2f}"] * timed
-        table.add_row(*cells)
-    return table
-
-
 def forms_notes(plan: Plan) -> Iterator[str]:
-    """The options of the reduced forms, and a note on their results."""
-    if names := [name for name in dict.fromkeys(each.form for each in plan.forms) if name]:
-        yield _("Reduced forms: add {}", either(f"--pairs {n}" for n in names))
-    yield _(
-        "Results of a reduced form are not the paper's experiment and do not enter its tables. "
-        "Fewer --rounds reduce the cost of every form"
-    )
+    """The options of the reduced forms of tasks of pairs, and a note on their results."""
+    if plan.forms:
+        yield _("Reduced forms: add {}", either(f"--pairs {form}" for form in plan.forms))
+        yield _(
+            "Results of a reduced form are not the paper's experiment and do not enter its tables. "
+            "Fewer --rounds reduce the cost of every form"
+        )
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:
