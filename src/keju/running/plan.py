@@ -45,8 +45,8 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The requests to one model of one task, or its transcriptions beforehand (task `READING`).
 
     `calls` are requests over all rounds that have no response yet, `stored` those that have.
-    `image_bytes` are the bytes of the images as stored and `wire_bytes` those that are sent, images
-    in base64; 0 where nothing leaves this machine, and then there are no tokens either.
+    `wire_bytes` are the bytes that are sent, images in base64; 0 where nothing leaves this machine,
+    and then there are no tokens either.
     `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
     where the rule of the model's vendor is not known. `money` is None without prices, and where a
     price or a count is not known. `declined` maps reasons to counts of unsupported requests;
@@ -58,7 +58,6 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     calls: int = 0
     stored: int = 0
     images: int = 0
-    image_bytes: int = 0
     wire_bytes: int = 0
     text_tokens: int = 0
     image_tokens: int | None = 0
@@ -224,7 +223,6 @@ class _Count:
             row,
             calls=row.calls + 1,
             images=row.images + len(images),
-            image_bytes=row.image_bytes + sum(ref.size for ref in images),
         )
         if not self.paid:
             return

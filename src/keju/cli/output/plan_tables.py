@@ -20,7 +20,7 @@ def plan_table(plan: Plan) -> Table:
     columns = [
         *name_columns("model", "task", "calls"),
         *(name_columns("stored") if there else ()),
-        *name_columns("images", "image MB", "MB sent", "not asked"),
+        *name_columns("images", "MB sent", "not asked"),
     ]
     table = plain_table(*columns, right=range(2, len(columns) - 1))
     for row in plan.rows:
@@ -28,8 +28,7 @@ def plan_table(plan: Plan) -> Table:
         if there:
             cells.insert(3, f"{row.stored:,}")
         skipped = "; ".join(f"{count}: {translate(why)}" for why, count in row.declined.items())
-        sizes = (_format_megabytes(size) for size in (row.image_bytes, row.wire_bytes))
-        table.add_row(*cells, *sizes, skipped)
+        table.add_row(*cells, _format_megabytes(row.wire_bytes), skipped)
     return table
 
 
