@@ -12,10 +12,6 @@ from keju.files import shipped_toml
 from keju.items import Failure
 from keju.texts import _, join_sentences, language
 
-_UNLIKELY_TO_CHANGE = frozenset(
-    {"bad-request", "unreadable-image", "missing-answer", "failed-elsewhere"}
-)
-
 
 class Hint(NamedTuple):
     """The action that corrects a failure, and how to continue the run afterwards."""
@@ -61,11 +57,6 @@ def hint_of(failure: Failure, *, answered: bool = True) -> Hint:
             hint = rule.hint_zh if language() == "zh" else rule.hint
             return Hint(hint, continuations[rule.then])
     return Hint()
-
-
-def may_change(kind: str) -> bool:
-    """Whether the same request may succeed when a user sends it again."""
-    return kind not in _UNLIKELY_TO_CHANGE
 
 
 @cache
