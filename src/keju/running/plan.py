@@ -180,8 +180,9 @@ def plan_of(
     counts: dict[tuple[str, str], _Count] = {}
     for model, request, answer_tokens, stored in requests:
         place = (model.name, request.task)
-        count = counts.setdefault(place, _Count(model, request.task))
-        count.add(request, answer_tokens, stored=stored)
+        if place not in counts:
+            counts[place] = _Count(model, request.task)
+        counts[place].add(request, answer_tokens, stored=stored)
     return _plan([*counts.values()], prices, per_minute, items=items, output_rule=output_rule)
 
 
@@ -219,11 +220,7 @@ class _Count:
         if self._blind:
             request = without_images(request)
         images = request.all_images
-        self.row = row = replace(
-            row,
-            calls=row.calls + 1,
-            images=row.images + len(images),
-        )
+        self.row = row = replace(row, calls=row.calls + 1, images=row.images + len(images))
         if not self.paid:
             return
         self.add_unknown(SMALLER, sum(map(self._fit.touches, images)))
@@ -258,7 +255,9 @@ def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> I
     counts: dict[str, _Count] = {}
     readings = contents.readings(model, folder)
     for item in contents.sent_items:
-        count = counts.setdefault(item.task, _Count(model, item.task))
+        if item.task not in counts:
+            counts[item.task] = _Count(model, item.task)
+        count = counts[item.task]
         answer = _answer_tokens(item) if count.paid else 0
         for element in contents.requests_of(item, model, readings):
             if isinstance(element, Skipped):

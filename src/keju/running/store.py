@@ -17,7 +17,6 @@ import os
 from collections.abc import Container, Iterable
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 import msgspec
@@ -102,12 +101,7 @@ class ResponseStore:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         files, self._files = self._files, {}
         try:
             for file in files.values():
