@@ -171,7 +171,7 @@ def test_clocks_see_this_process_and_the_machine_is_named():
     after = Clocks.now()
     assert 0.1 < after.own - before.own < after.wall - before.wall + 0.1
     if Path("/proc/stat").is_file():
-        assert after.all - before.all > 0.1
+        assert after.system - before.system > 0.1
     machine = this_machine()
     assert machine.processor
     assert 1 <= machine.cores <= (os.cpu_count() or 1)

@@ -28,7 +28,7 @@ class RetryPolicy(Record, frozen=True, kw_only=True):
     `longest_wait`; each is shortened at random by up to half. Where nothing answers at the address
     and the run has no answer of the model, a request is sent at most three times. A model is
     stopped after `dead_after` consecutive requests that failed because of its server, and after
-    five failures with the same message before the first success (see `FailureWatch`).
+    five failures with the same message before the first success (see `ModelQueue.note`).
     """
 
     attempts: int = 6

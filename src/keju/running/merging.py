@@ -104,7 +104,7 @@ def _check_alike(folders: Sequence[RunFolder]) -> None:
                     join_clauses(differing),
                 )
         pairs = zip_longest(folder.iter_items(), folders[0].iter_items())
-        if any(one != other for one, other in pairs):
+        if any(item != first_item for item, first_item in pairs):
             raise UsageError(
                 "{} does not have the same items as {}. Repeat one of the runs in a new --out, "
                 "with the dataset and selection of the other",
@@ -147,14 +147,15 @@ def _join(folders: Sequence[RunFolder], merged: RunFolder, out: Path) -> int:
         for folder in folders:
             for response in folder.responses():
                 slot = Slot(response.key, response.item, response.candidate)
-                if (other := paths.setdefault((response.model, slot), folder.path)) != folder.path:
+                path = paths.setdefault((response.model, slot), folder.path)
+                if path != folder.path:
                     raise UsageError(
                         "{}: {} has a response to {}, and {} has one too. Merge without one of "
                         "the two runs",
                         folder.path,
                         response.model,
                         response.item,
-                        other,
+                        path,
                     )
                 store.append(response)
             for response in folder.all_readings():

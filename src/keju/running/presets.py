@@ -57,13 +57,13 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if identity.get("kind") not in ENDPOINTS:
             return
         for name in _DECODING:
-            printed, asked = getattr(self, name), identity.get(name)
+            printed, requested = getattr(self, name), identity.get(name)
             if printed is None:
                 continue
-            if asked is None or name in not_sent:
+            if requested is None or name in not_sent:
                 yield f"{name} was not sent (paper: {printed:g})"
-            elif float(asked) != printed:
-                yield f"{name} is {asked} (paper: {printed:g})"
+            elif float(requested) != printed:
+                yield f"{name} is {requested} (paper: {printed:g})"
         dtype = identity.get("dtype", UNKNOWN_DTYPE)
         if self.dtype and dtype != self.dtype:
             yield f"dtype is {dtype} (paper: {self.dtype})"
@@ -106,6 +106,6 @@ def preset(name: str) -> Preset:
     """
     papers = {"": Preset(what=""), **presets()} if name else {"": Preset(what="")}
     if name not in papers:
-        known = "; ".join(f"{other} ({papers[other].what})" for other in papers if other)
-        raise UsageError("no preset {!r}. Presets: {}", name, known)
+        names = "; ".join(f"{paper} ({papers[paper].what})" for paper in papers if paper)
+        raise UsageError("no preset {!r}. Presets: {}", name, names)
     return papers[name]

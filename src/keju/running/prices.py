@@ -118,13 +118,13 @@ def may_be_paid(kind: str) -> bool:
     return kind in _MAY_BE_PAID
 
 
-def add_usage(one: Usage, other: Usage) -> Usage:
+def add_usage(first: Usage, second: Usage) -> Usage:
     """The sum of two estimates; a count that is unknown in both stays unknown."""
-    if NO_USAGE in (one, other):
-        return other if one == NO_USAGE else one
+    if NO_USAGE in (first, second):
+        return second if first == NO_USAGE else first
     return Usage(
-        input_tokens=(one.input_tokens or 0) + (other.input_tokens or 0),
-        output_tokens=(one.output_tokens or 0) + (other.output_tokens or 0),
+        input_tokens=(first.input_tokens or 0) + (second.input_tokens or 0),
+        output_tokens=(first.output_tokens or 0) + (second.output_tokens or 0),
     )
 
 

@@ -56,8 +56,8 @@ def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
         settings=contents.selection.manifest_settings,
         benchmarks=definition_texts({item.benchmark for item in contents.items}),
         prompts=own_wordings(contents.selection.wordings),
-        plugins=tuple(dict.fromkeys(plugin for found in plugins.values() for plugin in found)),
-        roles={name: role_of(name) or "model" for name, found in plugins.items() if found},
+        plugins=tuple(dict.fromkeys(plugin for names in plugins.values() for plugin in names)),
+        roles={name: role_of(name) or "model" for name, names in plugins.items() if names},
     )
 
 
@@ -93,10 +93,10 @@ def check_resumed(
 
     batched = [n for n in earlier.models if any(folder.batches_dir(n).glob("*.json"))]
     bound = [n for n in earlier.models if n not in now.models and _has_answers(store, n)] + batched
-    same = earlier.dataset_hash == now.dataset_hash and all(
+    unchanged = earlier.dataset_hash == now.dataset_hash and all(
         now.models.get(n, earlier.models[n]) == earlier.models[n] for n in batched
     )
-    if bound and not (same and keeps(folder.iter_item_ids())):
+    if bound and not (unchanged and keeps(folder.iter_item_ids())):
         raise UsageError(
             "{}: the run has responses of {}, and this command has other settings: {}. Use the "
             "same settings, name the model too (--model {}), or choose another --out",
@@ -226,7 +226,7 @@ def record_run(
         and bool(earlier.items_sha256)
         and folder.has_its_items()
         and (earlier.dataset_hash, earlier.pairs) == (manifest.dataset_hash, manifest.pairs)
-        and all(one == other for one, other in zip_longest(folder.iter_item_ids(), ids))
+        and all(before == after for before, after in zip_longest(folder.iter_item_ids(), ids))
     )
     if not has_items:
         if earlier is not None:
@@ -247,13 +247,15 @@ def record_run(
         not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
     )
     if earlier is not None:  # the present command's, with all models of the run
-        others = {n: counts for n, counts in earlier.not_asked.items() if n not in manifest.models}
+        counters = {
+            n: counts for n, counts in earlier.not_asked.items() if n not in manifest.models
+        }
         manifest = replace(
             manifest,
             created=earlier.created,
             keju=earlier.keju,
             models={**earlier.models, **manifest.models},
-            not_asked={**others, **manifest.not_asked},
+            not_asked={**counters, **manifest.not_asked},
             plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
             roles={**earlier.roles, **manifest.roles},
         )
@@ -264,11 +266,11 @@ def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
     """Refuse models or tasks whose file names differ only in case."""
     spellings = {file_name(name).casefold(): name for name in earlier}
     for name in names:
-        other = spellings.setdefault(file_name(name).casefold(), name)
-        if other != name:
+        spelling = spellings.setdefault(file_name(name).casefold(), name)
+        if spelling != name:
             raise UsageError(
                 "{} and {} differ only in case, so that macOS and Windows would store their "
                 "responses in one file. Use another spelling, or a run for each",
                 name,
-                other,
+                spelling,
             )

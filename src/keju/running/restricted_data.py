@@ -76,12 +76,12 @@ class SentData(NamedTuple):
 
         def complete_items() -> Iterator[Item]:
             selected = iter(items)
-            wanted = next(selected, None)
+            next_item = next(selected, None)
             for item in dataset:
-                if wanted is not None and item.id == wanted.id:
+                if next_item is not None and item.id == next_item.id:
                     yield item
-                    wanted = next(selected, None)
-            if wanted is not None:  # In another order: the licences of all items count.
+                    next_item = next(selected, None)
+            if next_item is not None:  # In another order: the licences of all items count.
                 yield from dataset
 
         about = dataset.manifest

@@ -116,14 +116,14 @@ class ModelQueue:
         """A word for the progress display if the model does something other than answer."""
         self.cost = CostEstimator(model.identity, policy.prices)
         self.limits_money = policy.max_cost is not None
-        here = computes_here(model.name) and not capabilities_of(model).elsewhere
-        self.stopwatch = Stopwatch() if here else None
+        local = computes_here(model.name) and not capabilities_of(model).elsewhere
+        self.stopwatch = Stopwatch() if local else None
         self.succeeded = any(not head.kind for head in self.kept)
         """Whether the run has an answer of this model, of this session or an earlier one."""
         ceiling = policy.concurrency or model.concurrency
         self.slots = Slots(
             ceiling,
-            first=1 if here else ceiling if self.succeeded else FIRST,
+            first=1 if local else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.cost.paid else None,
         )
         self.first_done: tuple[float, int] | None = None
@@ -169,14 +169,14 @@ class ModelQueue:
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))
         if response.error is not None and response.status == "failed":
-            self._note_failure(response.error, dead_after, sent=bool(response.attempts))
+            self._note_failure(response.error, dead_after, response.attempts)
             return
         self._failed_in_a_row = 0
         if response.error is None:
             self.succeeded = True
             self.slots.succeeded()
 
-    def _note_failure(self, failure: Failure, dead_after: int, *, sent: bool) -> None:
+    def _note_failure(self, failure: Failure, dead_after: int, attempts: int) -> None:
         kind, message, reason = failure.kind, failure.message, ""
         self.failures[kind] += 1
         self.slots.failed()
@@ -184,7 +184,7 @@ class ModelQueue:
         if self._failed_in_a_row >= dead_after:
             count = self._failed_in_a_row
             reason = _("{} requests in a row failed. The last message: {}", count, message)
-        if sent and kind in _REPEATED_FAILURES and not self.succeeded:
+        if attempts and kind in _REPEATED_FAILURES and not self.succeeded:
             # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
             pattern = kind, _WITH_DIGITS.sub("#", message)
             self._failures_by_message[pattern] += 1
@@ -359,9 +359,9 @@ class Sender:
             self._budget.settle(reserved, charged)
         return earlier if uncounted is NO_USAGE else add_usage(earlier, uncounted)
 
-    async def _attempt(self, model: Model, request: Request, left: float) -> Answer | AskError:
-        """Send a request once; `left` are the seconds until its deadline."""
-        seconds = max(0.001, min(self._retry.timeout, left))
+    async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
+        """Send a request once; its deadline is in `deadline` seconds."""
+        seconds = max(0.001, min(self._retry.timeout, deadline))
         images = LazyImages(self._dataset, request.all_images) if self._dataset else ()
         try:
             async with asyncio.timeout(seconds):

@@ -321,7 +321,7 @@ class _Session:
         queues = []
         for reader, models in readers_of(contents.models, contents.settings):
             requests = partial(contents.reading_requests, reader, models)
-            queue = prepare(reader.model, requests, store, self.policy, some=True, readings=True)
+            queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
             queues.append(queue)
         if not queues:
@@ -363,7 +363,7 @@ def prepare(
     store: ResponseStore,
     policy: Policy,
     *,
-    some: bool = False,
+    subset: bool = False,
     readings: bool = False,
 ) -> ModelQueue:
     """The queue of the requests that have no valid response yet.
@@ -378,7 +378,7 @@ def prepare(
         requests: the requests to it.
         store: the stored responses.
         policy: the limits, and whether failures are sent again.
-        some: the requests are not all of the model's, so that other responses are not outdated.
+        subset: the requests are not all of the model's, so that other responses are not outdated.
         readings: the requests are for transcriptions, which are stored apart.
 
     Raises:
@@ -429,7 +429,7 @@ def prepare(
         policy=policy,
         kept=counts,
         not_asked=not_asked,
-        outdated=failed if some else heads | failed,
+        outdated=failed if subset else heads | failed,
     )
 
 
@@ -466,7 +466,7 @@ def send_requests(
     """
     policy.check()
     queues = [
-        prepare(model, partial(requests, model), store, policy, some=True) for model in models
+        prepare(model, partial(requests, model), store, policy, subset=True) for model in models
     ]
     now = {model.name: model.identity for model in models}
     budget = remaining_budget(store.folder, now, identities or {}, policy)

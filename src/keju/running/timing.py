@@ -74,13 +74,13 @@ class Clocks(NamedTuple):
     """Times at one moment, in seconds. Only differences are meaningful.
 
     `wall` is a clock that never goes back. `own` is the processor time of this process and of the
-    programs that it ran and that have ended, `all` that of every process on the cores that this
-    process may use; `all` is None where the system does not report it (Linux does).
+    programs that it ran and that have ended, `system` that of every process on the cores that
+    this process may use; it is None where the system does not report it (Linux does).
     """
 
     wall: float
     own: float
-    all: float | None
+    system: float | None
 
     @classmethod
     def now(cls) -> Clocks:
@@ -191,8 +191,8 @@ class Stopwatch:
             return None
         wall, own = self._until.wall - self._since.wall, self._until.own - self._since.own
         machine, others = this_machine(), None
-        if self._until.all is not None and self._since.all is not None and wall > 0:
-            seconds = self._until.all - self._since.all - own
+        if self._until.system is not None and self._since.system is not None and wall > 0:
+            seconds = self._until.system - self._since.system - own
             others = round(max(0.0, seconds) / (wall * machine.cores), 4)
         return Timing(
             model=model,
