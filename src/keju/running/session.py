@@ -164,7 +164,7 @@ def plan_run(
     Raises:
         KejuError: as `run`.
     """
-    # A path that cannot exist stands for the directory of a new run.
+    # The directory of a new run is a path that cannot exist.
     out = out or Path(os.devnull, "run")
     session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
     session.options = replace(session.options, asking=False)
