@@ -137,20 +137,21 @@ def test_a_merge_without_a_shard_or_a_response_is_unfinished_and_the_same_run_co
     chat: Chat, dataset: Path, tmp_path: Path
 ):
     chat.plan()
-    parts = shards(dataset, tmp_path, chat, 3)
+    requests, scripts = 2 * ITEMS, ("simplified", "traditional")
+    parts = shards(dataset, tmp_path, chat, 3, scripts=scripts)
     file = RunFolder.open(parts[2]).responses_path(MODEL, "T5")
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[1:]))
     for number, runs in enumerate((parts, [parts[0], parts[2]])):
         out = tmp_path / f"m{number}"
         merged = merge(runs, out)
-        assert merged.responses < ITEMS
+        assert merged.responses < requests
         assert len(merged.missing) == number
         (model,) = unfinished_models(RunFolder.open(out))
-        assert (model.there, model.planned) == (merged.responses, ITEMS)
+        assert (model.there, model.planned) == (merged.responses, requests)
         chat.plan()
-        assert go(dataset, out, chat).complete
-        assert chat.stats()["requests"] == ITEMS - merged.responses
+        assert go(dataset, out, chat, scripts=scripts).complete
+        assert chat.stats()["requests"] == requests - merged.responses
 
 
 def test_a_damaged_response_leaves_no_half_of_a_merge(chat: Chat, dataset: Path, tmp_path: Path):
