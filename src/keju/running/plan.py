@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import field
@@ -264,7 +264,7 @@ def _count_requests(contents: RunContents, model: Model, folder: RunFolder) -> I
                 count.add_unsupported(element.reason, element.requests)
                 continue
             request = element.request if isinstance(element, Later | Unread) else element
-            stored = Slot(key_of(request, model), request.item, request.candidate) in heads
+            stored = _is_stored(request, model, heads)
             count.add(request, answer, stored=stored)
             if not stored and isinstance(element, Later) and item.transcription is None:
                 count.add_unknown(UNREAD)
@@ -287,11 +287,16 @@ def _count_readings(contents: RunContents, folder: RunFolder) -> Iterator[_Count
         }
         for request in contents.reading_requests(reader, models):
             length = lengths.get(request.item)
-            stored = Slot(key_of(request, reader.model), request.item, request.candidate) in heads
+            stored = _is_stored(request, reader.model, heads)
             count.add(request, length or 0, stored=stored)
             if length is None and not stored:
                 count.add_unknown(UNREAD)
         yield count
+
+
+def _is_stored(request: Request, model: Model, heads: Collection[Slot]) -> bool:
+    # Most plans are of new runs, whose requests need no keys.
+    return bool(heads) and Slot(key_of(request, model), request.item, request.candidate) in heads
 
 
 def _answer_tokens(item: Item) -> int:
