@@ -67,7 +67,7 @@ PARAMETERS = {
         "system_prompt": "", "reasoning_effort": None, "extra_body": {},
         "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
         "max_cost": None, "prices": None,
-        "per_minute": None, "tokens_per_minute": None, "batch": False,
+        "per_minute": None, "batch": False,
         "retry_failed": False, "replace": False, "reading_order": True, "replay_columns": "",
         "send_restricted_data": False,
         "engine": "native", "ray_address": "",

@@ -16,9 +16,8 @@ from keju.errors import UsageError
 from keju.items import PromptVariant
 from keju.reporting.csv_export import _times
 from keju.reporting.time_table import span, time_lines, time_table
-from keju.running.machine import Machine
 from keju.running.prices import Price, Prices
-from keju.running.timing import Timing, add_timings
+from keju.running.timing import Machine, Timing, add_timings
 from keju.runs import RunFolder
 from keju.texts import in_terminal, using
 

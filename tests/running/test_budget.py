@@ -177,7 +177,7 @@ def test_a_model_on_this_machine_costs_nothing():
         ({"max_cost": float("nan"), "prices": PRICES}, "--max-cost must be 0 or more, not nan"),
         ({"max_cost": 1, "prices": Prices(currency="X")}, f"no price for {MODEL}"),
         ({"per_minute": 0}, "--per-minute must be more than 0"),
-        ({"tokens_per_minute": float("inf")}, "--tokens-per-minute must be more than 0"),
+        ({"per_minute": float("inf")}, "--per-minute must be more than 0"),
     ],
 )
 def test_wrong_limits_are_refused_before_anything_is_written(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from keju.analysis.unfinished import unfinished_models
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
@@ -132,24 +133,25 @@ def test_runs_of_different_models_are_merged_too(chat: Chat, dataset: Path, tmp_
     assert texts(tmp_path / "m") == texts(tmp_path / "a") | texts(tmp_path / "b")
 
 
-def test_a_missing_shard_or_response_is_named(chat: Chat, dataset: Path, tmp_path: Path):
+def test_a_merge_without_a_shard_or_a_response_is_unfinished_and_the_same_run_completes_it(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
     chat.plan()
-    parts = shards(dataset, tmp_path, chat, 3)
-    with pytest.raises(UsageError, match=r"no run is the shard 2/3.*--partial"):
-        merge([parts[0], parts[2]], tmp_path / "m")
-    file = RunFolder.open(parts[1]).responses_path(MODEL, "T5")
+    requests, scripts = 2 * ITEMS, ("simplified", "traditional")
+    parts = shards(dataset, tmp_path, chat, 3, scripts=scripts)
+    file = RunFolder.open(parts[2]).responses_path(MODEL, "T5")
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[1:]))
-    with pytest.raises(UsageError, match="s2: 1 of 6 requests to openai:served have no response"):
-        merge(parts, tmp_path / "m")
-    assert not (tmp_path / "m").exists()
-    merged = merge(parts, tmp_path / "m", partial=True)
-    assert merged.responses == ITEMS - 1
-    assert len(merged.missing) == 1
-    # One machine asks what is missing.
-    chat.plan()
-    assert go(dataset, tmp_path / "m", chat).complete
-    assert chat.stats()["requests"] == 1
+    for number, runs in enumerate((parts, [parts[0], parts[2]])):
+        out = tmp_path / f"m{number}"
+        merged = merge(runs, out)
+        assert merged.responses < requests
+        assert len(merged.missing) == number
+        (model,) = unfinished_models(RunFolder.open(out))
+        assert (model.there, model.planned) == (merged.responses, requests)
+        chat.plan()
+        assert go(dataset, out, chat, scripts=scripts).complete
+        assert chat.stats()["requests"] == requests - merged.responses
 
 
 def test_a_damaged_response_leaves_no_half_of_a_merge(chat: Chat, dataset: Path, tmp_path: Path):
@@ -163,9 +165,7 @@ def test_a_damaged_response_leaves_no_half_of_a_merge(chat: Chat, dataset: Path,
     assert [path.name for path in tmp_path.iterdir() if "m" in path.name.split(".")] == []
 
 
-def test_a_response_that_is_there_twice_or_in_the_wrong_shard_is_named(
-    chat: Chat, dataset: Path, tmp_path: Path
-):
+def test_a_response_that_is_there_twice_is_named(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan()
     parts = shards(dataset, tmp_path, chat, 2)
     with pytest.raises(UsageError, match="given twice"):
@@ -174,8 +174,9 @@ def test_a_response_that_is_there_twice_or_in_the_wrong_shard_is_named(
     with RunFolder.open(parts[1]).responses_path(MODEL, "T1").open("a") as stream:
         stream.write(foreign + "\n")
     name = json.loads(foreign)["item"]
-    with pytest.raises(UsageError, match=f"s2: the response of {MODEL} to {name} does not"):
+    with pytest.raises(UsageError, match=f"s2: {MODEL} has a response to {name}, and .*s1 has one"):
         merge(parts, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
     go(dataset, tmp_path / "a", chat)
     go(dataset, tmp_path / "b", chat)
     with pytest.raises(
@@ -258,9 +259,10 @@ def test_the_commands(chat: Chat, dataset: Path, tmp_path: Path):
     done = keju("merge", *parts, "--out", tmp_path / "m")
     assert (done.returncode, done.stderr) == (0, "")
     assert f"{tmp_path / 'm'}: 7 responses of baseline:chance" in done.stdout
-    half = keju("merge", parts[0], "--out", tmp_path / "h", "--partial")
+    half = keju("merge", parts[0], "--out", tmp_path / "h")
     assert half.returncode == 1
     assert "Missing: no run is the shard 2/2" in half.stdout
-    wrong = keju("merge", parts[0], "--out", tmp_path / "h2")
+    assert "requests have a response. Complete the run with: keju run" in half.stdout
+    wrong = keju("merge", parts[0], parts[0], "--out", tmp_path / "h2")
     assert wrong.returncode == 2
     assert wrong.stderr.count("\n") == 1

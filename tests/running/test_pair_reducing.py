@@ -256,20 +256,21 @@ def values_of(report: Report) -> dict[str, list[str]]:
     return found
 
 
-def test_a_plan_shows_the_full_protocol_and_the_reduced_forms(dataset: Path):
+def test_a_plan_names_the_reduced_forms_and_counts_the_one_that_is_selected(dataset: Path):
     opened = Dataset.open(dataset)
     models = [open_model(MODEL, ModelOptions(base_url="http://localhost:1/v1", asking=False))]
-    selection = Selection(rounds=5)
-    plan = estimate(opened, models, selection, per_minute=60)
-    calls = {each.form: (each.calls, each.a_round, each.hours) for each in plan.forms}
-    assert calls == {
-        "": (560, 112, pytest.approx(560 / 3600)),
-        "once": (280, 56, pytest.approx(280 / 3600)),
-        "gallery=5": (400, 80, pytest.approx(400 / 3600)),
+    plans = {
+        form: estimate(opened, models, Selection(rounds=5, pairs=form), per_minute=60)
+        for form in (None, "once", "gallery=5")
     }
-    for form in ("once", "gallery=5"):
-        (row,) = estimate(opened, models, Selection(rounds=5, pairs=form)).rows
-        assert row.calls == calls[form][0]
+    assert plans[None].forms == ("once", "gallery=5")
+    assert plans["once"].forms == ()
+    calls = {form: (plan.totals[0].calls, plan.totals[0].hours) for form, plan in plans.items()}
+    assert calls == {
+        None: (560, pytest.approx(560 / 3600)),
+        "once": (280, pytest.approx(280 / 3600)),
+        "gallery=5": (400, pytest.approx(400 / 3600)),
+    }
 
 
 def test_the_options_of_each_form_are_printed(dataset: Path):

@@ -12,8 +12,7 @@ from keju.items import Box, Item, Response
 from keju.models import Fit, Model, ModelOptions, open_model
 from keju.running import Plan, ResponseStore, Selection
 from keju.running.key import key_of
-from keju.running.plan import NO_RULE, SMALLER, UNREAD
-from keju.running.plan_records import READING
+from keju.running.plan import NO_RULE, READING, SMALLER, UNREAD
 from keju.running.prices import read_prices
 from keju.running.tokens import image_rule, text_tokens
 from keju.runs import RunFolder, RunManifest

@@ -78,7 +78,7 @@ def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
 def test_failures_slowing_and_giving_up_are_said(clock: Clock):
     variant = queue(total=4)
     pace = Pace(variant)
-    variant.slots.proven()
+    variant.slots.succeeded()
     variant.slots.overloaded(1e18, None)
     clock.now += 1
     variant.note(response(failed=True), dead_after=2)

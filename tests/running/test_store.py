@@ -125,7 +125,7 @@ def test_dropped_responses_leave_the_others_as_they_are(folder: RunFolder):
         store.append(response("b", model="other"))
         path = folder.responses_path("m", "T1")
         lines = path.read_bytes().splitlines(keepends=True)
-        store.drop("m", lambda slot: slot.item == "b")
+        store.drop("m", {Slot("key-b", "b", 0)})
         assert path.read_bytes() == lines[0] + lines[2]
         store.append(response("b"))
         assert [(r.item, r.status) for r in folder.responses("m")] == [
@@ -133,7 +133,7 @@ def test_dropped_responses_leave_the_others_as_they_are(folder: RunFolder):
         ]  # fmt: skip
     assert [r.item for r in folder.responses("other")] == ["b"]
     with ResponseStore(folder) as store:
-        store.drop("m", lambda slot: True)
+        store.drop("m", store.known("m"))
     assert folder.response_files("m") == []
 
 

@@ -15,9 +15,8 @@ from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Answer, Model
 from keju.running import Policy, RetryPolicy, Selection, merge, run
-from keju.running.machine import Clocks, Machine, cores, this_machine
 from keju.running.sending import Job, ModelQueue, Sender
-from keju.running.timing import Timing, read_timings
+from keju.running.timing import Clocks, Machine, Timing, read_timings, this_machine
 from keju.runs import RunFolder
 from tests.support.making import make_dataset
 
@@ -173,7 +172,7 @@ def test_clocks_see_this_process_and_the_machine_is_named():
     after = Clocks.now()
     assert 0.1 < after.own - before.own < after.wall - before.wall + 0.1
     if Path("/proc/stat").is_file():
-        assert after.all - before.all > 0.1
+        assert after.system - before.system > 0.1
     machine = this_machine()
     assert machine.processor
-    assert 1 <= machine.cores == cores() <= (os.cpu_count() or 1)
+    assert 1 <= machine.cores <= (os.cpu_count() or 1)

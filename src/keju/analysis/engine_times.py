@@ -8,9 +8,8 @@ from typing import NamedTuple
 from keju.analysis.run_set import RunSet
 from keju.errors import UsageError
 from keju.models import RESULTS
-from keju.running.machine import Machine
 from keju.running.prices import Prices, read_machine_price
-from keju.running.timing import Timing, read_timings
+from keju.running.timing import Machine, Timing, read_timings
 from keju.runs import RunFolder
 from keju.texts import _
 

@@ -30,7 +30,8 @@ class Unfinished(NamedTuple):
 def unfinished_models(folder: RunFolder) -> Iterator[Unfinished]:
     """The models of a run that lack responses."""
     manifest = folder.manifest()
-    variants = len(manifest.input_settings) * manifest.rounds
+    variants = len(manifest.input_settings) * len(manifest.scripts) * len(manifest.wordings)
+    variants *= manifest.rounds
     requests = sum(map(request_count, folder.iter_items())) * variants
     there = Counter(response.model for response in folder.responses())
     named = manifest.dataset_path

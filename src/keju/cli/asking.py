@@ -144,19 +144,18 @@ def merge(
         list[Path], typer.Argument(metavar="RUN…", help="Run directories of the shards.")
     ],
     folder: Annotated[Path, out_option(metavar="DIR", help="New run directory.")],
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Merge incomplete shards, and list what is missing.")
-    ] = False,
 ) -> None:
     """Merge the shards of a run from several machines, or runs of several models, into one run.
 
-    The runs must have equal settings, and no response may be duplicated or missing. The runs are
-    not changed. A failed request counts as a response; --retry-failed sends it again in the new
-    run.
+    The runs must have equal settings and no responses to the same request. They are not changed.
+    If shards or responses are missing, the command prints how many, and keju run with the new run
+    as --out, without --shard, sends the missing requests.
     """
+    from keju.cli.output.run_summary import unfinished_lines
     from keju.running import merge as join
+    from keju.runs import RunFolder
 
-    merged = join(runs, folder, partial=partial)
+    merged = join(runs, folder)
     models = ", ".join(merged.models)
     say(
         n_(
@@ -167,8 +166,9 @@ def merge(
             models,
         )
     )
-    for line in merged.missing:
-        say(_("Missing: {}", line))
-    if merged.missing:
+    say(*(_("Missing: {}", shard) for shard in merged.missing))
+    unfinished = list(unfinished_lines(RunFolder.open(folder)))
+    if unfinished or merged.missing:
+        say(*unfinished)
         raise typer.Exit(WITH_FAILURES)
     say(_("Next: {0} score {1} && {0} report {1} -o report.html", program(), folder))

@@ -26,7 +26,6 @@ def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.plan_tables import (
         forms_notes,
-        forms_table,
         plan_notes,
         plan_table,
         sums_table,
@@ -34,9 +33,7 @@ def show_plan(found: Plan, notes: Sequence[str] = (), *, everything: bool = True
     )
 
     totals: list[RenderableType] = [totals_table(found)] if found.wire_bytes else []
-    rest: list[RenderableType] = [*plan_notes(found), *notes]
-    if found.forms:
-        rest += [forms_table(found), *forms_notes(found)]
+    rest: list[RenderableType] = [*plan_notes(found), *notes, *forms_notes(found)]
     print_briefly(
         [*totals, *rest, plan_table(found)], [*totals, sums_table(found), *rest],
         everything=everything,

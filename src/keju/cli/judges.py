@@ -71,7 +71,7 @@ def show_judging_plan(
         print_json(found)
         return
     show_plan(found)
-    if restricted := SendingCheck(folder, sent_data(folder.run)).describe(judges):
+    if restricted := SendingCheck(folder, sent_data(folder.run)).question(judges)[1]:
         note(
             _(
                 "Before the first request you will be asked: {}. In scripts: "

@@ -272,15 +272,6 @@ class LimitOptions:
             help="Maximum cost of the run, including responses stored before; needs --prices.",
         ),
     ] = None
-    tokens_per_minute: Annotated[
-        float | None,
-        limit_option(
-            metavar="N",
-            min=0.001,
-            help="Maximum number of tokens per minute for each model, including the requested "
-            "output.",
-        ),
-    ] = None
     batch: Annotated[
         bool,
         limit_option(

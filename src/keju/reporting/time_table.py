@@ -9,7 +9,7 @@ from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
-from keju.running.machine import Machine
+from keju.running.timing import Machine
 from keju.running.prices import Prices
 from keju.texts import _, join_parts, n_, p_
 

@@ -4,8 +4,7 @@ from keju.running.dataset_access import access_of
 from keju.running.key import request_key
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.merging import MergeResult, merge
-from keju.running.plan import EstimatedRequest, plan_of
-from keju.running.plan_records import Plan, PlanRow
+from keju.running.plan import EstimatedRequest, Plan, PlanRow, plan_of
 from keju.running.presets import preset
 from keju.running.requests import request_count
 from keju.running.run_summary import ModelSummary, RunSummary

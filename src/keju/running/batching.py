@@ -61,7 +61,7 @@ def check_batchable(models: Iterable[Model], selection: Selection, policy: Polic
         UsageError: a model has no batch endpoints, a limit is set, or a setting needs a
             transcription.
     """
-    if policy.per_minute or policy.tokens_per_minute or policy.max_cost is not None:
+    if policy.per_minute or policy.max_cost is not None:
         raise UsageError(
             "--batch: budgets and limits per minute do not apply to batches. Use --limit"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from threading import Lock
 
@@ -62,25 +62,21 @@ class Interruption:
             self._act = lambda: loop.call_soon_threadsafe(act)
         if self.count:
             act()
-        installed = list(self._install(loop))
         try:
-            yield
+            with ExitStack() as handlers:
+                # Not available outside the main thread; there Ctrl-C cancels at once.
+                with suppress(RuntimeError, ValueError):
+                    for number in self._signals:
+                        handlers.callback(self._handle(loop, number))
+                yield
         finally:
-            for remove in installed:
-                remove()
             with self._lock:
                 self._act = int
 
-    def _install(self, loop: asyncio.AbstractEventLoop) -> Iterator[Callable[[], object]]:
-        """Install handlers of the signals; yields what removes each of them."""
-        for each in self._signals:
-            # Not available outside the main thread; there Ctrl-C cancels at once.
-            with suppress(RuntimeError, ValueError):
-                yield self._install_one(loop, each)
-
-    def _install_one(
+    def _handle(
         self, loop: asyncio.AbstractEventLoop, number: signal.Signals
     ) -> Callable[[], object]:
+        """Install a handler of a signal; the result removes it."""
         try:
             loop.add_signal_handler(number, self.interrupt)
         except NotImplementedError:  # on Windows

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from math import isfinite
+from math import inf
 from time import monotonic
 
 from keju.errors import UsageError
-from keju.items import Record
-from keju.running.prices import Prices
+from keju.files import read_jsonl
+from keju.items import Record, Usage
+from keju.running.prices import CostEstimator, Prices
+from keju.runs import RunFolder
 from keju.texts import Text, _
 
 _MINUTE, _BURST = 60.0, 1.0
@@ -25,7 +28,7 @@ class RetryPolicy(Record, frozen=True, kw_only=True):
     `longest_wait`; each is shortened at random by up to half. Where nothing answers at the address
     and the run has no answer of the model, a request is sent at most three times. A model is
     stopped after `dead_after` consecutive requests that failed because of its server, and after
-    five failures with the same message before the first success (see `FailureWatch`).
+    five failures with the same message before the first success (see `ModelQueue.note`).
     """
 
     attempts: int = 6
@@ -40,7 +43,7 @@ class Policy(Record, frozen=True, kw_only=True):
     """How a run sends requests; None sets no limit.
 
     `concurrency` is the maximum number of requests in flight to each model; None leaves it to the
-    model. `per_minute` and `tokens_per_minute` are rates of each model behind an endpoint.
+    model. `per_minute` is the rate of each model behind an endpoint.
     `max_cost` is the money that everything in the run directory may cost, in the currency of
     `prices`. `retry_failed` sends again what failed in an earlier session. `replace` drops stored
     responses whose request is not made any more; otherwise they are an error. `batch` submits
@@ -50,7 +53,6 @@ class Policy(Record, frozen=True, kw_only=True):
 
     concurrency: int | None = None
     per_minute: float | None = None
-    tokens_per_minute: float | None = None
     max_cost: float | None = None
     prices: Prices | None = None
     retry_failed: bool = False
@@ -68,11 +70,9 @@ class Policy(Record, frozen=True, kw_only=True):
             raise UsageError("--concurrency must be 1 or more, not {}", self.concurrency)
         if not self.retry.timeout > 0:
             raise UsageError("--timeout must be more than 0 seconds, not {:g}", self.retry.timeout)
-        for name in ("per_minute", "tokens_per_minute"):
-            rate = getattr(self, name)
-            if rate is not None and not (isfinite(rate) and rate > 0):
-                raise UsageError("--{} must be more than 0, not {:g}", name.replace("_", "-"), rate)
-        if self.max_cost is not None and not (isfinite(self.max_cost) and self.max_cost >= 0):
+        if self.per_minute is not None and not 0 < self.per_minute < inf:
+            raise UsageError("--per-minute must be more than 0, not {:g}", self.per_minute)
+        if self.max_cost is not None and not 0 <= self.max_cost < inf:
             raise UsageError("--max-cost must be 0 or more, not {:g}", self.max_cost)
         if self.max_cost is not None and self.prices is None:
             raise UsageError(
@@ -83,22 +83,17 @@ class Policy(Record, frozen=True, kw_only=True):
 class Rate:
     """A token bucket: spreads requests over the minute, and no minute exceeds the limit.
 
-    Its capacity is the amount of one second. One request larger than its content may overdraw it;
-    it is then closed until the amount is refilled.
-
-    Args:
-        per_minute: the limit of any 60 seconds; None sets none.
+    Its capacity are the requests of one second.
     """
 
-    def __init__(self, per_minute: float | None) -> None:
+    def __init__(self, per_minute: float) -> None:
         # One second more than a minute, because a full bucket is emptied before its refill begins.
-        self._seconds_each = (_MINUTE + _BURST) / per_minute if per_minute else 0.0
+        self._interval = (_MINUTE + _BURST) / per_minute
         self.opens_at = 0.0
 
-    def take(self, amount: float, now: float) -> None:
-        """Take this amount, or return it where it is below 0."""
-        if self._seconds_each:
-            self.opens_at = max(self.opens_at, now - _BURST) + amount * self._seconds_each
+    def take(self, now: float) -> None:
+        """Take one request."""
+        self.opens_at = max(self.opens_at, now - _BURST) + self._interval
 
 
 class Slots:
@@ -112,28 +107,24 @@ class Slots:
     Args:
         ceiling: the maximum number of slots.
         first: the maximum number of slots before the first success; by default the ceiling.
-        per_minute: the maximum number of requests per minute.
-        tokens_per_minute: the maximum number of tokens per minute.
+        per_minute: the maximum number of requests per minute; None sets none.
     """
 
     def __init__(
-        self,
-        ceiling: int,
-        *,
-        first: int | None = None,
-        per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
+        self, ceiling: int, *, first: int | None = None, per_minute: float | None = None
     ) -> None:
         self.ceiling = ceiling
         self.in_flight = 0
+        self.stopped = False
+        """Whether no more slots are available, permanently."""
         self._limit = float(min(ceiling, first or ceiling))
         self._proven = first is None
         self._halved_at = 0.0
         self._closed_until = 0.0
-        self._requests, self._tokens = Rate(per_minute), Rate(tokens_per_minute)
+        self._rate = Rate(per_minute) if per_minute else None
         self._turn = asyncio.Lock()
         self._changed = asyncio.Event()
-        self._stopped = asyncio.Event()
+        self._end = asyncio.Event()
 
     @property
     def limit(self) -> int:
@@ -150,28 +141,22 @@ class Slots:
         """Seconds for which the server accepts no more requests; 0 where it accepts them."""
         return max(0.0, self._closed_until - monotonic())
 
-    @property
-    def stopped(self) -> bool:
-        """Whether no more slots are available, permanently."""
-        return self._stopped.is_set()
-
-    async def enter(self, tokens: int = 0) -> bool:
-        """Wait for a slot and take it; false if there will be none.
-
-        Args:
-            tokens: the approximate number of tokens of the request.
-        """
+    async def enter(self) -> bool:
+        """Wait for a slot and take it; false if there will be none."""
         async with self._turn:  # One caller waits for a slot, the others for their turn.
             while not self.stopped:
-                now = monotonic()
-                opens_at = max(self._closed_until, self._requests.opens_at, self._tokens.opens_at)
-                if self.in_flight < self.limit and now >= opens_at:
+                now, opens_at = monotonic(), self._closed_until
+                if self._rate:
+                    opens_at = max(opens_at, self._rate.opens_at)
+                if self.in_flight + 1 <= self._limit and now >= opens_at:
                     self.in_flight += 1
-                    self._requests.take(1, now)
-                    self._tokens.take(tokens, now)
+                    if self._rate:
+                        self._rate.take(now)
                     return True
                 self._changed.clear()
-                await _wait(self._changed, opens_at - now if opens_at > now else None)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(opens_at - now if opens_at > now else None):
+                        await self._changed.wait()
         return False
 
     def leave(self) -> None:
@@ -181,25 +166,21 @@ class Slots:
 
     async def rest(self, seconds: float) -> bool:
         """Wait this many seconds; false if the slots were stopped meanwhile."""
-        await _wait(self._stopped, seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._end.wait()
         return not self.stopped
 
-    def succeeded(self, more_tokens: int = 0) -> None:
-        """A request was answered: increase the limit slowly.
+    def succeeded(self) -> None:
+        """A request was answered: increase the limit slowly, at the first success to the ceiling.
 
-        Args:
-            more_tokens: the tokens that it took more than expected; below 0, fewer.
+        A server that was slowed before keeps its lower limit.
         """
-        self.proven()
-        self._tokens.take(more_tokens, monotonic())
-        self._limit = min(float(self.ceiling), self._limit + 1 / self._limit)
-        self._changed.set()
-
-    def proven(self) -> None:
-        """The model can answer: raise the limit to the ceiling, unless the server was slowed."""
         if not self._proven and not self._halved_at:
             self._limit = float(self.ceiling)
         self._proven = True
+        self._limit = min(float(self.ceiling), self._limit + 1 / self._limit)
+        self._changed.set()
 
     def failed(self) -> None:
         """A request failed permanently: before the first success, its slot is not used again."""
@@ -219,15 +200,9 @@ class Slots:
 
     def stop(self) -> None:
         """Provide no more slots; all callers that wait for one, or rest, return at once."""
-        self._stopped.set()
+        self.stopped = True
+        self._end.set()
         self._changed.set()
-
-
-async def _wait(event: asyncio.Event, seconds: float | None) -> None:
-    """Wait for an event, at most this many seconds."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
 
 
 class Budget:
@@ -286,3 +261,54 @@ class Budget:
         self._reservations -= 1
         self.spent += cost
         self._settled.set()
+
+
+class _PaidResponse(Record, frozen=True, kw_only=True):
+    """The part of a stored response that has a cost."""
+
+    model: str
+    usage: Usage = Usage()
+    uncounted: Usage = Usage()
+
+
+def remaining_budget(
+    folder: RunFolder,
+    identities: Mapping[str, Mapping[str, str]],
+    earlier: Mapping[str, Mapping[str, str]],
+    policy: Policy,
+) -> Budget:
+    """The rest of a budget after the cost of all stored responses.
+
+    Their cost is that of the tokens that servers counted, and of the estimate of what they did not
+    count. Requests that were in flight when a run was killed left no response and are not included.
+
+    Args:
+        folder: where responses are stored.
+        identities: those of the models that get requests now, by name.
+        earlier: those of other models with stored responses.
+        policy: the limit and the prices.
+
+    Raises:
+        UsageError: money is limited, and the price of a model is not known.
+        DataError: a stored line is damaged.
+    """
+    prices = policy.prices
+    if prices is None:
+        return Budget()
+    estimators = {
+        name: CostEstimator(identity, prices)
+        for name, identity in {**earlier, **identities}.items()
+    }
+    for name in identities if policy.max_cost is not None else ():
+        if estimators[name].paid and estimators[name].price is None:
+            raise UsageError(
+                "--max-cost: the price file has no price for {}. Add one, in the form of: keju run "
+                "--prices example",
+                name,
+            )
+    spent = 0.0
+    for path in (*folder.response_files(), *folder.reading_files()):
+        for response in read_jsonl(path, _PaidResponse, appended=True):
+            if estimator := estimators.get(response.model):
+                spent += estimator.cost(response.usage) + estimator.cost(response.uncounted)
+    return Budget(policy.max_cost, prices.currency, spent)

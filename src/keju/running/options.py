@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from keju.datasets.store import Dataset
-from keju.definitions import read_prompts
+from keju.definitions import read_prompts, task
 from keju.definitions.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.items import Record
@@ -19,7 +19,7 @@ from keju.models.decoding import checked_extra_body, declared_dtype
 from keju.running.examples import with_examples
 from keju.running.item_list import read_item_ids
 from keju.running.limits import Policy, RetryPolicy
-from keju.running.presets import Preset, preset
+from keju.running.presets import preset
 from keju.running.prices import read_prices
 from keju.running.selecting import Selection
 from keju.runs.manifest import checked_label
@@ -70,7 +70,6 @@ class RunOptions(Record, frozen=True, kw_only=True):
     max_cost: float | None = None
     prices: AnyPath | None = None
     per_minute: float | None = None
-    tokens_per_minute: float | None = None
     batch: bool = False
     retry_failed: bool = False
     replace: bool = False
@@ -78,61 +77,50 @@ class RunOptions(Record, frozen=True, kw_only=True):
     replay_columns: str = ""
     send_restricted_data: bool = False
 
-    @property
-    def as_in(self) -> Preset:
-        """The preset.
+    def selection_for(self, dataset: Path) -> Selection:
+        """Return which items of a dataset are selected, and in which prompt variants.
 
         Raises:
-            UsageError: no preset has that name.
+            UsageError: a pair form or a preset does not exist, or the dataset has no item of the
+                preset's benchmark, so that each item would be run in rounds that no paper states.
+            DataError: dataset.json, the list of items or a prompt file cannot be read.
         """
-        return preset(self.preset)
-
-    def selection(self) -> Selection:
-        """Return which items are selected, and in which prompt variants.
-
-        Raises:
-            UsageError: a pair form or a preset does not exist.
-            DataError: the list of items or a prompt file cannot be read.
-        """
-        given = self.items
-        ids = read_item_ids(Path(given)) if isinstance(given, str | os.PathLike) else given
-        rounds = self.as_in.rounds or 1 if self.rounds is None else self.rounds
-        chosen = Selection(
+        if self.preset or self.prompts is not None:
+            # The preset, or the tasks of a prompt file, may be those of the dataset's benchmark.
+            tasks = Dataset.open(dataset).manifest.tasks
+            paper = preset(self.preset)
+            if paper.only and paper.only not in {task(name).benchmark for name in tasks}:
+                raise UsageError(
+                    "--preset {}: the dataset has no item of {}. Remove the option, or ask each "
+                    "item several times with --rounds {}",
+                    self.preset,
+                    paper.only,
+                    paper.rounds or 1,
+                )
+        ids = self.items
+        if isinstance(ids, str | os.PathLike):
+            ids = read_item_ids(Path(ids))
+        paths = self.prompts if self.prompts is not None else ()
+        if isinstance(paths, str | os.PathLike):
+            paths = (paths,)
+        own_wordings = [name for path in paths for name in read_prompts(Path(path))]
+        selection = Selection(
             tasks=_several(self.tasks) or None,
             limit=self.limit,
             sample=self.sample,
             seed=self.seed,
             settings=_several(self.settings) or ("image",),
             scripts=_several(self.scripts) or ("released",),
-            wordings=(*_several(self.wordings), *self._own_wordings()) or ("released",),
+            wordings=(*_several(self.wordings), *own_wordings) or ("released",),
             boxes=self.boxes,
-            rounds=rounds,
+            rounds=preset(self.preset).rounds or 1 if self.rounds is None else self.rounds,
             shard=self.shard,
             items=None if ids is None else tuple(ids),
             pairs=None if self.pairs is None else pair_form(self.pairs).name,
             label=None if self.label is None else checked_label(self.label),
         )
         counts = (self.examples,) if isinstance(self.examples, int) else self.examples or ()
-        return with_examples(chosen, counts, self.examples_seed)
-
-    def _own_wordings(self) -> list[str]:
-        """The wordings of the prompt files."""
-        given = self.prompts if self.prompts is not None else ()
-        paths = (given,) if isinstance(given, str | os.PathLike) else given
-        return [name for path in paths for name in read_prompts(Path(path))]
-
-    def selection_for(self, dataset: Path) -> Selection:
-        """Return the selection for a dataset, after checking that the preset applies to it.
-
-        Raises:
-            UsageError: as `selection`; or the dataset has no item of the preset's benchmark.
-            DataError: as `selection`; or dataset.json is damaged.
-        """
-        if self.preset or self.prompts is not None:
-            # The preset, or the tasks of a prompt file, may be those of the dataset's benchmark.
-            tasks = Dataset.open(dataset).manifest.tasks
-            self.as_in.check(self.preset, tasks)
-        return self.selection()
+        return with_examples(selection, counts, self.examples_seed)
 
     def model_options(self) -> ModelOptions:
         """The settings of all models.
@@ -158,7 +146,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         return ModelOptions(
             base_url=self.base_url,
             api_key_env=self.api_key_env,
-            decoding=self.as_in.decoding(decoding),
+            decoding=preset(self.preset).decoding(decoding),
             system_prompt=self.system_prompt,
             dtype=declared_dtype(self.dtype),
             timeout=self.timeout,
@@ -181,14 +169,11 @@ class RunOptions(Record, frozen=True, kw_only=True):
             retry=RetryPolicy(timeout=self.timeout),
             batch=self.batch,
             per_minute=self.per_minute,
-            tokens_per_minute=self.tokens_per_minute,
             max_cost=self.max_cost,
             prices=None if self.prices is None else read_prices(Path(self.prices)),
         )
 
 
-def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
+def _several(values: str | Sequence[str] | None) -> tuple[str, ...]:
     """The values of an option that can be given several times."""
-    if given is None:
-        return ()
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (values,) if isinstance(values, str) else tuple(values or ())

@@ -5,13 +5,14 @@ They are in ``presets.toml`` beside a benchmark's definition file, a table for e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
-from keju.definitions import definitions, folder_of, task
+from keju.definitions import definitions, folder_of
 from keju.errors import UsageError
 from keju.files import read_toml
 from keju.models import Decoding
@@ -39,34 +40,10 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max_tokens: int | None = None
     rounds: int | None = None
 
-    def decoding(self, given: Decoding) -> Decoding:
-        """These parameters, replaced by those that are given."""
-        ours = {name: getattr(self, name) for name in _DECODING}
-        theirs = {
-            name: value
-            for name, value in msgspec.structs.asdict(given).items()
-            if value is not None
-        }
-        return Decoding(**{**ours, **theirs})
-
-    def check(self, name: str, tasks: Iterable[str]) -> None:
-        """Check that a dataset has an item of the preset's benchmark.
-
-        Args:
-            name: the name of the preset.
-            tasks: the ids of the dataset's tasks.
-
-        Raises:
-            UsageError: it has none, so each item would be run in rounds that no paper states.
-        """
-        if self.only and all(task(each).benchmark != self.only for each in tasks):
-            raise UsageError(
-                "--preset {}: the dataset has no item of {}. Remove the option, or ask each item "
-                "several times with --rounds {}",
-                name,
-                self.only,
-                self.rounds or 1,
-            )
+    def decoding(self, options: Decoding) -> Decoding:
+        """These parameters, replaced by those of the options."""
+        unset = [name for name in _DECODING if getattr(options, name) is None]
+        return replace(options, **{name: getattr(self, name) for name in unset})
 
     def differences(
         self, identity: Mapping[str, str], not_sent: Collection[str] = ()
@@ -80,13 +57,13 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if identity.get("kind") not in ENDPOINTS:
             return
         for name in _DECODING:
-            printed, asked = getattr(self, name), identity.get(name)
+            printed, requested = getattr(self, name), identity.get(name)
             if printed is None:
                 continue
-            if asked is None or name in not_sent:
+            if requested is None or name in not_sent:
                 yield f"{name} was not sent (paper: {printed:g})"
-            elif float(asked) != printed:
-                yield f"{name} is {asked} (paper: {printed:g})"
+            elif float(requested) != printed:
+                yield f"{name} is {requested} (paper: {printed:g})"
         dtype = identity.get("dtype", UNKNOWN_DTYPE)
         if self.dtype and dtype != self.dtype:
             yield f"dtype is {dtype} (paper: {self.dtype})"
@@ -94,8 +71,7 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def preset_of(benchmark: str) -> Preset | None:
     """The preset with the decoding of a benchmark's paper; None where the paper states none."""
-    stating = (each for each in presets().values() if each.benchmark == benchmark)
-    return next(stating, None)
+    return next((paper for paper in presets().values() if paper.benchmark == benchmark), None)
 
 
 def presets() -> dict[str, Preset]:
@@ -105,16 +81,16 @@ def presets() -> dict[str, Preset]:
         DataError: a file is not presets.
         UsageError: two benchmarks have a preset of one name.
     """
-    found: dict[str, Preset] = {}
-    for each in definitions():
-        folder = folder_of(each.name)
+    papers: dict[str, Preset] = {}
+    for benchmark in definitions():
+        folder = folder_of(benchmark.name)
         own = _read(folder / _FILE) if folder and (folder / _FILE).is_file() else {}
-        if twice := sorted(found.keys() & own.keys()):
+        if repeated := sorted(papers.keys() & own.keys()):
             raise UsageError(
-                "{}/{}: there is another preset {!r}. Rename it", folder, _FILE, twice[0]
+                "{}/{}: there is another preset {!r}. Rename it", folder, _FILE, repeated[0]
             )
-        found |= own
-    return found
+        papers |= own
+    return papers
 
 
 @cache
@@ -128,9 +104,8 @@ def preset(name: str) -> Preset:
     Raises:
         UsageError: there is none.
     """
-    if not name:
-        return Preset(what="")
-    if name not in presets():
-        known = "; ".join(f"{each} ({found.what})" for each, found in presets().items())
-        raise UsageError("no preset {!r}. Presets: {}", name, known)
-    return presets()[name]
+    papers = {"": Preset(what=""), **presets()} if name else {"": Preset(what="")}
+    if name not in papers:
+        names = "; ".join(f"{paper} ({papers[paper].what})" for paper in papers if paper)
+        raise UsageError("no preset {!r}. Presets: {}", name, names)
+    return papers[name]

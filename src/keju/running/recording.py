@@ -1,25 +1,27 @@
-"""`record_run` writes run.json and items.parquet of a run; `check_extends` compares them."""
+"""`record_run` writes run.json and items.parquet; `check_resumed` compares a command with them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
+from operator import attrgetter
 
 from msgspec.structs import replace
 
 from keju import __version__
 from keju.definitions import definition_texts
 from keju.definitions.wordings import own_wordings
-from keju.errors import UsageError
+from keju.errors import UsageError, shortened
 from keju.files import relative_path
-from keju.items import Item
-from keju.models import plugins_of, role_of
+from keju.models import REPLAYED, plugins_of, role_of
 from keju.running.contents import RunContents
 from keju.running.dataset_items import view_items
+from keju.running.limits import Policy
+from keju.running.sending import ModelQueue
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest, file_name
-from keju.texts import Text, _, join_clauses
+from keju.texts import Text, _, join_clauses, n_
 
 _OPTIONS = {
     "tasks": "--task", "settings": "--setting", "scripts": "--script", "wordings": "--wording",
@@ -28,6 +30,11 @@ _OPTIONS = {
 
 _ONE_VALUE = ("shard", "pairs", "label", "boxes")
 """Settings of a run with one value."""
+
+_CHANGED = _(
+    "The dataset has changed since the last session. Responses to the same requests are kept, also "
+    "where a reference was corrected: score the run again"
+)
 
 
 def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
@@ -49,50 +56,103 @@ def manifest_of(contents: RunContents, folder: RunFolder) -> RunManifest:
         settings=contents.selection.manifest_settings,
         benchmarks=definition_texts({item.benchmark for item in contents.items}),
         prompts=own_wordings(contents.selection.wordings),
-        plugins=tuple(dict.fromkeys(plugin for found in plugins.values() for plugin in found)),
-        roles={name: role_of(name) or "model" for name, found in plugins.items() if found},
+        plugins=tuple(dict.fromkeys(plugin for names in plugins.values() for plugin in names)),
+        roles={name: role_of(name) or "model" for name, names in plugins.items() if names},
     )
 
 
-def check_extends(
-    earlier: RunManifest, now: RunManifest, store: ResponseStore, ids: Iterable[str]
-) -> None:
-    """Check that a command keeps what a run has of models that the command does not name.
+def check_resumed(
+    contents: RunContents, store: ResponseStore, queues: Sequence[ModelQueue], policy: Policy
+) -> Iterator[Text]:
+    """Check that a command may resume a run: nothing that cost money is dropped or paid for twice.
 
-    Of a model that it names, the keys of the requests decide (`check_outdated`), unless a server is
-    still working on batches of it.
+    Of the models of the command, the keys of the requests decide. Failures are dropped, so that a
+    corrected command just works, and so are answers that are read from files again: those to items
+    that are still selected, in settings that are still selected. Any other outdated response needs
+    `--replace`. Of the other models of the run, the command keeps what the run has.
 
     Args:
-        earlier: the manifest of the run.
-        now: that of the command.
-        store: the responses of the run.
-        ids: the ids of the items that are selected now.
+        contents: what the command sends.
+        store: the responses of the run, which exists.
+        queues: the requests of the command that have no response, for each model.
+        policy: whether outdated responses are replaced, and batches are used.
+
+    Yields:
+        Notes for the user: what has changed, and what is replaced.
 
     Raises:
-        UsageError: a response of another model would belong to no request of the run.
+        UsageError: a stored response would belong to no request of the run, or a server is still
+            working on batches of it.
     """
     folder = store.folder
+    earlier, now = folder.manifest(), manifest_of(contents, folder)
+
+    def keeps(ids: Iterable[str]) -> bool:
+        """Whether the command still has these items, in all settings of the run."""
+        return _extends(earlier, now) and {item.id for item in contents.items}.issuperset(ids)
+
     batched = [n for n in earlier.models if any(folder.batches_dir(n).glob("*.json"))]
-    others = [n for n in earlier.models if n not in now.models and store.has_answers(n)]
-    bound = list(dict.fromkeys([*others, *batched]))
-    if not bound:
-        return
-    same_identity = all(now.models.get(n, earlier.models[n]) == earlier.models[n] for n in batched)
-    same = same_identity and earlier.dataset_hash == now.dataset_hash
-    if same and extends(earlier, now) and set(ids).issuperset(folder.iter_item_ids()):
-        return
-    named = bound[0]
-    raise UsageError(
-        "{}: the run has responses of {}, and this command has other settings: {}. Use the same "
-        "settings, name the model too (--model {}), or choose another --out",
-        folder.path,
-        named,
-        differences(earlier, now, batched),
-        named,
+    bound = [n for n in earlier.models if n not in now.models and _has_answers(store, n)] + batched
+    unchanged = earlier.dataset_hash == now.dataset_hash and all(
+        now.models.get(n, earlier.models[n]) == earlier.models[n] for n in batched
     )
+    if bound and not (unchanged and keeps(folder.iter_item_ids())):
+        raise UsageError(
+            "{}: the run has responses of {}, and this command has other settings: {}. Use the "
+            "same settings, name the model too (--model {}), or choose another --out",
+            folder.path,
+            bound[0],
+            _differences(earlier, now, batched),
+            bound[0],
+        )
+    if earlier.dataset_hash != now.dataset_hash:
+        yield _CHANGED
+    if not policy.batch and folder.has_batches():
+        raise UsageError(
+            "{0}: a server is working on batches of this run. Sending the same requests again "
+            "would cost money twice. Add --batch to collect the batches, or remove {0}/batches to "
+            "abandon them",
+            folder.path,
+        )
+    for queue in queues:
+        name = queue.model.name
+        outdated = {slot.item for slot, head in queue.outdated.items() if head.status != "failed"}
+        count = sum(head.status != "failed" for head in queue.outdated.values())
+        if not outdated:
+            continue
+        read_again = queue.model.identity.get("kind") in REPLAYED and keeps(outdated)
+        if not policy.replace and not read_again:
+            raise UsageError(
+                n_(
+                    "{}: {n:,} stored response of {} is outdated, such as the one to {}, because "
+                    "its request is not made now. What differs: {}. Use the same settings or "
+                    "another --out, or replace such responses with --replace",
+                    "{}: {n:,} stored responses of {} are outdated, such as the one to {}, "
+                    "because their requests are not made now. What differs: {}. Use the same "
+                    "settings or another --out, or replace such responses with --replace",
+                    count,
+                    folder.path,
+                    name,
+                    shortened(min(outdated)),
+                    _differences(earlier, now, [name]),
+                )
+            )
+        yield n_(
+            "{}: {n:,} outdated response is replaced, such as the one to {}",
+            "{}: {n:,} outdated responses are replaced, such as the one to {}",
+            count,
+            name,
+            shortened(min(outdated)),
+        )
 
 
-def extends(earlier: RunManifest, now: RunManifest) -> bool:
+def _has_answers(store: ResponseStore, model: str) -> bool:
+    """Whether the run has a response of a model, or a transcription, that is not a failure."""
+    heads = [*store.known(model).values(), *store.known(model, readings=True).values()]
+    return any(head.status != "failed" for head in heads)
+
+
+def _extends(earlier: RunManifest, now: RunManifest) -> bool:
     """Whether the settings of a command include all prompt variants that a run had before."""
     return (
         all(earlier.settings.get(n, "") == now.settings.get(n, "") for n in _ONE_VALUE)
@@ -103,18 +163,16 @@ def extends(earlier: RunManifest, now: RunManifest) -> bool:
     )
 
 
-def differences(earlier: RunManifest, now: RunManifest, models: Iterable[str]) -> Text | str:
-    """The differences between a run and a command: its dataset, settings and models' identities."""
-    return join_clauses(list_differences(earlier, now, models)) or _("the prompts or the images")
+def _differences(earlier: RunManifest, now: RunManifest, models: Iterable[str]) -> Text | str:
+    differences = list_differences(earlier, now, models)
+    return join_clauses(differences) or _("the prompts or the images")
 
 
 def list_differences(
     earlier: RunManifest, now: RunManifest, models: Iterable[str]
 ) -> list[Text | str]:
-    """The same differences, one by one; empty if there are none."""
-    compared: list[tuple[str, Mapping[str, str], Mapping[str, str]]] = [
-        ("", earlier.settings, now.settings)
-    ]
+    """The differences between a run and a command: its dataset, settings and models' identities."""
+    compared = [("", earlier.settings, now.settings)]
     compared += [
         (name, earlier.models[name], now.models[name])
         for name in models
@@ -160,73 +218,59 @@ def record_run(
     manifest = manifest_of(contents, folder)
     earlier = folder.manifest() if folder.exists() else None
     _check_case(manifest.models, earlier.models if earlier else ())
-    ids = view_items(contents.items, range(len(contents.items)), _id_of)
     if earlier is None:
         _check_case(contents.dataset.manifest.tasks)
-        _store_items(contents, folder, ids)
-    elif not _has_items(folder, earlier, manifest, ids):
-        # Without a hash in run.json, an interruption between the two files is not reported as
-        # damage.
-        folder.write_manifest(replace(earlier, items_sha256=""))
-        _store_items(contents, folder, ids)
+    ids = view_items(contents.items, range(len(contents.items)), attrgetter("id"))
+    has_items = (
+        earlier is not None
+        and bool(earlier.items_sha256)
+        and folder.has_its_items()
+        and (earlier.dataset_hash, earlier.pairs) == (manifest.dataset_hash, manifest.pairs)
+        and all(before == after for before, after in zip_longest(folder.iter_item_ids(), ids))
+    )
+    if not has_items:
+        if earlier is not None:
+            # Without a hash in run.json, an interruption between the two files is not reported as
+            # damage.
+            folder.write_manifest(replace(earlier, items_sha256=""))
+        if contents.stored_items is None:
+            folder.copy_items_from(contents.dataset, ids)
+        else:
+            folder.write_items(list(contents.stored_items))
     # The items that are examples are stored, so that the run does not need its dataset.
     if contents.examples:
         folder.write_examples(contents.examples.used(contents.items, contents.variants))
-    counts = {name: dict(counter) for name, counter in (not_asked or {}).items()}
     manifest = replace(
         manifest,
         items_sha256=folder.items_hash(),
         examples_sha256=folder.examples_hash(),
-        not_asked={name: counter for name, counter in counts.items() if counter},
+        not_asked={name: dict(counter) for name, counter in (not_asked or {}).items() if counter},
     )
-    folder.write_manifest(_resumed(earlier, manifest) if earlier else manifest)
-
-
-def _has_items(
-    folder: RunFolder, earlier: RunManifest, now: RunManifest, ids: Sequence[str]
-) -> bool:
-    """Whether a run has these items of this dataset."""
-    if not earlier.items_sha256 or not folder.has_its_items():
-        return False
-    same = earlier.dataset_hash == now.dataset_hash and earlier.pairs == now.pairs
-    pairs = zip_longest(folder.iter_item_ids(), ids)
-    return same and all(one == other for one, other in pairs)
-
-
-def _resumed(earlier: RunManifest, now: RunManifest) -> RunManifest:
-    """The manifest of a resumed run: the present command's, with all models of the run."""
-    others = {n: counts for n, counts in earlier.not_asked.items() if n not in now.models}
-    return replace(
-        now,
-        created=earlier.created,
-        keju=earlier.keju,
-        models={**earlier.models, **now.models},
-        not_asked={**others, **now.not_asked},
-        plugins=tuple(dict.fromkeys((*earlier.plugins, *now.plugins))),
-        roles={**earlier.roles, **now.roles},
-    )
-
-
-def _store_items(contents: RunContents, folder: RunFolder, ids: Sequence[str]) -> None:
-    if contents.stored_items is None:
-        folder.copy_items_from(contents.dataset, ids)
-    else:
-        folder.write_items(list(contents.stored_items))
+    if earlier is not None:  # the present command's, with all models of the run
+        counters = {
+            n: counts for n, counts in earlier.not_asked.items() if n not in manifest.models
+        }
+        manifest = replace(
+            manifest,
+            created=earlier.created,
+            keju=earlier.keju,
+            models={**earlier.models, **manifest.models},
+            not_asked={**counters, **manifest.not_asked},
+            plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
+            roles={**earlier.roles, **manifest.roles},
+        )
+    folder.write_manifest(manifest)
 
 
 def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
     """Refuse models or tasks whose file names differ only in case."""
-    spelled = {file_name(name).casefold(): name for name in earlier}
+    spellings = {file_name(name).casefold(): name for name in earlier}
     for name in names:
-        other = spelled.setdefault(file_name(name).casefold(), name)
-        if other != name:
+        spelling = spellings.setdefault(file_name(name).casefold(), name)
+        if spelling != name:
             raise UsageError(
                 "{} and {} differ only in case, so that macOS and Windows would store their "
                 "responses in one file. Use another spelling, or a run for each",
                 name,
-                other,
+                spelling,
             )
-
-
-def _id_of(item: Item) -> str:
-    return item.id

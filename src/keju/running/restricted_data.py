@@ -32,19 +32,16 @@ FORMAT = "keju-sending-1"
 _MOST_NAMED = 5
 """The number of licences that a question names."""
 
-Ask = Callable[[str], bool]
-"""Shows the user a text, and returns whether the data may be sent."""
-
 
 class Permission(NamedTuple):
     """Who permits that restricted data are sent.
 
-    `given` is true if the user permitted it in the command. `ask` asks the user; it is None
-    without a terminal.
+    `given` is true if the user permitted it in the command. `ask` shows the user a text, and
+    returns whether the data may be sent; it is None without a terminal.
     """
 
     given: bool = False
-    ask: Ask | None = None
+    ask: Callable[[str], bool] | None = None
 
 
 _PERMISSION: ContextVar[Permission | None] = ContextVar("permission to send", default=None)
@@ -58,11 +55,6 @@ def permitting(permission: Permission) -> Iterator[None]:
         yield
     finally:
         _PERMISSION.reset(token)
-
-
-def permission_now() -> Permission:
-    """The permission of the present block (`permitting`)."""
-    return _PERMISSION.get() or Permission()
 
 
 class SentData(NamedTuple):
@@ -82,18 +74,18 @@ class SentData(NamedTuple):
     def of(cls, dataset: Dataset, items: Sequence[Item]) -> SentData:
         """The data of items of a dataset, in its order; may be reduced (`item_to_send`)."""
 
-        def whole() -> Iterator[Item]:
-            wanted = iter(items)
-            item = next(wanted, None)
-            for each in dataset:
-                if item is not None and each.id == item.id:
-                    yield each
-                    item = next(wanted, None)
-            if item is not None:  # In another order: the licences of all items count.
+        def complete_items() -> Iterator[Item]:
+            selected = iter(items)
+            next_item = next(selected, None)
+            for item in dataset:
+                if next_item is not None and item.id == next_item.id:
+                    yield item
+                    next_item = next(selected, None)
+            if next_item is not None:  # In another order: the licences of all items count.
                 yield from dataset
 
         about = dataset.manifest
-        return cls(about.name, about.licence, whole, len(items), bool(about.images))
+        return cls(about.name, about.licence, complete_items, len(items), bool(about.images))
 
 
 class _Agreed(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -115,19 +107,16 @@ class SendingCheck:
     """Checks whether the data of requests may be sent to models.
 
     Args:
-        folder: where the responses are stored, and what was permitted; None for a plan of a new
-            run.
+        folder: where the responses are stored, and what was permitted.
         data: the data; their items are read only if a model is on another machine.
-        permission: by default as `permitting`.
     """
 
-    def __init__(
-        self, folder: RunFolder | None, data: SentData, permission: Permission | None = None
-    ) -> None:
-        self._path = folder.path / FILE if folder else None
+    def __init__(self, folder: RunFolder, data: SentData) -> None:
+        self._path = folder.path / FILE
         self._data = data
-        self._permission = permission or permission_now()
-        self._restricted: dict[str, str] | None = None
+        self._permission = _PERMISSION.get() or Permission()
+        self._licences: dict[str, str] | None = None
+        """The restricted licences, with the reason of each; None before they are looked up."""
         self._new: list[_Agreed] = []
 
     def check(self, models: Iterable[Model]) -> None:
@@ -137,18 +126,15 @@ class SendingCheck:
             UsageError: sending is not permitted.
             DataError: the stored permissions are damaged.
         """
-        hosts, text = self._find_missing(models)
-        if not hosts:
-            self._store()
-            return
-        if not self._permission.given:
+        hosts, question = self.question(models)
+        if hosts and not self._permission.given:
             if self._permission.ask is None:
                 raise UsageError(
                     "{}. Nothing was sent. If you may send them, add --send-restricted-data (in "
                     "Python send_restricted_data=True)",
-                    text,
+                    question,
                 )
-            if not self._permission.ask(str(text)):
+            if not self._permission.ask(str(question)):
                 raise UsageError(
                     "nothing was sent to {}. Use a model on this machine, or another dataset",
                     listed(hosts),
@@ -157,74 +143,56 @@ class SendingCheck:
         self._new += [
             _Agreed(host=host, licence=licence, at=now)
             for host in hosts
-            for licence in self._licences()
+            for licence in self._licences or ()
         ]
-        self._store()
+        # It is stored once the folder exists: a refused run leaves none.
+        if self._new and self._path.parent.is_dir():
+            write_json(self._path, _AgreedFile(agreed=[*self._stored(), *self._new]))
+            self._new = []
 
-    def describe(self, models: Iterable[Model]) -> Text | None:
-        """Describe what will be asked before the first request; None if nothing will be.
+    def question(self, models: Iterable[Model]) -> tuple[list[str], Text | str]:
+        """The hosts without a permission, and the question before anything is sent there.
 
         Raises:
             DataError: the stored permissions are damaged.
         """
-        hosts, text = self._find_missing(models)
-        return text if hosts else None
-
-    def _find_missing(self, models: Iterable[Model]) -> tuple[list[str], Text | None]:
-        """The hosts without a permission, and what is sent there."""
-        found = {host for model in models for host in model.destinations}
-        if not found or not self._licences():
-            return [], None
-        stored = {(each.host, each.licence) for each in (*self._stored(), *self._new)}
-        hosts = sorted(
-            host
-            for host in found
-            if any((host, licence) not in stored for licence in self._licences())
+        hosts = {host for model in models for host in model.destinations}
+        if hosts and self._licences is None:
+            self._licences = dict(list_restricted(self._data.licence, self._data.items()))
+        if not hosts or not self._licences:
+            return [], ""
+        stored = {(agreed.host, agreed.licence) for agreed in (*self._stored(), *self._new)}
+        missing = sorted(
+            host for host in hosts if {(host, name) for name in self._licences} - stored
         )
-        return hosts, self._describe(hosts) if hosts else None
-
-    def _describe(self, hosts: list[str]) -> Text:
+        if not missing:
+            return [], ""
         licences = [
-            _("licence {} ({})", shortened(licence), why)
-            for licence, why in self._licences().items()
+            _("licence {} ({})", shortened(name), reason)
+            for name, reason in [*self._licences.items()][:_MOST_NAMED]
         ]
         count, dataset = self._data.item_count, shortened(self._data.name)
-        named = listed(licences[:_MOST_NAMED])
-        if self._data.images:
-            return n_(
-                "the images and texts of {n:,} item of {} go to {}. Copies are not allowed, or "
-                "not known to be allowed: {}",
-                "the images and texts of {n:,} items of {} go to {}. Copies are not allowed, or "
-                "not known to be allowed: {}",
+        if not self._data.images:
+            return missing, n_(
+                "the texts of {n:,} item of {} go to {}. Copies are not allowed, or not known to "
+                "be allowed: {}",
+                "the texts of {n:,} items of {} go to {}. Copies are not allowed, or not known to "
+                "be allowed: {}",
                 count,
                 dataset,
-                listed(hosts),
-                named,
+                listed(missing),
+                listed(licences),
             )
-        return n_(
-            "the texts of {n:,} item of {} go to {}. Copies are not allowed, or not known to be "
-            "allowed: {}",
-            "the texts of {n:,} items of {} go to {}. Copies are not allowed, or not known to be "
-            "allowed: {}",
+        return missing, n_(
+            "the images and texts of {n:,} item of {} go to {}. Copies are not allowed, or not "
+            "known to be allowed: {}",
+            "the images and texts of {n:,} items of {} go to {}. Copies are not allowed, or not "
+            "known to be allowed: {}",
             count,
             dataset,
-            listed(hosts),
-            named,
+            listed(missing),
+            listed(licences),
         )
 
-    def _licences(self) -> dict[str, str]:
-        """The restricted licences, with the reason of each."""
-        if self._restricted is None:
-            self._restricted = dict(list_restricted(self._data.licence, self._data.items()))
-        return self._restricted
-
     def _stored(self) -> list[_Agreed]:
-        if self._path is None or not self._path.is_file():
-            return []
-        return read_json(self._path, _AgreedFile).agreed
-
-    def _store(self) -> None:
-        """Store what was permitted, once the folder exists: a refused run leaves none."""
-        if self._new and self._path and self._path.parent.is_dir():
-            write_json(self._path, _AgreedFile(agreed=[*self._stored(), *self._new]))
-            self._new = []
+        return read_json(self._path, _AgreedFile).agreed if self._path.is_file() else []

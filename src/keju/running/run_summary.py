@@ -9,11 +9,16 @@ from msgspec import field
 
 from keju.items import Record
 from keju.models import MISSING
-from keju.running.failures import Hint, may_change
+from keju.running.failures import Hint
 from keju.running.failures import hint_of as hint_of_failure
 from keju.running.limits import Budget, Policy
 from keju.running.sending import ModelQueue
 from keju.texts import _, hint_of, join_sentences
+
+_UNLIKELY_TO_CHANGE = frozenset(
+    {"bad-request", "unreadable-image", "missing-answer", "failed-elsewhere"}
+)
+"""Kinds of failures that the same request would have again when a user sends it again."""
 
 
 class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -94,39 +99,31 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
             for model in self.models
             if model.hint
         ]
+        kinds = {kind for model in self.models for kind in model.failures}
+        may_change = bool(kinds - _UNLIKELY_TO_CHANGE)
         halted = sum(model.left for model in self.models if model.hint)
         if self.left > halted:
-            more = (
-                [_("Add --retry-failed to send the failed requests again too")]
-                if self._may_change
-                else []
-            )
-            return join_sentences([*hints, self._how_to_continue, *more])
+            if self.waiting:
+                hints.append(
+                    _("Run the same command again later to collect the finished responses")
+                )
+            else:
+                again = _("Run the same command again to continue")
+                hints.append(hint_of(self.used_up) or again)
+            if may_change:
+                hints.append(_("Add --retry-failed to send the failed requests again too"))
         if hints:
             return join_sentences(hints)
-        if self._may_change:
+        if may_change:
             return _(
                 "Run the same command again with --retry-failed to send only the failed requests "
                 "again"
             )
-        if any(kind != MISSING for model in self.models for kind in model.failures):
+        if kinds - {MISSING}:
             return _(
                 "The same requests would fail again. Correct the causes that are shown above first"
             )
         return ""
-
-    @property
-    def _how_to_continue(self) -> str:
-        if hint := hint_of(self.used_up):
-            return hint
-        if self.waiting:
-            return _("Run the same command again later to collect the finished responses")
-        return _("Run the same command again to continue")
-
-    @property
-    def _may_change(self) -> bool:
-        """Whether some failure may become an answer when it is sent again."""
-        return any(may_change(kind) for model in self.models for kind in model.failures)
 
 
 def run_summary(
@@ -168,7 +165,7 @@ def _model_summary(queue: ModelQueue) -> ModelSummary:
         statuses[head.status] += count
         if head.status == "failed":
             failures[head.kind] += count
-    answered = queue.answered or any(head.status != "failed" for head in kept)
+    answered = any(status != "failed" for status in statuses)
     hint = hint_of_failure(queue.halted_by, answered=answered) if queue.halted_by else Hint()
     return ModelSummary(
         model=queue.model.name,

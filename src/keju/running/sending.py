@@ -4,6 +4,9 @@
 
     jobs ─▶ Slots.enter ─▶ Budget.reserve ─▶ Model.answer ─▶ Budget.settle ─▶ keep ─▶ queue.note
 
+Money is reserved and settled only for a model whose price is known. Tokens are estimated only where
+money is limited, or a server did not count them.
+
 Each queue has as many workers as its model may have requests in flight. A worker takes the next job
 of the queue's iterator when it is free, so a million requests take no memory. Engines that compute
 on this machine run one after another, so that each has the whole machine and its time can be
@@ -16,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -33,7 +37,6 @@ from keju.errors import (
 from keju.items import Failure, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
-from keju.running.failures import FailureWatch
 from keju.running.key import Slot
 from keju.running.limits import Budget, Policy, RetryPolicy, Slots
 from keju.running.prices import NO_USAGE, CostEstimator, add_usage, may_be_paid
@@ -45,6 +48,21 @@ from keju.texts import _
 FIRST = 5
 """The most requests in flight to a model until its first answer, so that an error that affects
 every request is found at the cost of a few."""
+
+SAME_MESSAGE_LIMIT = 5
+"""The number of failures with the same message, before any success, that stops a model."""
+
+SAME_KIND_LIMIT = 25
+"""The number of failures of one kind with different messages, before any success, that stops a
+model."""
+
+_SERVER_FAILURES = frozenset({"auth", "rate", "server", "timeout", "connection"})
+_REPEATED_FAILURES = frozenset(
+    {"auth", "bad-request", "bad-response", "engine", "unreadable-image"}
+)
+"""Kinds of failures that the same request would have again."""
+
+_WITH_DIGITS = re.compile(r"[\w.:-]*\d[\w.:-]*")
 
 UNREACHABLE_ATTEMPTS = 3
 """The maximum number of attempts where nothing answers at the address and the run has no answer of
@@ -98,7 +116,6 @@ class ModelQueue:
         """A word for the progress display if the model does something other than answer."""
         self.cost = CostEstimator(model.identity, policy.prices)
         self.limits_money = policy.max_cost is not None
-        self.limits_tokens = policy.tokens_per_minute is not None and self.cost.paid
         self.stopwatch = Stopwatch() if model.local else None
         self.succeeded = any(not head.kind for head in self.kept)
         """Whether the run has an answer of this model, of this session or an earlier one."""
@@ -107,7 +124,6 @@ class ModelQueue:
             ceiling,
             first=1 if model.local else ceiling if self.succeeded else FIRST,
             per_minute=policy.per_minute if self.cost.paid else None,
-            tokens_per_minute=policy.tokens_per_minute if self.cost.paid else None,
         )
         self.first_done: tuple[float, int] | None = None
         self.statuses: Counter[str] = Counter()
@@ -122,7 +138,9 @@ class ModelQueue:
         self.closed_by = ""
         self.trouble: dict[str, str] = {}
         self.ignored_usage: list[str] = []
-        self._watch = FailureWatch(succeeded=self.succeeded)
+        self._failed_in_a_row = 0
+        self._failures_by_message: Counter[tuple[str, str]] = Counter()
+        self._repeated_failures: Counter[str] = Counter()
 
     @property
     def done(self) -> int:
@@ -130,31 +148,16 @@ class ModelQueue:
         return self.statuses.total()
 
     @property
-    def answered(self) -> bool:
-        """Whether a request that was sent in this session has a response that is not a failure."""
-        return self.done > self.statuses["failed"]
-
-    @property
     def left(self) -> int:
         """Requests that are still to be sent."""
         return self.total - self.done
 
-    @property
-    def waiting(self) -> bool:
-        """Whether the queue waits for other engines to finish first."""
-        return self.stopwatch is not None and not self.stopwatch.started
-
-    def tokens(self, request: Request) -> int:
-        """Approximate number of tokens that a request takes, where tokens are limited; else 0."""
-        if not self.limits_tokens:
-            return 0
-        expected = self.cost.expected(request)
-        return (expected.input_tokens or 0) + (expected.output_tokens or 0)
-
     def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
         """Count a response to a request with `pages` images.
 
-        Stops the model if its failures show that no more requests should be sent.
+        The model is stopped after `dead_after` failures of its server in a row. Before its first
+        success it is stopped after `SAME_MESSAGE_LIMIT` failures with the same message, or
+        `SAME_KIND_LIMIT` of one kind, if the same requests would fail again.
         """
         self.statuses[response.status] += 1
         if self.stopwatch is not None:
@@ -164,14 +167,41 @@ class ModelQueue:
         self.attempts += response.attempts
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))
+        if response.error is not None and response.status == "failed":
+            self._note_failure(response.error, dead_after, response.attempts)
+            return
+        self._failed_in_a_row = 0
         if response.error is None:
             self.succeeded = True
-            self.slots.proven()
-        elif response.status == "failed":
-            self.failures[response.error.kind] += 1
-            self.slots.failed()
-        if why := self._watch.note(response, dead_after):
-            self.halt(why, response.error)
+            self.slots.succeeded()
+
+    def _note_failure(self, failure: Failure, dead_after: int, attempts: int) -> None:
+        kind, message, reason = failure.kind, failure.message, ""
+        self.failures[kind] += 1
+        self.slots.failed()
+        self._failed_in_a_row = self._failed_in_a_row + 1 if kind in _SERVER_FAILURES else 0
+        if self._failed_in_a_row >= dead_after:
+            count = self._failed_in_a_row
+            reason = _("{} requests in a row failed. The last message: {}", count, message)
+        if attempts and kind in _REPEATED_FAILURES and not self.succeeded:
+            # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
+            pattern = kind, _WITH_DIGITS.sub("#", message)
+            self._failures_by_message[pattern] += 1
+            self._repeated_failures[kind] += 1
+            if self._failures_by_message[pattern] >= SAME_MESSAGE_LIMIT:
+                reason = _(
+                    "{} requests failed with the same message and none succeeded: {}",
+                    SAME_MESSAGE_LIMIT,
+                    message,
+                )
+            elif self._repeated_failures[kind] >= SAME_KIND_LIMIT:
+                reason = _(
+                    "{} requests failed and none succeeded. The last message: {}",
+                    SAME_KIND_LIMIT,
+                    message,
+                )
+        if reason:
+            self.halt(reason, failure)
 
     def halt(self, why: str, failure: Failure | None = None) -> None:
         """Stop the model; its other requests stay without a response, and are sent later."""
@@ -220,8 +250,13 @@ class Sender:
             async with asyncio.TaskGroup() as group:
                 for queue in self.queues:
                     if queue.stopwatch is None:
-                        self._start(queue, group)
-                group.create_task(self._one_after_another())
+                        group.create_task(self._send(queue))
+                # Engines of this machine run one after another.
+                for queue in self.queues:
+                    if queue.stopwatch is not None and queue.total:
+                        queue.stopwatch.start()
+                        await self._send(queue)
+                        queue.stopwatch.stop()
         except BaseExceptionGroup as errors:
             error: BaseException = errors
             while isinstance(error, BaseExceptionGroup):
@@ -233,18 +268,10 @@ class Sender:
         for queue in self.queues:
             queue.slots.stop()
 
-    def _start(self, queue: ModelQueue, group: asyncio.TaskGroup) -> None:
-        for __ in range(min(queue.slots.ceiling, queue.total)):
-            group.create_task(self._work(queue))
-
-    async def _one_after_another(self) -> None:
-        """Run the engines of this machine one after another."""
-        for queue in self.queues:
-            if queue.stopwatch is not None and queue.total:
-                queue.stopwatch.start()
-                async with asyncio.TaskGroup() as group:
-                    self._start(queue, group)
-                queue.stopwatch.stop()
+    async def _send(self, queue: ModelQueue) -> None:
+        async with asyncio.TaskGroup() as group:
+            for __ in range(min(queue.slots.ceiling, queue.total)):
+                group.create_task(self._work(queue))
 
     async def _work(self, queue: ModelQueue) -> None:
         # The iterator is shared: each worker takes the next job that is still free.
@@ -261,27 +288,24 @@ class Sender:
         """Send a request until it is answered or has failed; None if the queue stopped before."""
         if job.failure is not None:
             return response_of(queue.model, job, AskError(job.failure.kind, job.failure.message))
-        request, retry, failure = job.request, self._retry, None
+        request, cost, deadline, failure = job.request, queue.cost, self._retry.deadline, None
         first_sent, attempts, counted, uncounted = 0.0, 0, 0, NO_USAGE
-        while (money := await self._admitted(queue, request)) is not None:
-            sent = monotonic()
-            first_sent, attempts = first_sent or sent, attempts + 1
-            outcome = await self._attempt(queue.model, request, retry.deadline - sent + first_sent)
+        while await queue.slots.enter():
+            reserved = await self._reserve(queue, request) if cost.price else 0.0
+            if reserved is None:
+                break
+            sent_at = monotonic()
+            first_sent, attempts = first_sent or sent_at, attempts + 1
+            outcome = await self._attempt(queue.model, request, deadline - sent_at + first_sent)
             queue.slots.leave()
-            seconds = monotonic() - sent
+            seconds = monotonic() - sent_at
+            if cost.paid:
+                uncounted = self._settle(queue, request, outcome, reserved, uncounted)
             if isinstance(outcome, Answer):
-                uncounted = add_usage(uncounted, self._settle(queue, request, outcome, money))
                 return response_of(queue.model, job, outcome, seconds, attempts, uncounted)
             failure = outcome
-            paid = queue.cost.paid and may_be_paid(failure.kind)
-            self._budget.settle(money, money if paid else 0.0)
-            if paid:
-                uncounted = add_usage(uncounted, queue.cost.expected(request))
-            if not failure.overloaded:
-                counted += 1
-            elif not self._slow_down(queue, failure, sent):
-                break
-            wait = self._wait(queue, failure, attempts, counted, monotonic() - first_sent)
+            counted += not failure.overloaded
+            wait = self._wait(queue, failure, (attempts, counted), sent_at, first_sent)
             if wait is None:
                 return response_of(queue.model, job, failure, seconds, attempts, uncounted)
             queue.waited += wait
@@ -292,10 +316,11 @@ class Sender:
             queue.trouble.setdefault(failure.kind, str(failure))
         return None
 
-    async def _admitted(self, queue: ModelQueue, request: Request) -> float | None:
-        """Wait until a request may be sent; the money reserved for it, or None if it may not."""
-        if not await queue.slots.enter(queue.tokens(request)):
-            return None
+    async def _reserve(self, queue: ModelQueue, request: Request) -> float | None:
+        """Reserve the cost of a request that has a slot; None, without the slot, if it is too high.
+
+        Nothing is estimated where money is not limited.
+        """
         money = queue.cost.expected_cost(request) if queue.limits_money else 0.0
         if await self._budget.reserve(money, queue.slots):
             return money
@@ -304,21 +329,38 @@ class Sender:
             self.stop()
         return None
 
-    def _settle(self, queue: ModelQueue, request: Request, answer: Answer, money: float) -> Usage:
-        """Replace a reservation by an answer's cost; the tokens that its server did not count."""
-        usage, uncounted = answer.usage, queue.cost.uncounted(request, answer.usage)
-        self._budget.settle(money, queue.cost.charged(usage, uncounted))
-        more = 0
-        if queue.limits_tokens and usage.input_tokens is not None:
-            more = usage.input_tokens + (usage.output_tokens or 0) - queue.tokens(request)
-        queue.slots.succeeded(more)
-        if answer.ignored_usage:
-            queue.ignored_usage.append(answer.ignored_usage)
-        return uncounted
+    def _settle(
+        self,
+        queue: ModelQueue,
+        request: Request,
+        outcome: Answer | AskError,
+        reserved: float,
+        earlier: Usage,
+    ) -> Usage:
+        """Replace a reservation by what was charged.
 
-    async def _attempt(self, model: Model, request: Request, left: float) -> Answer | AskError:
-        """Send a request once; `left` are the seconds until its deadline."""
-        seconds = max(0.001, min(self._retry.timeout, left))
+        Returns:
+            The tokens that the server did not count, with those of earlier attempts.
+        """
+        cost, uncounted, charged = queue.cost, NO_USAGE, 0.0
+        if isinstance(outcome, Answer):
+            usage = outcome.usage
+            if None in (usage.input_tokens, usage.output_tokens):
+                uncounted = cost.uncounted(request, usage)
+            if cost.price:
+                charged = cost.charged(usage, uncounted)
+            if outcome.ignored_usage:
+                queue.ignored_usage.append(outcome.ignored_usage)
+        elif may_be_paid(outcome.kind):
+            uncounted = cost.expected(request)
+            charged = max(reserved, cost.cost(uncounted))
+        if cost.price:
+            self._budget.settle(reserved, charged)
+        return earlier if uncounted is NO_USAGE else add_usage(earlier, uncounted)
+
+    async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
+        """Send a request once; its deadline is in `deadline` seconds."""
+        seconds = max(0.001, min(self._retry.timeout, deadline))
         images = LazyImages(self._dataset, request.all_images) if self._dataset else ()
         try:
             async with asyncio.timeout(seconds):
@@ -334,40 +376,50 @@ class Sender:
         except Exception as error:  # noqa: BLE001  an engine that breaks on one page must not end the run
             return AskError("engine", describe_exception(error)[:300])
 
-    def _slow_down(self, queue: ModelQueue, failure: AskError, sent: float) -> bool:
-        """Send fewer requests; false, and the model is stopped, if the wait is too long."""
-        wait, most = failure.retry_after, self._retry.deadline
-        if wait is None or wait <= most:
-            queue.closed_by = str(failure)
-            queue.slots.overloaded(sent, wait)
-            return True
-        clock = datetime.now().astimezone() + timedelta(seconds=wait)
-        queue.halt(
-            _(
-                "the server asks to wait until {}, and keju waits at most {:g} minutes: {}",
-                f"{clock:%Y-%m-%d %H:%M}",
-                most / 60,
-                str(failure),
-            )
-        )
-        return False
-
     def _wait(
-        self, queue: ModelQueue, failure: AskError, attempts: int, counted: int, spent: float
+        self,
+        queue: ModelQueue,
+        failure: AskError,
+        attempts: tuple[int, int],
+        sent_at: float,
+        first_sent: float,
     ) -> float | None:
-        """Seconds until the next attempt; None if there is none."""
-        retry = self._retry
-        most = retry.attempts
-        if failure.unreachable and not queue.succeeded:
-            most = min(most, UNREACHABLE_ATTEMPTS)
-        if not failure.retryable or counted >= most:
+        """Seconds until the next attempt; None if there is none.
+
+        An overloaded server gets fewer requests. If it asks to wait for too long, its model is
+        stopped, and nothing is left to wait for.
+
+        Args:
+            queue: the model queue.
+            failure: the outcome of the last attempt.
+            attempts: their number, and the number of those that count.
+            sent_at: when the last one was sent, by `time.monotonic`.
+            first_sent: when the first one was sent.
+        """
+        retry, asked_wait = self._retry, failure.retry_after
+        if failure.overloaded:
+            if asked_wait is not None and asked_wait > retry.deadline:
+                clock = datetime.now().astimezone() + timedelta(seconds=asked_wait)
+                reason = _(
+                    "the server asks to wait until {}, and keju waits at most {:g} minutes: {}",
+                    f"{clock:%Y-%m-%d %H:%M}",
+                    retry.deadline / 60,
+                    str(failure),
+                )
+                queue.halt(reason)
+                return 0.0
+            queue.closed_by = str(failure)
+            queue.slots.overloaded(sent_at, asked_wait)
+        unreachable = failure.unreachable and not queue.succeeded
+        most = min(retry.attempts, UNREACHABLE_ATTEMPTS) if unreachable else retry.attempts
+        if not failure.retryable or attempts[1] >= most:
             return None
-        wait = min(retry.longest_wait, retry.first_wait * 2.0 ** min(attempts - 1, 30))
+        wait = min(retry.longest_wait, retry.first_wait * 2.0 ** min(attempts[0] - 1, 30))
         wait *= random.uniform(0.5, 1.0)  # noqa: S311
-        if failure.retry_after is not None:
+        if asked_wait is not None:
             # The random part keeps rejected requests from all returning at the same moment.
-            wait = failure.retry_after + min(wait, 1.0)
-        return wait if spent + wait < retry.deadline else None
+            wait = asked_wait + min(wait, 1.0)
+        return wait if monotonic() - first_sent + wait < retry.deadline else None
 
 
 def response_of(

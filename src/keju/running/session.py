@@ -1,9 +1,13 @@
 """A run: send the items of a dataset to models, and store their responses.
 
-The path of one item::
+The path of a run, and of one item in it::
 
-    Item ─requests─▶ Request ─request_key─▶ Slot ─store.known─▶ kept | missing
-    missing ─▶ Slots.enter ─▶ Budget.reserve ─▶ Model.answer ─▶ Budget.settle ─▶ store.append
+    run ─▶ open ─▶ prepare ─▶ check_resumed ─▶ record_run ─▶ Sender.run ─▶ run_summary
+
+    Item ─RunContents.requests─▶ Request ─request_key─▶ Slot ─ResponseStore.known─▶ kept | missing
+    missing ─▶ Slots.enter ─▶ Model.answer ─▶ response_of ─▶ ResponseStore.append ─▶ ModelQueue.note
+
+Where a price is known, `Budget.reserve` precedes the model's answer and `Budget.settle` follows it.
 
 `RunContents.requests` makes the requests of an item, which never contain its reference. `prepare`
 compares their keys with those of the stored responses: a key covers everything that determines an
@@ -17,28 +21,23 @@ import asyncio
 import os
 from array import array
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager, suppress
+from contextvars import copy_context
 from functools import partial
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
+from typing import TypedDict, Unpack
 
 from msgspec.structs import replace
 
 from keju.console import Console
 from keju.datasets.store import Dataset
 from keju.definitions.pair_forms import reduced_form
-from keju.errors import UsageError, shortened
+from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Request, Response
-from keju.models import (
-    REPLAYED,
-    Model,
-    ModelOptions,
-    open_models,
-    role_of,
-)
+from keju.models import Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
@@ -47,26 +46,24 @@ from keju.running.dataset_items import DatasetItems
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
 from keju.running.key import Slot, request_key
-from keju.running.limits import Budget, Policy
+from keju.running.limits import Budget, Policy, remaining_budget
 from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
 from keju.running.pair_reducing import check_replayed, reduce_pairs_for_run
-from keju.running.plan import estimate, item_to_count
-from keju.running.plan_records import Plan
-from keju.running.prices import check_priced, spent_so_far
+from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
 from keju.running.reading import readers_of
-from keju.running.recording import check_extends, differences, extends, manifest_of, record_run
+from keju.running.recording import check_resumed, record_run
 from keju.running.requests import item_to_send
 from keju.running.restricted_data import FILE as SENDING
-from keju.running.restricted_data import Permission, SendingCheck, SentData, permission_now
+from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.run_summary import RunSummary, run_summary
 from keju.running.selecting import Selection
 from keju.running.sending import Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
-from keju.runs import RunFolder, RunManifest
+from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
-from keju.texts import _, n_
+from keju.texts import _
 
 Requests = Callable[[], Iterable[Element]]
 """The requests to a model; called twice, with the same requests in the same order."""
@@ -77,14 +74,21 @@ _OURS = frozenset(
         "batches", "people", "timings.json", SENDING,
     }
 )  # fmt: skip
-_NO_RUN = Path(os.devnull, "run")
-"""The directory of a plan without one: a path that cannot exist."""
-
-_CHANGED = _(
-    "The dataset has changed since the last session. Responses to the same requests are kept, also "
-    "where a reference was corrected: score the run again"
-)
 _DIAGNOSED = frozenset({"bad-request", "bad-response", "connection"})
+
+
+class RunSettings(TypedDict, total=False):
+    """The settings of a run.
+
+    `selection`: which items, in which setting, how often. `options`: for all the models; data of
+    the dataset that they may use is added. `policy`: concurrency, timeouts, retries and limits.
+    `console`: where progress is shown; None shows none.
+    """
+
+    selection: Selection | None
+    options: ModelOptions | None
+    policy: Policy | None
+    console: Console | None
 
 
 def run(
@@ -92,11 +96,8 @@ def run(
     models: Sequence[str | Model],
     out: Path,
     *,
-    selection: Selection | None = None,
-    options: ModelOptions | None = None,
-    policy: Policy | None = None,
-    console: Console | None = None,
     interruption: Interruption | None = None,
+    **settings: Unpack[RunSettings],
 ) -> RunSummary:
     """Run models on a dataset, or resume a run.
 
@@ -108,11 +109,8 @@ def run(
         dataset_path: the dataset.
         models: the models, as model strings or opened.
         out: the run directory; new, or one of the same dataset, settings and models.
-        selection: which items, in which setting, how often.
-        options: for all the models; data of the dataset that they may use is added.
-        policy: concurrency, timeouts, retries and limits.
-        console: where progress is shown; None shows none.
         interruption: a handle that stops the run; by default only signals do.
+        settings: see `RunSettings`; each is optional.
 
     Raises:
         UsageError: an argument is not valid, `out` is another run, or another process is writing to
@@ -120,11 +118,8 @@ def run(
         PrerequisiteError: a model needs something that is not installed.
         DataError: the dataset or the run is damaged, or the disk is full.
     """
-    opening = _Opening(
-        dataset_path, models, out, selection or Selection(), options or ModelOptions(),
-        policy or Policy(), console, interruption or Interruption(), permission_now(),
-    )  # fmt: skip
-    with opening.open() as session:
+    session = _Session(dataset_path, models, out, settings, interruption or Interruption())
+    with session.open():
         return asyncio.run(session.send())
 
 
@@ -132,11 +127,7 @@ async def run_in_loop(
     dataset_path: Path,
     models: Sequence[str | Model],
     out: Path,
-    *,
-    selection: Selection | None = None,
-    options: ModelOptions | None = None,
-    policy: Policy | None = None,
-    console: Console | None = None,
+    **settings: Unpack[RunSettings],
 ) -> RunSummary:
     """The same as `run` in the running event loop, where the requests are sent in it.
 
@@ -146,15 +137,14 @@ async def run_in_loop(
     Raises:
         KejuError: as `run`.
     """
-    opening = _Opening(
-        dataset_path, models, out, selection or Selection(), options or ModelOptions(),
-        policy or Policy(), console, Interruption(signals=False), permission_now(),
-    )  # fmt: skip
-    loop, opened = asyncio.get_running_loop(), opening.open()
+    session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
+    loop, opened = asyncio.get_running_loop(), session.open()
+    in_context = copy_context().run  # `permitting` holds there too.
     # One thread for both, because the lock of the run belongs to a thread.
     with ThreadPoolExecutor(1) as thread:
         try:
-            session = await asyncio.shield(loop.run_in_executor(thread, opened.__enter__))
+            opening = loop.run_in_executor(thread, in_context, opened.__enter__)
+            await asyncio.shield(opening)
             return await session.send()
         finally:
             await loop.run_in_executor(thread, opened.__exit__, None, None, None)
@@ -164,11 +154,7 @@ def plan_run(
     dataset_path: Path,
     models: Sequence[str | Model],
     out: Path | None = None,
-    *,
-    selection: Selection | None = None,
-    options: ModelOptions | None = None,
-    policy: Policy | None = None,
-    console: Console | None = None,
+    **settings: Unpack[RunSettings],
 ) -> Plan:
     """The requests that `run` would send with these arguments, and their estimated cost.
 
@@ -178,21 +164,197 @@ def plan_run(
     Raises:
         KejuError: as `run`.
     """
-    opening = _Opening(
-        dataset_path, models, out or _NO_RUN, selection or Selection(),
-        replace(options or ModelOptions(), asking=False), policy or Policy(), console,
-        Interruption(signals=False), permission_now(),
-    )  # fmt: skip
-    folder = _folder(opening.out)
-    contents = opening.contents(folder, item_to_count)
-    if restricted := opening.sending(contents, folder).describe(contents.models):
-        question = _(
-            "Before the first request you will be asked: {}. In scripts: --send-restricted-data",
-            restricted,
+    # The directory of a new run is a path that cannot exist.
+    out = out or Path(os.devnull, "run")
+    session = _Session(dataset_path, models, out, settings, Interruption(signals=False))
+    session.options = replace(session.options, asking=False)
+    session.select(item_to_count)
+    if question := session.sending.question(session.contents.models)[1]:
+        session.print(
+            _(
+                "Before the first request you will be asked: {}. In scripts: "
+                "--send-restricted-data",
+                question,
+            )
         )
-        _print(console, [question])
-    policy = opening.policy
-    return estimate(contents, folder, prices=policy.prices, per_minute=policy.per_minute)
+    return estimate(session.contents, session.folder, session.policy)
+
+
+class _Session:
+    """One call of `run`: its arguments, and what `open` makes of them."""
+
+    contents: RunContents
+    folder: RunFolder
+    store: ResponseStore
+    sending: SendingCheck
+
+    def __init__(
+        self,
+        dataset_path: Path,
+        models: Sequence[str | Model],
+        out: Path,
+        settings: RunSettings,
+        interruption: Interruption,
+    ) -> None:
+        self.dataset_path, self.models, self.out = dataset_path, models, out
+        self.selection = settings.get("selection") or Selection()
+        self.options = settings.get("options") or ModelOptions()
+        self.policy = settings.get("policy") or Policy()
+        self.console = settings.get("console")
+        self.interruption = interruption
+
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Select the items, open the models, and lock the run; no request is sent yet."""
+        sends_text = bool(TRUE_READING.intersection(self.selection.settings))
+        self.select(partial(item_to_send, transcription=sends_text))
+        if not self.folder.exists():
+            # Nothing is left of a run that is not permitted.
+            self.sending.check(self.contents.models)
+        with ResponseStore(self.folder) as self.store:
+            yield
+
+    async def send(self) -> RunSummary:
+        """Send the missing requests, store their responses, and summarise."""
+        contents, folder, policy = self.contents, self.folder, self.policy
+        earlier = folder.manifest().models if folder.exists() else {}
+        budget = remaining_budget(folder, contents.identities, earlier, policy)
+        queues, waiting = self.prepare_and_record(), 0
+        async with AsyncExitStack() as models:
+            for model in contents.models:
+                models.push_async_callback(model.close)
+            if policy.batch:
+                waiting = await send_in_batches(queues, contents.dataset, self.store, policy)
+            else:
+                if await self.transcribe(budget):
+                    queues = self.prepare_and_record()
+                await self.send_queues(queues, self.store.append, budget)
+                for queue in queues:
+                    if queue.halted_by and queue.done == queue.statuses["failed"]:
+                        await _diagnose(queue)
+        return run_summary(
+            str(self.out), queues, budget, policy,
+            items=len(contents.sent_items), waiting=waiting,
+            interrupted=bool(self.interruption.count),
+        )  # fmt: skip
+
+    def select(self, keep: Callable[[Item], Item]) -> None:
+        """Check all options, select the items and open the models.
+
+        Args:
+            keep: reduces each item to what is needed.
+        """
+        selection, decoding = self.selection, self.options.decoding
+        self.policy.check()
+        for name in ("temperature", "top_p"):
+            value = getattr(decoding, name)
+            if value is not None and not isfinite(value):
+                raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
+        self.folder = _run_folder(self.out)
+        dataset = Dataset.open(self.dataset_path)
+        dataset_items = DatasetItems(dataset, keep)
+        items = dataset_items.selected(selection)
+        models = self.open_models(dataset, dataset_items.items)
+        reduced_items = None
+        if selection.pairs is not None:
+            reduced_items = self.reduce_pairs(dataset, items, selection.pairs)
+            reduced = {item.id: keep(item) for item in reduced_items if reduced_form(item)}
+            items = RecordList(Item, (reduced.get(item.id, item) for item in items))
+        examples = Examples(dataset_items.items) if has_examples(selection.wordings) else None
+        self.contents = RunContents(dataset, models, items, selection, reduced_items, examples)
+        self.sending = SendingCheck(self.folder, SentData.of(dataset, items))
+
+    def open_models(self, dataset: Dataset, items: Sequence[Item]) -> list[Model]:
+        """The opened models, after checks of the options that concern them."""
+        selection = self.selection
+        options = with_own_prompts(self.options, selection)
+        try:
+            models = open_models(self.models, options, access_of(dataset, items))
+        except UsageError:
+            unknown = any(isinstance(spec, str) and role_of(spec) is None for spec in self.models)
+            if unknown and self.folder.exists():
+                # A plug-in that the run has used so far may be missing, which is the better error.
+                check_installed(self.folder.manifest().plugins, f"the run {self.out}")
+            raise
+        check_takes_prompts(models, selection)
+        self.print(*(note for model in models for note in model.notes))
+        self.print(*prompt_notes(models, options, selection))
+        check_replayed(models, selection.pairs)
+        if self.policy.batch:
+            check_batchable(models, selection, self.policy)
+        return models
+
+    def reduce_pairs(self, dataset: Dataset, items: Sequence[Item], form: str) -> list[Item]:
+        """The selected items in a reduced pair form, as the run has stored or will store them."""
+        folder, stored = self.folder, dict[str, Item]()
+        if folder.exists() and folder.manifest().pairs == form and folder.has_its_items():
+            stored = {item.id: item for item in folder.items() if reduced_form(item)}
+        return reduce_pairs_for_run(dataset, items, form, stored)
+
+    def prepare_and_record(self) -> list[ModelQueue]:
+        """The queue of each model.
+
+        Checks that the run may be resumed in this way, writes its manifest, drops what is outdated.
+
+        Raises:
+            UsageError: it may not be.
+        """
+        contents, folder, store, policy = self.contents, self.folder, self.store, self.policy
+        queues = [
+            prepare(model, partial(contents.requests, model, folder), store, policy)
+            for model in contents.models
+        ]
+        if contents.examples:
+            contents.examples.check(contents.items, contents.variants)
+        self.sending.check(queue.model for queue in queues if queue.total)
+        if folder.exists():
+            self.print(*check_resumed(contents, store, queues, policy))
+        for queue in queues:
+            if queue.outdated:
+                store.drop(queue.model.name, queue.outdated)
+        record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
+        return queues
+
+    async def transcribe(self, budget: Budget) -> bool:
+        """Transcribe the images where a setting needs it; false where none does."""
+        contents, store = self.contents, self.store
+        queues = []
+        for reader, models in readers_of(contents.models, contents.settings):
+            requests = partial(contents.reading_requests, reader, models)
+            queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
+            queue.doing = _("(reading)")
+            queues.append(queue)
+        if not queues:
+            return False
+        self.sending.check(queue.model for queue in queues if queue.total)
+        for queue in queues:
+            if queue.outdated:
+                store.drop(queue.model.name, queue.outdated, readings=True)
+        await self.send_queues(queues, partial(store.append, reading=True), budget)
+        return True
+
+    async def send_queues(
+        self, queues: Sequence[ModelQueue], keep: Callable[[Response], None], budget: Budget
+    ) -> None:
+        """Send the requests of the queues, and store the times of engines of this machine."""
+        if self.interruption.count or budget.used_up:
+            return
+        sender = Sender(self.contents.dataset, queues, keep, self.policy.retry, budget)
+        await _send(sender, self.console, self.interruption)
+        alone = not any(queue.cost.paid for queue in queues)
+        timings = [
+            queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
+            for queue in queues
+            if queue.stopwatch
+        ]
+        if any(timings):
+            add_timings(self.folder, [timing for timing in timings if timing])
+
+    def print(self, *notes: str) -> None:
+        """Print notes for the user."""
+        if self.console:
+            for note in notes:
+                self.console.print(note, highlight=False, markup=False, soft_wrap=True)
 
 
 def prepare(
@@ -201,7 +363,7 @@ def prepare(
     store: ResponseStore,
     policy: Policy,
     *,
-    some: bool = False,
+    subset: bool = False,
     readings: bool = False,
 ) -> ModelQueue:
     """The queue of the requests that have no valid response yet.
@@ -216,7 +378,7 @@ def prepare(
         requests: the requests to it.
         store: the stored responses.
         policy: the limits, and whether failures are sent again.
-        some: the requests are not all of the model's, so that other responses are not outdated.
+        subset: the requests are not all of the model's, so that other responses are not outdated.
         readings: the requests are for transcriptions, which are stored apart.
 
     Raises:
@@ -267,240 +429,8 @@ def prepare(
         policy=policy,
         kept=counts,
         not_asked=not_asked,
-        outdated=failed if some else heads | failed,
+        outdated=failed if subset else heads | failed,
     )
-
-
-def check_outdated(
-    queues: Iterable[ModelQueue],
-    folder: RunFolder,
-    now: RunManifest,
-    policy: Policy,
-    items: Sequence[Item],
-) -> Iterator[str]:
-    """Check that no answer that may have cost money is dropped without `--replace`.
-
-    Failures are dropped, so that a corrected command just works, and so are answers that are read
-    from files again: those to items that are still selected, in settings that are still selected.
-
-    Yields:
-        What is replaced, a line for each model.
-
-    Raises:
-        UsageError: a stored response belongs to a request that is not made now.
-    """
-    for queue in queues:
-        name = queue.model.name
-        answers = [slot for slot, head in queue.outdated.items() if head.status != "failed"]
-        if not answers:
-            continue
-        first = shortened(min(slot.item for slot in answers))
-        read_again = (
-            queue.model.identity.get("kind") in REPLAYED
-            and extends(folder.manifest(), now)
-            and {item.id for item in items}.issuperset(slot.item for slot in answers)
-        )
-        if not policy.replace and not read_again:
-            raise UsageError(
-                n_(
-                    "{}: {n:,} stored response of {} is outdated, such as the one to {}, because "
-                    "its request is not made now. What differs: {}. Use the same settings or "
-                    "another --out, or replace such responses with --replace",
-                    "{}: {n:,} stored responses of {} are outdated, such as the one to {}, "
-                    "because their requests are not made now. What differs: {}. Use the same "
-                    "settings or another --out, or replace such responses with --replace",
-                    len(answers),
-                    folder.path,
-                    name,
-                    first,
-                    differences(folder.manifest(), now, [name]),
-                )
-            )
-        yield n_(
-            "{}: {n:,} outdated response is replaced, such as the one to {}",
-            "{}: {n:,} outdated responses are replaced, such as the one to {}",
-            len(answers),
-            name,
-            first,
-        )
-
-
-class _Opening(NamedTuple):
-    """The arguments of a call of `run`."""
-
-    dataset: Path
-    models: Sequence[str | Model]
-    out: Path
-    selection: Selection
-    options: ModelOptions
-    policy: Policy
-    console: Console | None
-    interruption: Interruption
-    permission: Permission
-
-    @contextmanager
-    def open(self) -> Iterator[_Session]:
-        """The session, with the store of the run open for writing; no request is sent yet."""
-        sends_text = bool(TRUE_READING.intersection(self.selection.settings))
-        keep = partial(item_to_send, transcription=sends_text)
-        folder = _folder(self.out)
-        contents = self.contents(folder, keep)
-        sending = self.sending(contents, folder)
-        if not folder.exists():
-            sending.check(contents.models)  # Nothing is left of a run that is not permitted.
-        with ResponseStore(folder) as store:
-            yield _Session(
-                contents, store, sending, self.policy, self.console, self.interruption, self.out
-            )
-
-    def contents(self, folder: RunFolder, keep: Callable[[Item], Item]) -> RunContents:
-        """The items and models of the run, after the checks of all options.
-
-        Args:
-            folder: the run.
-            keep: reduces each item to what is needed.
-        """
-        selection = self.selection
-        self.policy.check()
-        _check_decoding(self.options)
-        dataset = Dataset.open(self.dataset)
-        read = DatasetItems(dataset, keep)
-        items = read.selected(selection)
-        models = self._models(dataset, read.items)
-        whole_items = _reduced(dataset, items, selection, folder)
-        if whole_items is not None:
-            fewer = {item.id: item for item in whole_items if reduced_form(item)}
-            changed = (keep(fewer[item.id]) if item.id in fewer else item for item in items)
-            items = RecordList(Item, changed)
-        examples = Examples(read.items) if has_examples(selection.wordings) else None
-        return RunContents(dataset, models, items, selection, whole_items, examples)
-
-    def sending(self, contents: RunContents, folder: RunFolder) -> SendingCheck:
-        """The check whether the data may be sent."""
-        data = SentData.of(contents.dataset, contents.items)
-        return SendingCheck(folder, data, self.permission)
-
-    def _models(self, dataset: Dataset, items: Sequence[Item]) -> list[Model]:
-        """The opened models, after checks of the options that concern them."""
-        selection = self.selection
-        options = with_own_prompts(self.options, selection)
-        try:
-            models = open_models(self.models, options, access_of(dataset, items))
-        except UsageError:
-            if any(isinstance(spec, str) and role_of(spec) is None for spec in self.models):
-                _check_plugins(self.out)
-            raise
-        check_takes_prompts(models, selection)
-        _print(self.console, (note for model in models for note in model.notes))
-        _print(self.console, prompt_notes(models, options, selection))
-        check_replayed(models, selection.pairs)
-        if self.policy.batch:
-            check_batchable(models, selection, self.policy)
-        return models
-
-
-class _Session(NamedTuple):
-    """One call of `run`, after its checks."""
-
-    contents: RunContents
-    store: ResponseStore
-    sending: SendingCheck
-    policy: Policy
-    console: Console | None
-    interruption: Interruption
-    out: Path
-
-    async def send(self) -> RunSummary:
-        """Send the missing requests, store their responses, and summarise."""
-        folder = self.store.folder
-        earlier = folder.manifest().models if folder.exists() else {}
-        budget = remaining_budget(folder, self.contents.identities, earlier, self.policy)
-        queues = self._prepare()
-        self._record(queues)
-        waiting = 0
-        async with closing_models(self.contents.models):
-            if self.policy.batch:
-                waiting = await send_in_batches(
-                    queues, self.contents.dataset, self.store, self.policy
-                )
-            else:
-                if await self._transcribe(budget):
-                    queues = self._prepare()
-                    self._record(queues)
-                await self._send(queues, self.store.append, budget)
-                await diagnose(queues)
-        return run_summary(
-            str(self.out), queues, budget, self.policy,
-            items=len(self.contents.sent_items), waiting=waiting,
-            interrupted=bool(self.interruption.count),
-        )  # fmt: skip
-
-    def _prepare(self) -> list[ModelQueue]:
-        """The queue of each model."""
-        folder = self.store.folder
-        return [
-            prepare(model, partial(self.contents.requests, model, folder), self.store, self.policy)
-            for model in self.contents.models
-        ]
-
-    def _record(self, queues: Sequence[ModelQueue]) -> None:
-        """Check that the run may be resumed in this way, write its manifest, drop what is outdated.
-
-        Raises:
-            UsageError: it may not be.
-        """
-        contents, folder = self.contents, self.store.folder
-        if contents.examples:
-            contents.examples.check(contents.items, contents.variants)
-        self.sending.check(queue.model for queue in queues if queue.total)
-        if folder.exists():
-            earlier, now = folder.manifest(), manifest_of(contents, folder)
-            check_extends(earlier, now, self.store, (item.id for item in contents.items))
-            if earlier.dataset_hash != now.dataset_hash:
-                _print(self.console, [_CHANGED])
-            if not self.policy.batch and folder.has_batches():
-                raise UsageError(
-                    "{0}: a server is working on batches of this run. Sending the same requests "
-                    "again would cost money twice. Add --batch to collect the batches, or remove "
-                    "{0}/batches to abandon them",
-                    folder.path,
-                )
-            outdated = check_outdated(queues, folder, now, self.policy, contents.items)
-            _print(self.console, list(outdated))
-        drop_outdated(queues, self.store)
-        record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
-
-    async def _transcribe(self, budget: Budget) -> bool:
-        """Transcribe the images where a setting needs it; false where none does."""
-        contents, store = self.contents, self.store
-        queues = []
-        for reader, models in readers_of(contents.models, contents.settings):
-            requests = partial(contents.reading_requests, reader, models)
-            queue = prepare(reader.model, requests, store, self.policy, some=True, readings=True)
-            queue.doing = _("(reading)")
-            queues.append(queue)
-        if not queues:
-            return False
-        self.sending.check(queue.model for queue in queues if queue.total)
-        drop_outdated(queues, store, readings=True)
-        await self._send(queues, store.append_reading, budget)
-        return True
-
-    async def _send(
-        self, queues: Sequence[ModelQueue], keep: Callable[[Response], None], budget: Budget
-    ) -> None:
-        """Send the requests of the queues, and store the times of engines of this machine."""
-        if self.interruption.count or budget.used_up:
-            return
-        sender = Sender(self.contents.dataset, queues, keep, self.policy.retry, budget)
-        await send(sender, self.console, self.interruption)
-        alone = not any(queue.cost.paid for queue in queues)
-        timings = [
-            queue.stopwatch.timing(queue.model.name, queue.model.identity, alone=alone)
-            for queue in queues
-            if queue.stopwatch
-        ]
-        add_timings(self.store.folder, [timing for timing in timings if timing])
 
 
 def send_requests(
@@ -536,19 +466,23 @@ def send_requests(
     """
     policy.check()
     queues = [
-        prepare(model, partial(requests, model), store, policy, some=True) for model in models
+        prepare(model, partial(requests, model), store, policy, subset=True) for model in models
     ]
     now = {model.name: model.identity for model in models}
     budget = remaining_budget(store.folder, now, identities or {}, policy)
     if before:
         before([queue.model for queue in queues if queue.total])
-    drop_outdated(queues, store)
+    for queue in queues:
+        if queue.outdated:
+            store.drop(queue.model.name, queue.outdated)
     interruption = Interruption()
 
     async def send_all() -> None:
-        async with closing_models(models):
+        async with AsyncExitStack() as opened:
+            for model in models:
+                opened.push_async_callback(model.close)
             sender = Sender(dataset, queues, store.append, policy.retry, budget)
-            await send(sender, console, interruption)
+            await _send(sender, console, interruption)
 
     asyncio.run(send_all())
     return run_summary(
@@ -557,16 +491,7 @@ def send_requests(
     )  # fmt: skip
 
 
-def drop_outdated(
-    queues: Iterable[ModelQueue], store: ResponseStore, *, readings: bool = False
-) -> None:
-    """Drop the outdated responses of the queues' models."""
-    for queue in queues:
-        if queue.outdated:
-            store.drop(queue.model.name, queue.outdated.__contains__, readings=readings)
-
-
-async def send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
+async def _send(sender: Sender, console: Console | None, interruption: Interruption) -> None:
     """Run the sender, with its progress on the console, until done or interrupted."""
     progress = asyncio.create_task(show(sender.queues, console)) if console else None
     task = asyncio.create_task(sender.run())
@@ -584,102 +509,35 @@ async def send(sender: Sender, console: Console | None, interruption: Interrupti
                 await progress
 
 
-@asynccontextmanager
-async def closing_models(models: Iterable[Model]) -> AsyncIterator[None]:
-    """Close the models at the end."""
-    try:
-        yield
-    finally:
-        for model in models:
-            await model.close()
-
-
-def remaining_budget(
-    folder: RunFolder,
-    identities: Mapping[str, Mapping[str, str]],
-    earlier: Mapping[str, Mapping[str, str]],
-    policy: Policy,
-) -> Budget:
-    """The rest of a budget after the cost of all stored responses.
-
-    Args:
-        folder: where responses are stored.
-        identities: those of the models that get requests now, by name.
-        earlier: those of other models with stored responses.
-        policy: the limit and the prices.
-
-    Raises:
-        UsageError: money is limited, and the price of a model is not known.
-        DataError: a stored line is damaged.
-    """
-    if policy.prices is None:
-        return Budget()
-    if policy.max_cost is not None:
-        check_priced(identities, policy.prices)
-    spent = spent_so_far(folder, {**earlier, **identities}, policy.prices)
-    return Budget(policy.max_cost, policy.prices.currency, spent)
-
-
-async def diagnose(queues: Iterable[ModelQueue]) -> None:
-    """Where a queue stopped before any answer, add the models of its server to the hint."""
-    for queue in queues:
-        failure = queue.halted_by
-        if failure is None or failure.kind not in _DIAGNOSED or queue.answered:
-            continue
-        if failure.kind == "connection" and not failure.message.startswith("HTTP "):
-            continue
+async def _diagnose(queue: ModelQueue) -> None:
+    """Add the models of its server to the hint of a queue that stopped before any answer."""
+    failure = queue.halted_by
+    if failure is None or failure.kind not in _DIAGNOSED:
+        return
+    # Without a status of HTTP nothing answers there, so that no list of models can be read.
+    if failure.kind != "connection" or failure.message.startswith("HTTP "):
         queue.diagnosis = await queue.model.diagnosis()
 
 
-def _check_plugins(out: Path) -> None:
-    """Check that a plug-in that the run has used so far is installed.
+def _run_folder(out: Path) -> RunFolder:
+    """The directory of a run, new or one that exists.
 
     Raises:
-        PluginError: it is missing.
+        UsageError: the path is something else.
+        DataError: the run is damaged, or of another format; nothing in it is repaired before.
     """
-    folder = RunFolder(out)
-    if folder.exists():
-        check_installed(folder.manifest().plugins, f"the run {out}")
-
-
-def _reduced(
-    dataset: Dataset, items: Sequence[Item], selection: Selection, folder: RunFolder
-) -> list[Item] | None:
-    """The selected items in a reduced pair form, as the run has stored them or will store them."""
-    if selection.pairs is None:
-        return None
-    stored: dict[str, Item] = {}
-    if folder.exists() and folder.manifest().pairs == selection.pairs and folder.has_its_items():
-        stored = {item.id: item for item in folder.items() if reduced_form(item)}
-    return reduce_pairs_for_run(dataset, items, selection.pairs, stored)
-
-
-def _check_decoding(options: ModelOptions) -> None:
-    for name in ("temperature", "top_p"):
-        number = getattr(options.decoding, name)
-        if number is not None and not isfinite(number):
-            raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), number)
-
-
-def _folder(out: Path) -> RunFolder:
     # The path that is checked must be the path that is written: X/new/.. would create X/new and
     # write to X.
     if ".." in out.parts:
         out = out.resolve()
     folder = RunFolder(out)
+    if folder.exists():
+        return RunFolder.open(out)
     if out.exists() and not out.is_dir():
         raise UsageError("{} is not a directory. Choose another --out", out)
-    if out.is_dir() and not folder.exists():
-        strangers = [path.name for path in out.iterdir() if path.name not in _OURS]
-        if strangers:
+    for path in out.iterdir() if out.exists() else ():
+        if path.name not in _OURS:
             raise UsageError(
-                "{} is not a keju run directory (found {}). Choose another --out", out, strangers[0]
+                "{} is not a keju run directory (found {}). Choose another --out", out, path.name
             )
-    # A damaged run, or one of another format, is refused before anything in it is repaired.
-    return RunFolder.open(out) if folder.exists() else folder
-
-
-def _print(console: Console | None, notes: Iterable[str]) -> None:
-    if console:
-        for note in notes:
-            console.print(note, highlight=False, markup=False, soft_wrap=True)
+    return folder

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Container, Iterable
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 import msgspec
@@ -102,12 +101,7 @@ class ResponseStore:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         files, self._files = self._files, {}
         try:
             for file in files.values():
@@ -131,72 +125,23 @@ class ResponseStore:
                 heads[stored.slot] = shared.setdefault(head, head)
         return heads
 
-    def has_answers(self, model: str) -> bool:
-        """Whether the run has a response of a model, or a transcription, that is not a failure."""
-        paths = [*self._paths(model, readings=False), *self._paths(model, readings=True)]
-        return any(
-            stored.status != "failed"
-            for path in paths
-            for stored in read_jsonl(path, _StoredHead, appended=True)
-        )
-
-    def append(self, response: Response) -> None:
-        """Store one response.
+    def append(self, response: Response, *, reading: bool = False) -> None:
+        """Store one response, or a transcription of an item's images, made before a model answers.
 
         Raises:
             DataError: it cannot be written to disk; nothing of it remains in the file.
         """
-        self._append(response, response.task)
-
-    def append_reading(self, response: Response) -> None:
-        """Store the transcription of an item's images, made before a model answers it.
-
-        Raises:
-            DataError: see `append`.
-        """
-        self._append(response, None)
-
-    def drop(self, model: str, drops: Callable[[Slot], bool], *, readings: bool = False) -> None:
-        """Remove the responses of a model, or its transcriptions, for which a function is true.
-
-        Raises:
-            DataError: a stored line is damaged, or a file cannot be written; each file is then the
-                old one or the new one.
-        """
-        for place in [place for place in self._files if place[0] == model]:
-            self._files.pop(place).close()
-        for path in self._paths(model, readings=readings):
-            stored = read_jsonl_lines(path, _StoredHead, appended=True)
-            write_atomic(path, (line for head, line in stored if not drops(head.slot)))
-            if not path.stat().st_size:
-                path.unlink()
-
-    def replace(self, model: str, responses: Iterable[Response]) -> None:
-        """Replace all responses of a model with these: people may withdraw an answer.
-
-        Raises:
-            DataError: they cannot be written to disk; each file is then the old one or the new one.
-        """
-        files: dict[Path, list[bytes]] = {}
-        for response in responses:
-            path = self.folder.responses_path(model, response.task)
-            files.setdefault(path, []).append(_encode(response))
-        for path in self.folder.response_files(model):
-            if path not in files:
-                path.unlink()
-        for path, lines in files.items():
-            write_atomic(path, lines)
-
-    def _paths(self, model: str, *, readings: bool) -> list[Path]:
-        if not readings:
-            return self.folder.response_files(model)
-        path = self.folder.readings_path(model)
-        return [path] if path.is_file() else []
-
-    def _append(self, response: Response, task: str | None) -> None:
-        place = response.model, task
-        file = self._files[place] if place in self._files else self._opened(*place)
-        line = _encode(response)
+        model, task = response.model, None if reading else response.task
+        file = self._files.get((model, task))
+        if file is None:
+            folder = self.folder
+            if task is None:
+                path = folder.readings_path(model)
+            else:
+                path = folder.responses_path(model, task)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = self._files[model, task] = path.open("ab", buffering=0)
+        line = msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"
         written = 0
         try:
             # One write, unless the system takes only a part: then the next one says why.
@@ -208,20 +153,47 @@ class ResponseStore:
             raise DataError(
                 "a response could not be written: {}",
                 error.strerror,
-                file=self._path(*place),
+                file=Path(os.fsdecode(file.name)),
                 item=response.item,
                 hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
             ) from None
 
-    def _path(self, model: str, task: str | None) -> Path:
-        folder = self.folder
-        return folder.readings_path(model) if task is None else folder.responses_path(model, task)
+    def drop(self, model: str, slots: Container[Slot], *, readings: bool = False) -> None:
+        """Remove the responses of a model, or its transcriptions, in these places of the run.
 
-    def _opened(self, model: str, task: str | None) -> FileIO:
-        path = self._path(model, task)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._files[model, task] = path.open("ab", buffering=0)
-        return file
+        Raises:
+            DataError: a stored line is damaged, or a file cannot be written; each file is then the
+                old one or the new one.
+        """
+        for place in [place for place in self._files if place[0] == model]:
+            self._files.pop(place).close()
+        for path in self._paths(model, readings=readings):
+            lines = read_jsonl_lines(path, _StoredHead, appended=True)
+            write_atomic(path, (line for head, line in lines if head.slot not in slots))
+            if not path.stat().st_size:
+                path.unlink()
+
+    def replace(self, model: str, responses: Iterable[Response]) -> None:
+        """Replace all responses of a model with these: people may withdraw an answer.
+
+        Raises:
+            DataError: they cannot be written to disk; each file is then the old one or the new one.
+        """
+        files: dict[Path, list[bytes]] = {path: [] for path in self.folder.response_files(model)}
+        for response in responses:
+            line = msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"
+            files.setdefault(self.folder.responses_path(model, response.task), []).append(line)
+        for path, lines in files.items():
+            if lines:
+                write_atomic(path, lines)
+            else:
+                path.unlink()
+
+    def _paths(self, model: str, *, readings: bool) -> list[Path]:
+        if not readings:
+            return self.folder.response_files(model)
+        path = self.folder.readings_path(model)
+        return [path] if path.is_file() else []
 
 
 def _complete_last_line(path: Path) -> None:
@@ -243,7 +215,3 @@ def _complete_last_line(path: Path) -> None:
         else:
             stream.seek(size)
             stream.write(b"\n")
-
-
-def _encode(response: Response) -> bytes:
-    return msgspec.json.encode(response, enc_hook=encode_stored) + b"\n"

@@ -8,12 +8,18 @@ session.
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
 
 from keju.files import read_json, write_json
 from keju.items import Record, Response
-from keju.running.machine import Clocks, Machine, load_average, this_machine
 from keju.runs import RunFolder
 from keju.texts import _
 
@@ -27,6 +33,70 @@ MOST_FAILED = 0.1
 transcribed pages."""
 FEWEST_PAGES = 3
 """The minimum number of timed pages from which a speed is computed."""
+
+
+_PROC = Path("/proc")
+
+
+class Machine(Record, frozen=True, kw_only=True):
+    """A machine: the model of its processor, the cores that this process may use, memory in GB."""
+
+    processor: str
+    cores: int
+    memory: float
+    system: str
+
+
+@cache
+def this_machine() -> Machine:
+    """Describe the machine that this process runs on; memory is 0 where it is not reported."""
+    try:
+        lines = (_PROC / "cpuinfo").read_text("utf-8", "replace").splitlines()
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    except (AttributeError, OSError, ValueError):
+        lines, memory = [], 0.0
+    names = [line.partition(":")[2] for line in lines if line.startswith("model name")]
+    processor = " ".join(names[0].split()) if names else platform.processor()
+    return Machine(
+        processor=processor or platform.machine() or "unknown",
+        cores=len(_own_cores()) or os.cpu_count() or 1,
+        memory=round(max(0.0, memory), 1),
+        system=platform.system(),
+    )
+
+
+def _own_cores() -> set[int]:
+    """The numbers of the cores that this process may use; empty where they are not reported."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+class Clocks(NamedTuple):
+    """Times at one moment, in seconds. Only differences are meaningful.
+
+    `wall` is a clock that never goes back. `own` is the processor time of this process and of the
+    programs that it ran and that have ended, `system` that of every process on the cores that
+    this process may use; it is None where the system does not report it (Linux does).
+    """
+
+    wall: float
+    own: float
+    system: float | None
+
+    @classmethod
+    def now(cls) -> Clocks:
+        """Read the clocks."""
+        busy = 0
+        try:
+            lines = (_PROC / "stat").read_text("ascii").splitlines()
+        except (OSError, UnicodeDecodeError):
+            lines = []
+        names = {f"cpu{number}" for number in _own_cores()}
+        for name, *ticks in map(str.split, lines):
+            if name in names:  # cpuN user nice system idle iowait irq softirq steal
+                busy += sum(map(int, ticks[:8])) - sum(map(int, ticks[3:5]))
+        # A container may report zeros, which would mean a machine without other programs.
+        seconds = busy / os.sysconf("SC_CLK_TCK") if busy else None
+        return cls(monotonic(), sum(os.times()[:4]), seconds)
 
 
 class Timing(Record, frozen=True, kw_only=True):
@@ -104,8 +174,10 @@ class Stopwatch:
 
     def stop(self) -> None:
         """Record that the last answer has arrived."""
-        self._until, self._load = Clocks.now(), load_average()
+        self._until = Clocks.now()
         self._ended = datetime.now(UTC).isoformat(timespec="seconds")
+        with suppress(AttributeError, OSError):  # Windows has none.
+            self._load = round(os.getloadavg()[0], 2)
 
     def timing(self, model: str, identity: dict[str, str], *, alone: bool = True) -> Timing | None:
         """The measured timing; None where nothing was answered, or it was not stopped.
@@ -117,13 +189,11 @@ class Stopwatch:
         """
         if not (self._begun and self._since and self._until):
             return None
-        wall = self._until.wall - self._since.wall
-        own = self._until.own - self._since.own
-        others = None
-        machine = this_machine()
-        if self._until.all is not None and self._since.all is not None and wall > 0:
-            taken = self._until.all - self._since.all - own
-            others = round(max(0.0, taken) / (wall * machine.cores), 4)
+        wall, own = self._until.wall - self._since.wall, self._until.own - self._since.own
+        machine, others = this_machine(), None
+        if self._until.system is not None and self._since.system is not None and wall > 0:
+            seconds = self._until.system - self._since.system - own
+            others = round(max(0.0, seconds) / (wall * machine.cores), 4)
         return Timing(
             model=model,
             ended=self._ended,
@@ -136,7 +206,7 @@ class Stopwatch:
             first=round(self._since.wall - self._begun.wall, 3),
             failed=self._failed,
             others=others,
-            load=None if self._load is None else round(self._load, 2),
+            load=self._load,
         )
 
 

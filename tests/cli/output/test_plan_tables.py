@@ -6,8 +6,7 @@ from rich.console import Console
 
 from keju.cli.output.plan_tables import plan_notes, plan_table, totals_table
 from keju.running import Plan, PlanRow
-from keju.running.plan import NO_RULE
-from keju.running.plan_records import PlanTotal
+from keju.running.plan import NO_RULE, PlanTotal
 
 
 def shown(table) -> str:

@@ -20,7 +20,7 @@ def plan_table(plan: Plan) -> Table:
     columns = [
         *name_columns("model", "task", "calls"),
         *(name_columns("stored") if there else ()),
-        *name_columns("images", "image MB", "MB sent", "not asked"),
+        *name_columns("images", "MB sent", "not asked"),
     ]
     table = plain_table(*columns, right=range(2, len(columns) - 1))
     for row in plan.rows:
@@ -28,8 +28,7 @@ def plan_table(plan: Plan) -> Table:
         if there:
             cells.insert(3, f"{row.stored:,}")
         skipped = "; ".join(f"{count}: {translate(why)}" for why, count in row.declined.items())
-        sizes = (_format_megabytes(size) for size in (row.image_bytes, row.wire_bytes))
-        table.add_row(*cells, *sizes, skipped)
+        table.add_row(*cells, _format_megabytes(row.wire_bytes), skipped)
     return table
 
 
@@ -73,36 +72,14 @@ def totals_table(plan: Plan) -> Table:
     return table
 
 
-def forms_table(plan: Plan) -> Table:
-    """Pair tasks: the full protocol and the reduced forms, one row per model and form."""
-    columns = name_columns("model", "pairs", "calls", "per round", "tokens in", "tokens out")
-    timed = any(each.hours is not None for each in plan.forms)
-    columns += [plan.currency] * bool(plan.currency) + name_columns("hours") * timed
-    title = _("tasks of pairs")
-    table = plain_table(*columns, right=range(2, len(columns)), title=title)
-    for each in plan.forms:
-        cells = [
-            each.model,
-            each.form or _("all (the full protocol)"),
-            f"{each.calls:,}",
-            f"{each.a_round:,}",
-            _format_count(each.input_tokens),
-            _format_count(each.output_tokens),
-        ]
-        cells += [_format_money(each.money)] * bool(plan.currency)
-        cells += ["" if each.hours is None else f"{each.hours:,.2f}"] * timed
-        table.add_row(*cells)
-    return table
-
-
 def forms_notes(plan: Plan) -> Iterator[str]:
-    """The options of the reduced forms, and a note on their results."""
-    if names := [name for name in dict.fromkeys(each.form for each in plan.forms) if name]:
-        yield _("Reduced forms: add {}", either(f"--pairs {n}" for n in names))
-    yield _(
-        "Results of a reduced form are not the paper's experiment and do not enter its tables. "
-        "Fewer --rounds reduce the cost of every form"
-    )
+    """The options of the reduced forms of tasks of pairs, and a note on their results."""
+    if plan.forms:
+        yield _("Reduced forms: add {}", either(f"--pairs {form}" for form in plan.forms))
+        yield _(
+            "Results of a reduced form are not the paper's experiment and do not enter its tables. "
+            "Fewer --rounds reduce the cost of every form"
+        )
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:
