@@ -20,8 +20,8 @@ from keju.items import Request
 from keju.models import ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import run
-from keju.running.dataset_access import attach_dataset
 from keju.running.key import key_of
+from keju.running.model_options import attach_dataset
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 
@@ -80,7 +80,7 @@ def results(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def options(dataset: Path) -> ModelOptions:
     opened = Dataset.open(dataset)
-    return attach_dataset(opened, opened.items(), ModelOptions())
+    return attach_dataset(opened, ModelOptions())
 
 
 def answers(dataset: Path, folder: Path) -> dict[str, Answer | AskError]:

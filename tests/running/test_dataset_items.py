@@ -12,9 +12,7 @@ from keju.datasets.store import Dataset
 from keju.items import Item, Request
 from keju.models import Answer, ModelOptions
 from keju.running import Policy, attach_dataset, run
-from keju.running.dataset_items import DatasetItems
-from keju.running.item_places import shard_places
-from keju.running.selecting import Selection, in_shard, select
+from keju.running.selection import Selection, in_shard, read_selected, select
 from keju.runs import RunFolder, record_list
 from tests.support.making import make_dataset, page_item
 from tests.support.planning import estimate
@@ -62,13 +60,10 @@ SELECTIONS = [
 @pytest.mark.usefixtures("on_disk")
 def test_the_selected_items_are_those_of_a_list(path: Path, selection: Selection):
     dataset = Dataset.open(path)
-    found = DatasetItems(dataset, whole).selected(selection)
-    assert list(found) == select(dataset.items(), selection, path)
-    assert found[-1] == list(found)[-1]
-    assert found[1:3] == list(found)[1:3]
-    for shard in ("1/3", "3/3"):
-        places = shard_places(found, shard)
-        assert [found[place] for place in places] == in_shard(list(found), shard)
+    chosen, reference = read_selected(dataset, selection, whole)
+    assert list(chosen) == list(select(dataset.items(), selection, path))
+    assert {item.split for item in reference} == {"reference"}
+    assert len(reference) == QUESTIONS // 10
 
 
 def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Path):
@@ -77,17 +72,16 @@ def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Pat
     first = [turns.setdefault(item.images or item.id, len(turns)) for item in items]
     for count in (1, 2, 5):
         for number in range(count):
-            found = list(shard_places(items, f"{number + 1}/{count}"))
-            assert found == [place for place, turn in enumerate(first) if turn % count == number]
-    assert list(shard_places([], "2/3")) == []
+            own = [item for item, turn in zip(items, first, strict=True) if turn % count == number]
+            assert list(in_shard(items, f"{number + 1}/{count}")) == own
+    assert list(in_shard([], "2/3")) == []
 
 
 @pytest.mark.usefixtures("on_disk")
 def test_the_images_for_baselines_are_those_of_the_test_split(path: Path):
     dataset = Dataset.open(path)
-    options = attach_dataset(dataset, DatasetItems(dataset, whole).items, ModelOptions())
-    assert [each.item for each in options.item_images] == [f"i{number:04}" for number in range(12)]
-    assert {each.split for each in options.reference} == {"reference"}
+    options = attach_dataset(dataset, ModelOptions())
+    assert [images.item for images in options.item_images] == [f"i{n:04}" for n in range(12)]
 
 
 def stored(out: Path) -> list[dict[str, object]]:

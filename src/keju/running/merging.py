@@ -21,11 +21,10 @@ from keju.files import relative_path
 from keju.items import Item, Record
 from keju.local_paths import check_local
 from keju.object_stores import is_address
-from keju.running.dataset_items import items_at
-from keju.running.item_places import shard_places
 from keju.running.key import Slot
 from keju.running.recording import list_differences
 from keju.running.requests import request_count
+from keju.running.selection import in_shard
 from keju.running.store import ResponseStore
 from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
@@ -154,7 +153,7 @@ def _check_responses(parts: Sequence[_Part]) -> list[str]:
     missing: list[str] = []
     for part in parts:
         path, manifest = part.folder.path, part.manifest
-        sent = items_at(items, shard_places(items, part.shard))
+        sent = in_shard(items, part.shard)
         ids = {item.id for item in sent}
         variants = len(manifest.input_settings) * len(manifest.scripts) * len(manifest.wordings)
         planned = variants * manifest.rounds * sum(map(request_count, sent))

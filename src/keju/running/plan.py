@@ -18,7 +18,7 @@ from keju.running.key import Slot, key_of
 from keju.running.pair_reducing import reduce_pairs
 from keju.running.plan_records import OUTPUT_RULE, READING, PairPlan, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
-from keju.running.reading import name_of_images, readers_of
+from keju.running.readings import name_of_images, readers_of
 from keju.running.store import ResponseStore
 from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
@@ -40,8 +40,6 @@ _YES_OR_SHARE = "Yes"
 
 def item_to_count(item: Item) -> Item:
     """The item without the parts that neither a request nor the length of an answer depends on."""
-    if item.split == "reference":
-        return item
     steps = tuple(step for step in item.provenance if step.step == PAIRS_STEP)
     return replace(item, lines=(), metadata={}, provenance=steps)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import zip_longest
 
@@ -16,7 +16,6 @@ from keju.files import relative_path
 from keju.items import Item
 from keju.models import capabilities_of, plugins_of, role_of
 from keju.running.contents import RunContents
-from keju.running.dataset_items import view_items
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.texts import Text, _, join_clauses
@@ -160,15 +159,14 @@ def record_run(
     manifest = manifest_of(contents, folder)
     earlier = folder.manifest() if folder.exists() else None
     _check_case(manifest.models, earlier.models if earlier else ())
-    ids = view_items(contents.items, range(len(contents.items)), _id_of)
     if earlier is None:
         _check_case(contents.dataset.manifest.tasks)
-        _store_items(contents, folder, ids)
-    elif not _has_items(folder, earlier, manifest, ids):
+        _store_items(contents, folder)
+    elif not _has_items(folder, earlier, manifest, contents.items):
         # Without a hash in run.json, an interruption between the two files is not reported as
         # damage.
         folder.write_manifest(replace(earlier, items_sha256=""))
-        _store_items(contents, folder, ids)
+        _store_items(contents, folder)
     # The items that are examples are stored, so that the run does not need its dataset.
     if contents.examples:
         folder.write_examples(contents.examples.used(contents.items, contents.variants))
@@ -183,13 +181,13 @@ def record_run(
 
 
 def _has_items(
-    folder: RunFolder, earlier: RunManifest, now: RunManifest, ids: Sequence[str]
+    folder: RunFolder, earlier: RunManifest, now: RunManifest, items: Iterable[Item]
 ) -> bool:
     """Whether a run has these items of this dataset."""
     if not earlier.items_sha256 or not folder.has_its_items():
         return False
     same = earlier.dataset_hash == now.dataset_hash and earlier.pairs == now.pairs
-    pairs = zip_longest(folder.iter_item_ids(), ids)
+    pairs = zip_longest(folder.iter_item_ids(), (item.id for item in items))
     return same and all(one == other for one, other in pairs)
 
 
@@ -207,9 +205,9 @@ def _resumed(earlier: RunManifest, now: RunManifest) -> RunManifest:
     )
 
 
-def _store_items(contents: RunContents, folder: RunFolder, ids: Sequence[str]) -> None:
+def _store_items(contents: RunContents, folder: RunFolder) -> None:
     if contents.stored_items is None:
-        folder.copy_items_from(contents.dataset, ids)
+        folder.copy_items_from(contents.dataset, contents.items)
     else:
         folder.write_items(list(contents.stored_items))
 
@@ -226,7 +224,3 @@ def _check_case(names: Iterable[str], earlier: Iterable[str] = ()) -> None:
                 name,
                 other,
             )
-
-
-def _id_of(item: Item) -> str:
-    return item.id

@@ -44,25 +44,28 @@ from keju.models import (
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
-from keju.running.dataset_access import attach_dataset
-from keju.running.dataset_items import DatasetItems
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
 from keju.running.key import Slot, request_key
 from keju.running.limits import Budget, Policy
-from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
+from keju.running.model_options import (
+    attach_dataset,
+    check_takes_prompts,
+    prompt_notes,
+    with_own_prompts,
+)
 from keju.running.pair_reducing import check_replayed, reduce_pairs_for_run
 from keju.running.plan import estimate, item_to_count
 from keju.running.plan_records import Plan
 from keju.running.prices import check_priced, spent_so_far
 from keju.running.progress import show
-from keju.running.reading import readers_of
+from keju.running.readings import readers_of
 from keju.running.recording import check_extends, differences, extends, manifest_of, record_run
 from keju.running.requests import item_to_send
 from keju.running.restricted_data import FILE as SENDING
 from keju.running.restricted_data import Permission, SendingCheck, SentData, permission_now
 from keju.running.run_summary import RunSummary, run_summary
-from keju.running.selecting import Selection
+from keju.running.selection import Selection, read_selected
 from keju.running.sending import Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -366,15 +369,14 @@ class _Opening(NamedTuple):
         self.policy.check()
         _check_decoding(self.options)
         dataset = Dataset.open(self.dataset)
-        read = DatasetItems(dataset, keep)
-        items = read.selected(selection)
-        models = self._models(dataset, read.items)
+        items, reference = read_selected(dataset, selection, keep)
+        models = self._models(dataset, reference)
         whole_items = _reduced(dataset, items, selection, folder)
         if whole_items is not None:
             fewer = {item.id: item for item in whole_items if reduced_form(item)}
             changed = (keep(fewer[item.id]) if item.id in fewer else item for item in items)
             items = RecordList(Item, changed)
-        examples = Examples(read.items) if has_examples(selection.wordings) else None
+        examples = Examples(reference) if has_examples(selection.wordings) else None
         return RunContents(dataset, models, items, selection, whole_items, examples)
 
     def sending(self, contents: RunContents, folder: RunFolder) -> SendingCheck:
@@ -382,12 +384,12 @@ class _Opening(NamedTuple):
         data = SentData.of(contents.dataset, contents.items)
         return SendingCheck(folder, data, self.permission)
 
-    def _models(self, dataset: Dataset, items: Sequence[Item]) -> list[Model]:
+    def _models(self, dataset: Dataset, reference: Sequence[Item]) -> list[Model]:
         """The opened models, after checks of the options that concern them."""
         selection = self.selection
         options = with_own_prompts(self.options, selection)
         try:
-            models = open_models(self.models, attach_dataset(dataset, items, options))
+            models = open_models(self.models, attach_dataset(dataset, options, reference))
         except UsageError:
             if any(isinstance(spec, str) and role_of(spec) is None for spec in self.models):
                 _check_plugins(self.out)

@@ -88,8 +88,8 @@ def test_a_shuffled_model_is_sent_the_images_of_another_group(
 def test_they_are_other_models_with_other_keys(dataset: Path):
     opened = Dataset.open(dataset)
     items = opened.items()
-    lent = attach_dataset(opened, items, options())
-    again = attach_dataset(opened, items, options(seed=1))
+    lent = attach_dataset(opened, options())
+    again = attach_dataset(opened, options(seed=1))
     models = [
         open_model(SERVED, lent),
         open_model(f"blind:{SERVED}", lent),
