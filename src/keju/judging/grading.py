@@ -151,8 +151,7 @@ def judgements_of(
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
         requests = grading_requests(answers, folder, repeats)
-        stored = StoredResponses(folder.responses(judge))
-        replies = (stored.response_to(request, identity) for request in requests)
+        replies = StoredResponses(folder.responses(judge)).find_all(requests, identity)
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))

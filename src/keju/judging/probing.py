@@ -105,10 +105,10 @@ def probe_results(
 
 def _grades(folder: JudgementFolder, judge: str, asked: Sequence[Probing]) -> _Table:
     identity = folder.judges().get(judge, {})
-    stored = StoredResponses(folder.responses(judge))
+    requests = (probing.request for probing in asked)
+    replies = StoredResponses(folder.responses(judge)).find_all(requests, identity)
     table: _Table = {name: {} for name in declared_probes().probes}
-    for probing in asked:
-        reply = stored.response_to(probing.request, identity)
+    for probing, reply in zip(asked, replies, strict=True):
         grade = grade_in(reply) if reply else Grade(None, "no reply")
         table[probing.probe][probing.judged.id] = _GradedAnswer(probing.judged.group, grade)
     return table

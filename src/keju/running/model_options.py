@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Self, overload
 
@@ -44,14 +45,14 @@ class LazyImages(Sequence[bytes]):
             raise AskError("unreadable-image", str(error)) from None
 
 
+@dataclass(frozen=True)
 class _ItemImages:
     """The images of each item of the test split, read from the dataset at each iteration."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        self._dataset = dataset
+    dataset: Dataset
 
     def __iter__(self) -> Iterator[ItemImages]:
-        for item in self._dataset:
+        for item in self.dataset:
             if item.split == "test" and item.images:
                 yield ItemImages(
                     item=item.id,

@@ -22,7 +22,7 @@ _Pair = tuple[str, str, str, str]
 
 
 def reduce_pairs(
-    items: Sequence[Item], form: PairForm, known: Mapping[str, Item] = MappingProxyType({})
+    items: Sequence[Item], form: PairForm, stored: Mapping[str, Item] = MappingProxyType({})
 ) -> list[Item]:
     """The items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
@@ -32,13 +32,13 @@ def reduce_pairs(
     Args:
         items: whole items, in the order of the dataset.
         form: the reduced form.
-        known: items that a run already has in this form, by id; they are kept.
+        stored: items that a run already has in this form, by id; they are kept.
 
     Raises:
         UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.
     """
     pairs = [item for item in items if task(item.task).of_pairs]
-    reduced = {item.id: known[item.id] for item in pairs if item.id in known}
+    reduced = {item.id: stored[item.id] for item in pairs if item.id in stored}
     new = [item for item in pairs if item.id not in reduced]
     if form.kind == "gallery":
         reduced |= {item.id: _gallery(item, form) for item in new}
@@ -55,15 +55,15 @@ def reduce_pairs(
 
 
 def reduce_pairs_for_run(
-    dataset: Dataset, items: Sequence[Item], name: str, known: Mapping[str, Item]
+    dataset: Dataset, items: Sequence[Item], name: str, stored: Mapping[str, Item]
 ) -> list[Item]:
     """The selected items of a run as whole items in a reduced form (see `reduce_pairs`).
 
     Raises:
         UsageError: the form does not exist, or it makes no item smaller.
     """
-    chosen = {item.id for item in items}
-    return reduce_pairs([item for item in dataset if item.id in chosen], pair_form(name), known)
+    ids = {item.id for item in items}
+    return reduce_pairs([item for item in dataset if item.id in ids], pair_form(name), stored)
 
 
 def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
@@ -91,9 +91,9 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
 def _gallery(item: Item, form: PairForm) -> Item:
     """An item with `size` candidates; the same for every question form of an image."""
     candidates = range(1, len(item.images))
-    others = [candidate for candidate in candidates if candidate not in item.relevant]
+    irrelevant = [candidate for candidate in candidates if candidate not in item.relevant]
     missing = form.size - len(item.relevant)
-    if not others or missing >= len(others):
+    if not irrelevant or missing >= len(irrelevant):
         return item
     if missing < 1:
         raise UsageError(
@@ -105,8 +105,8 @@ def _gallery(item: Item, form: PairForm) -> Item:
             len(item.relevant) + 1,
         )
     seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
-    drawn = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311
-    item = _in_order(item, sorted(drawn.intersection(candidates)))
+    gallery = {*item.relevant, *random.Random(seed).sample(irrelevant, missing)}  # noqa: S311
+    item = _in_order(item, sorted(gallery.intersection(candidates)))
     return mark_reduced(item, form, len(item.images) - 1)
 
 
@@ -129,8 +129,8 @@ def _once(items: Sequence[Item], form: PairForm, earlier: Sequence[Item]) -> dic
     for item in items:
         if (item.task, item.query) in smaller:
             first = own[item.id]
-            rest = sorted({*range(1, len(item.images))}.difference(first))
-            reduced[item.id] = mark_reduced(_in_order(item, [*first, *rest]), form, len(first))
+            unsent = sorted({*range(1, len(item.images))}.difference(first))
+            reduced[item.id] = mark_reduced(_in_order(item, [*first, *unsent]), form, len(first))
     return reduced
 
 

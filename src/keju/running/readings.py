@@ -129,7 +129,7 @@ class Readings(NamedTuple):
     def of(self, item: Item, variant: RequestVariant) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
         model, request = self.reader.model, self.reader.request(item, variant)
-        return self.stored.response_to(request, model.identity, source_of(model, request))
+        return self.stored.find(request, model.identity, source_of(model, request))
 
 
 def failure_of(reading: Response) -> Failure | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -74,10 +74,6 @@ class RequestRebuilder:
         """The system prompt of a model's request; empty where there was none."""
         return request.system or self.manifest.models.get(model, {}).get("system_prompt", "")
 
-    def readings_of(self, model: str) -> Iterator[Response]:
-        """The transcriptions that a model itself made of the images first."""
-        yield from self._folder.readings(model)
-
     def _reading(self, item: Item, response: Response) -> str | None:
         """The transcription that was sent, made by the model itself or by the engine before it."""
         models, model = self.manifest.models, response.model
@@ -98,7 +94,7 @@ class RequestRebuilder:
             return None
         if name not in self._readings:
             self._readings[name] = StoredResponses(self._folder.readings(name))
-        reading = self._readings[name].response_to(request, identity)
+        reading = self._readings[name].find(request, identity)
         return answer_part(reading.text) if reading else None
 
     def _with_text(self, item: Item) -> Item:

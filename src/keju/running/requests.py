@@ -148,9 +148,9 @@ def request_for(
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
     """A prompt with a transcription before it (see `SOURCE_PROMPTS`), in the prompt's script."""
-    known = _script_of(prompt) if script == "released" else script
+    prompt_script = _script_of(prompt) if script == "released" else script
     # The text is inserted last, so that nothing in it is replaced as a placeholder.
-    template = SOURCE_PROMPTS[known].replace("{prompt}", prompt)
+    template = SOURCE_PROMPTS[prompt_script].replace("{prompt}", prompt)
     return template.replace("{source}", source, 1)
 
 

@@ -10,7 +10,7 @@ import hashlib
 import random
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -165,8 +165,10 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequen
         | {"group": [get_group(item) for item in items]},
         schema={name: SCHEMA[name] for name in (*_KIND, "id", "group")},
     )
-    chosen = [items[row] for row in _select_rows(columns, selection, dataset)]
-    return _with_transcriptions(chosen, items, selection)
+    selected = [items[row] for row in _select_rows(columns, selection, dataset)]
+    if TRUE_READING.intersection(selection.settings):
+        return list(map(transcription_filler(selected, items), selected))
+    return selected
 
 
 def read_selected(
@@ -188,15 +190,17 @@ def read_selected(
         DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
     """
     rows = iter(_select_rows(_read_columns(dataset, selection), selection, dataset.path))
-    chosen, reference = RecordList(Item), []
+    selected, reference = RecordList(Item), []
     next_row = next(rows, None)
     for row, item in enumerate(dataset):
         if item.split == "reference":
             reference.append(item)
         if row == next_row:
-            chosen.append(keep(item))
+            selected.append(keep(item))
             next_row = next(rows, None)
-    return _with_transcriptions(chosen, dataset, selection), tuple(reference)
+    if TRUE_READING.intersection(selection.settings):
+        selected = RecordList(Item, map(transcription_filler(selected, dataset), selected))
+    return selected, tuple(reference)
 
 
 def _read_columns(dataset: Dataset, selection: Selection) -> pl.DataFrame:
@@ -250,10 +254,10 @@ def _listed_rows(rows: pl.DataFrame, ids: Sequence[str], dataset: Path) -> pl.Da
     rows = rows.with_columns(image=image.otherwise("id"))
     listed_ids = set(ids)
     names = rows.select("id", "image").iter_rows()
-    taken = [not listed_ids.isdisjoint(pair) for pair in names]
-    rows = rows.filter(pl.Series(taken, dtype=pl.Boolean))
-    known = {*rows["id"], *rows["image"]}
-    if unknown := [name for name in ids if name not in known]:
+    is_listed = [not listed_ids.isdisjoint(pair) for pair in names]
+    rows = rows.filter(pl.Series(is_listed, dtype=pl.Boolean))
+    names_here = {*rows["id"], *rows["image"]}
+    if unknown := [name for name in ids if name not in names_here]:
         raise UsageError(
             n_(
                 "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
@@ -277,8 +281,8 @@ def _kinds_of(rows: pl.DataFrame) -> list[Item]:
 
 def _rows_where(rows: pl.DataFrame, takes: Callable[[Item], bool]) -> pl.DataFrame:
     """The rows of whose kind a function returns true."""
-    taken = pl.Series(list(map(takes, _kinds_of(rows))), dtype=pl.Boolean)
-    kinds = rows.select(_KIND).unique(maintain_order=True).filter(taken)
+    is_of_kind = pl.Series(list(map(takes, _kinds_of(rows))), dtype=pl.Boolean)
+    kinds = rows.select(_KIND).unique(maintain_order=True).filter(is_of_kind)
     return rows.join(kinds, on=_KIND, how="semi", maintain_order="left")
 
 
@@ -348,14 +352,6 @@ def _in_turn(groups: list[Sequence[int]], seed: str | None) -> Sequence[int]:
     return array(
         "q", (group[turn] for turn in range(longest) for group in groups if turn < len(group))
     )
-
-
-def _with_transcriptions(
-    chosen: Sequence[Item], everything: Iterable[Item], selection: Selection
-) -> Sequence[Item]:
-    if not TRUE_READING.intersection(selection.settings):
-        return chosen
-    return RecordList(Item, map(transcription_filler(chosen, everything), chosen))
 
 
 def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from keju.items import Request, Response
 from keju.running.key import request_key
@@ -23,7 +23,7 @@ class StoredResponses:
             name = response.item, response.candidate, response.script, response.round
             self._places.setdefault(name, []).append(place)
 
-    def response_to(
+    def find(
         self, request: Request, identity: Mapping[str, str], source_sha256: str | None = None
     ) -> Response | None:
         """The latest response to a request, or None.
@@ -43,3 +43,9 @@ class StoredResponses:
             if same_source and response.key == request_key(request, identity, source):
                 return response
         return None
+
+    def find_all(
+        self, requests: Iterable[Request], identity: Mapping[str, str]
+    ) -> Iterator[Response | None]:
+        """The latest response to each request, or None."""
+        return (self.find(request, identity) for request in requests)

@@ -18,7 +18,7 @@ _Place = tuple[str, tuple[str, ...]]
 
 
 def transcription_filler(
-    chosen: Iterable[Item], everything: Iterable[Item]
+    selected: Iterable[Item], everything: Iterable[Item]
 ) -> Callable[[Item], Item]:
     """The function that gives an item without a transcription that of another task.
 
@@ -26,12 +26,12 @@ def transcription_filler(
     two different references of one image, neither is used; drafts have none.
 
     Args:
-        chosen: the selected items.
+        selected: the selected items.
         everything: all items of the dataset, including those that are not selected; read only if a
-            chosen item has no transcription.
+            selected item has no transcription.
     """
     sources, images = set[str](), set[str]()
-    for item in chosen:
+    for item in selected:
         if _lacks(item):
             sources.add(_source(item))
             images.update(_hashes(item))
@@ -40,14 +40,14 @@ def transcription_filler(
         text = "" if item.draft or item.task not in sources else item.answer or item.transcription
         if text and text.strip() and images.issuperset(_hashes(item)):
             texts.setdefault((item.task, _hashes(item)), set()).add(text)
-    known = {place: found.pop() for place, found in texts.items() if len(found) == 1}
+    unique = {place: choices.pop() for place, choices in texts.items() if len(choices) == 1}
 
     def fill(item: Item) -> Item:
-        if not known or not _lacks(item):
+        if not unique or not _lacks(item):
             return item
         source, hashes = _source(item), _hashes(item)
-        parts = [known.get((source, (image,)), "") for image in hashes]
-        text = known.get((source, hashes)) or ("\n".join(parts) if all(parts) else "")
+        parts = [unique.get((source, (image,)), "") for image in hashes]
+        text = unique.get((source, hashes)) or ("\n".join(parts) if all(parts) else "")
         return replace(item, transcription=text) if text else item
 
     return fill

@@ -288,8 +288,7 @@ class RunFolder:
             with dataset.items_path.open("rb") as stream:
                 write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
         else:
-            ids = (item.id for item in items)
-            copy_ordered_items(dataset.items_path, self.items_path, ids)
+            copy_ordered_items(dataset.items_path, self.items_path, (item.id for item in items))
 
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.

@@ -171,8 +171,7 @@ class DraftRequester:
                 hint=next((each.hint for each in done.models if each.hint), "")
                 or _("The responses so far are stored. Run the same command again to resume"),
             )
-        stored = StoredResponses(self.folder.responses(model.name))
-        return (stored.response_to(request, model.identity) for request in requests)
+        return StoredResponses(self.folder.responses(model.name)).find_all(requests, model.identity)
 
     def _make_options(self) -> RunOptions:
         """The options of a run with the model's settings, which have the same names there."""

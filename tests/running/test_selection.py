@@ -1,4 +1,4 @@
-"""Items of a run or a plan on disk: the same selection and the same responses as in memory."""
+"""Selected items: the same from a list and from the columns of a dataset, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gc
 from pathlib import Path
 
 import msgspec
+import polars as pl
 import pytest
 
 from keju.datasets.store import Dataset
@@ -64,6 +65,15 @@ def test_the_selected_items_are_those_of_a_list(path: Path, selection: Selection
     assert list(chosen) == list(select(dataset.items(), selection, path))
     assert {item.split for item in reference} == {"reference"}
     assert len(reference) == QUESTIONS // 10
+
+
+def test_columns_that_a_table_lacks_have_their_defaults(tmp_path: Path):
+    folder = make_dataset(tmp_path / "d", [page_item("q", task="T2", answer="莊子")], pages=4)
+    dataset, selections = Dataset.open(folder), (Selection(limit=2), Selection(sample=3, seed=2))
+    expected = [list(select(dataset.items(), each, folder)) for each in selections]
+    frame = pl.read_parquet(dataset.items_path)
+    frame.drop("query", "group", "split", "metadata").write_parquet(dataset.items_path)
+    assert [list(read_selected(dataset, each, whole)[0]) for each in selections] == expected
 
 
 def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Path):
