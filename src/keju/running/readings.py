@@ -70,7 +70,7 @@ class Reader(NamedTuple):
 
     @property
     def place(self) -> tuple[str, bool]:
-        """What distinguishes readers: those of one place make the same transcriptions."""
+        """Model and rounds: readers that share both make the same transcriptions."""
         return self.model.name, self.every_round
 
 
