@@ -191,7 +191,7 @@ def test_a_run_copies_the_items_of_parts_into_one_table(
     parted = both[1]
     run = RunFolder(tmp_path / "run")
     (tmp_path / "run").mkdir()
-    run.copy_items_from(parted, [item.id for item in parted])
+    run.copy_items_from(parted, list(parted))
     assert read_items(run.items_path) == parted.items()
     copy_items(parted.items_path, tmp_path / "some.parquet", ["i0001", "i0006"])
     assert list(iter_ids(tmp_path / "some.parquet")) == ["i0001", "i0006"]

@@ -20,8 +20,8 @@ from keju.items import Request
 from keju.models import DatasetAccess, ModelOptions, open_model, open_models
 from keju.models.base import Answer, AskError
 from keju.running import run
-from keju.running.dataset_access import access_of
 from keju.running.key import key_of
+from keju.running.model_options import access_of
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 
@@ -80,7 +80,7 @@ def results(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def access(dataset: Path) -> DatasetAccess:
     opened = Dataset.open(dataset)
-    return access_of(opened, opened.items())
+    return access_of(opened)
 
 
 def answers(dataset: Path, folder: Path) -> dict[str, Answer | AskError]:

@@ -11,7 +11,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.models import ModelOptions, open_model
 from keju.running import run
-from keju.running.dataset_access import access_of
+from keju.running.model_options import access_of
 from keju.runs import RunFolder
 from keju.scoring import stored_scores
 from keju.scoring.run import score_run
@@ -55,7 +55,7 @@ def written(folder: Path, files: Mapping[str, tuple[str, bytes]]) -> dict[str, P
 def lost_text(dataset: Path, folder: Path) -> str:
     """The notes on text that is not part of the answer, of which there is at most one."""
     opened = Dataset.open(dataset)
-    access = access_of(opened, opened.items())
+    access = access_of(opened)
     notes = open_model(f"replay:Engine={folder}", ModelOptions(), access).notes
     said = ("text not taken: {}", "{n:,} line that the files declare as marginal")
     return "".join(

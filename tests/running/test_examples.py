@@ -19,7 +19,7 @@ from keju.models import ModelOptions
 from keju.running import Selection, merge, request_key, run
 from keju.running.examples import Examples, with_examples
 from keju.running.request_rebuilding import RequestRebuilder
-from keju.running.selecting import RequestVariant
+from keju.running.selection import RequestVariant
 from keju.runs import RunFolder
 from keju.scoring import score_responses, score_run
 from tests.support.commanding import keju

@@ -12,8 +12,8 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
 from keju.running import Selection
-from keju.running.item_list import listed_places, read_item_ids
-from keju.running.selecting import select
+from keju.running.item_list import read_item_ids
+from keju.running.selection import select
 from keju.runs import RunFolder
 from tests.support.commanding import keju
 from tests.support.making import make_dataset, page_item
@@ -123,7 +123,7 @@ def test_an_id_without_its_question_form_names_all_forms():
         Item(id=f"O2BR/a.jpg#{query}", benchmark="OBI-Bench", task="recognition", query=query)
         for query in ("What", "Where")
     ]
-    assert list(listed_places(items, (0, 1), ["O2BR/a.jpg"], Path("d"))) == [0, 1]
-    assert list(listed_places(items, (0, 1), ["O2BR/a.jpg#Where"], Path("d"))) == [1]
+    for name, chosen in (("O2BR/a.jpg", items), ("O2BR/a.jpg#Where", items[1:])):
+        assert select(items, Selection(items=(name,)), Path("d")) == chosen
     with pytest.raises(UsageError, match=r"a\.jpg#How"):
-        listed_places(items, (0, 1), ["O2BR/a.jpg#How"], Path("d"))
+        select(items, Selection(items=("O2BR/a.jpg#How",)), Path("d"))

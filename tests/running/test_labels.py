@@ -19,7 +19,7 @@ from keju.reporting.page import write_report
 from keju.running import Policy, RunSummary, Selection, request_key, run
 from keju.running.merging import merge
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant
+from keju.running.selection import RequestVariant
 from keju.runs import RunFolder
 from keju.runs.manifest import LONGEST_LABEL, checked_label
 from keju.runs.served_models import changed_models

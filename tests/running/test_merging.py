@@ -14,7 +14,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import RunSummary, Selection, merge, run
-from keju.running.selecting import in_shard
+from keju.running.selection import in_shard
 from keju.runs import RunFolder, record_list
 from tests.support.commanding import keju
 from tests.support.making import make_dataset, page_item, picture

@@ -17,7 +17,7 @@ from keju.items import Item
 from keju.models import ModelOptions, open_model
 from keju.running import Selection, run
 from keju.running.requests import with_source
-from keju.running.selecting import NO_TRANSCRIPTION
+from keju.running.selection import NO_TRANSCRIPTION
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 from tests.support.chat_server import asked_for

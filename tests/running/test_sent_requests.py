@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from keju.items import Request
 from keju.models import Answer, AskError, Model
 from keju.running import Policy, ResponseStore, RetryPolicy, RunSummary
-from keju.running.replies import replies_of
 from keju.running.session import send_requests
+from keju.running.stored_responses import StoredResponses
 from keju.runs import RunFolder
 
 ONCE = RetryPolicy(attempts=1)
@@ -60,7 +60,8 @@ def test_only_missing_and_changed_requests_are_sent(tmp_path: Path):
     changed = [requests[0], replace(requests[1], prompt="地"), *requests[2:], request("e")]
     assert send(tmp_path / "r", second, changed).complete
     assert second.sent == ["b", "e"]
-    replies = replies_of(RunFolder(tmp_path / "r"), second.name, second.identity, changed)
+    stored = StoredResponses(RunFolder(tmp_path / "r").responses(second.name))
+    replies = stored.find_all(changed, second.identity)
     assert [reply.text if reply else "" for reply in replies] == [
         "天", "地", "天", "天", "天",
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from keju.models import Model
 from keju.running import Plan, Policy, Selection, plan_run
 from keju.running.prices import Prices
 from keju.running.requests import requests_for
-from keju.running.selecting import select, skip_reason
+from keju.running.selection import select, skip_reason
 from keju.runs import RunFolder
 
 

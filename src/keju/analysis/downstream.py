@@ -17,7 +17,7 @@ from keju.analysis.run_set import RunSet, main_metric, readings_of
 from keju.definitions import query_of, task
 from keju.items import Item, get_group
 from keju.metrics.edit import distance
-from keju.running.reading import name_of_images
+from keju.running.readings import name_of_images
 from keju.statistics import Correlation, associate
 from keju.text import counted
 from keju.texts import Text, _

@@ -10,7 +10,7 @@ from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item, PromptVariant
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant
+from keju.running.selection import RequestVariant
 
 READING = "〔…〕"
 """The replacement in a prompt for the transcription by the model itself or an engine."""

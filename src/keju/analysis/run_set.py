@@ -33,7 +33,7 @@ from keju.items import (
     variant_of,
 )
 from keju.models import REPLAYED
-from keju.running.reading import name_of_images
+from keju.running.readings import name_of_images
 from keju.runs import HUMAN, RunFolder
 from keju.runs.served_models import ServedModels
 from keju.scoring import ItemName, Result, aggregate

@@ -11,7 +11,7 @@ The answers of the exam are written to the run itself.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -36,7 +36,7 @@ from keju.judging import answers_of, draw_sample, read_rubrics
 from keju.running import Selection
 from keju.running.contents import RunContents
 from keju.running.recording import record_run
-from keju.running.selecting import RequestVariant, in_shard, select
+from keju.running.selection import RequestVariant, in_shard, select
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
 from keju.texts import Text, _, n_
@@ -208,7 +208,7 @@ class AnnotationApp:
     def _selection(self) -> Selection:
         return self.options.selection or Selection()
 
-    def _select_items(self) -> list[Item]:
+    def _select_items(self) -> Sequence[Item]:
         return select(self._everything, self._selection, self.dataset.path)
 
     def _selects_the_run(self, chosen: Selection, manifest: RunManifest) -> bool:

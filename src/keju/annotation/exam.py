@@ -16,7 +16,7 @@ from keju.errors import DataError
 from keju.items import Item, Request, Response
 from keju.running import ResponseStore, request_key
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant
+from keju.running.selection import RequestVariant
 from keju.runs import HUMAN, RunFolder
 from keju.text import has_han
 

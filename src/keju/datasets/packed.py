@@ -100,7 +100,13 @@ class Packed:
         found = files or [(str(path), path) for path in sorted(folder.glob(TABLES))]
         self._paths = [path for path, _ in found]
         self._tables = [_opened(path, file) for path, file in found]
-        self._places = dict(self._index())
+        self._places: dict[str, _Place] = {}
+        for number, table in enumerate(self._tables):
+            with reporting_damage(self._paths[number]):
+                for group in range(table.num_row_groups):
+                    paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
+                    for row, path in enumerate(paths):
+                        self._places[str(path)] = _Place(number, group, row)
 
     def __bool__(self) -> bool:
         return bool(self._paths)
@@ -140,14 +146,6 @@ class Packed:
                 )
                 self._last = table, group, read.column(0).combine_chunks().field("bytes")
             return self._last[2]
-
-    def _index(self) -> Iterator[tuple[str, _Place]]:
-        for number, table in enumerate(self._tables):
-            with reporting_damage(self._paths[number]):
-                for group in range(table.num_row_groups):
-                    paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
-                    for row, path in enumerate(paths):
-                        yield str(path), _Place(number, group, row)
 
 
 def _opened(path: str, file: Any) -> ParquetFile:  # noqa: ANN401 - a path or an open file

@@ -95,7 +95,13 @@ def iter_frames(
         DataError: it is missing, damaged, or is not a table of items.
     """
     for file in table_files(path):
-        for frame in _file_batches(file, columns, rows):
+        if _check_file(file) and file.stat().st_size > SMALL_BYTES:
+            frames = _large_file_frames(file, columns, rows)
+        else:
+            frame = _file_frame(file, None)
+            present = [name for name in columns or () if name in frame.columns]
+            frames = (frame.select(present) if columns else frame).iter_slices(rows)
+        for frame in frames:
             yield as_items(file, frame, columns)
 
 
@@ -161,12 +167,9 @@ def _file_frame(path: Path, columns: Sequence[str] | None) -> pl.DataFrame:
         return pl.read_parquet(io.BytesIO(data), columns=list(columns) if columns else None)
 
 
-def _file_batches(path: Path, columns: Sequence[str] | None, rows: int) -> Iterator[pl.DataFrame]:
-    if not _check_file(path) or path.stat().st_size <= SMALL_BYTES:
-        frame = _file_frame(path, None)
-        found = [name for name in columns or () if name in frame.columns]
-        yield from (frame.select(found) if columns else frame).iter_slices(rows)
-        return
+def _large_file_frames(
+    path: Path, columns: Sequence[str] | None, rows: int
+) -> Iterator[pl.DataFrame]:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
     file = open_file(path)

@@ -85,7 +85,19 @@ def as_items(path: Path, frame: pl.DataFrame, columns: Sequence[str] | None = No
         if name in SCHEMA and kind != SCHEMA[name] and _fits(kind, SCHEMA[name])
     ]
     frame = frame.with_columns(untyped)
-    _check_columns(path, frame.schema, _NEEDED if columns is None else ())
+    missing = [name for name in _NEEDED if columns is None and name not in frame.schema]
+    if missing or not set(frame.schema) <= set(SCHEMA):
+        raise DataError(
+            "not a table of items: expected the columns {}; found {}",
+            _names(SCHEMA),
+            _names(frame.schema),
+            file=path,
+        )
+    for name, kind in frame.schema.items():
+        if kind != SCHEMA[name]:
+            raise DataError(
+                "column {!r} must be {}, but is {}", name, SCHEMA[name], kind, file=path
+            )
     if columns is None:
         return frame
     absent = [pl.lit(None, SCHEMA[name]).alias(name) for name in columns if name not in frame]
@@ -108,22 +120,6 @@ def _fits(kind: object, wanted: object) -> bool:
             one.name == other.name and _fits(one.dtype, other.dtype) for one, other in pairs
         )
     return False
-
-
-def _check_columns(path: Path, found: pl.Schema, needed: Sequence[str]) -> None:
-    missing = [name for name in needed if name not in found]
-    if missing or not set(found) <= set(SCHEMA):
-        raise DataError(
-            "not a table of items: expected the columns {}; found {}",
-            _names(SCHEMA),
-            _names(found),
-            file=path,
-        )
-    for name, kind in found.items():
-        if kind != SCHEMA[name]:
-            raise DataError(
-                "column {!r} must be {}, but is {}", name, SCHEMA[name], kind, file=path
-            )
 
 
 def _names(schema: Iterable[str]) -> str:

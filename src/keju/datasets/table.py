@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,11 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
         DataError: the source is missing or damaged, or the target cannot be written.
     """
     chosen = frozenset(ids)
-    _copy_rows(source, target, chosen.__contains__)
+    frames = (
+        frame.filter(pl.Series([name in chosen for name in frame["id"]], dtype=pl.Boolean))
+        for frame in iter_frames(source)
+    )
+    write_frames(target, frames)
 
 
 def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
@@ -73,28 +77,22 @@ def copy_ordered_items(source: Path, target: Path, ids: Iterable[str]) -> None:
         ValueError: an id is not in the source, or not in its order.
         DataError: as `copy_items`.
     """
-    wanted = iter(ids)
-    name = next(wanted, None)
+    following = iter(ids)
+    next_id = next(following, None)
 
-    def is_next(found: object) -> bool:
-        nonlocal name
-        if found != name:
-            return False
-        name = next(wanted, None)
-        return True
+    def chosen_rows() -> Iterator[pl.DataFrame]:
+        nonlocal next_id
+        for frame in iter_frames(source):
+            rows = []
+            for row, name in enumerate(frame["id"]):
+                if name == next_id:
+                    rows.append(row)
+                    next_id = next(following, None)
+            yield frame[rows]
 
-    _copy_rows(source, target, is_next)
-    if name is not None:
-        raise ValueError(f"{name} is not in the table, or not in its order")
-
-
-def _copy_rows(source: Path, target: Path, takes: Callable[[object], bool]) -> None:
-    """Copy the rows for whose ids, passed in their order, a function returns true."""
-    frames = (
-        frame.filter(pl.Series(list(map(takes, frame["id"])), dtype=pl.Boolean))
-        for frame in iter_frames(source)
-    )
-    write_frames(target, frames)
+    write_frames(target, chosen_rows())
+    if next_id is not None:
+        raise ValueError(f"{next_id} is not in the table, or not in its order")
 
 
 def iter_ids(path: Path) -> Iterator[str]:
@@ -134,14 +132,33 @@ def _items_of(
     known: dict[tuple[object, ...], ImageRef],
     before: int = 0,
 ) -> Iterator[Item]:
-    texts: dict[str, str] = {}
+    texts: dict[str, str] = {}  # Keys and values of dicts, so that each text is in memory once.
     steps: dict[tuple[Provenance, ...], tuple[Provenance, ...]] = {}
     for number, row in enumerate(rows, start=before + 1):
         if len(known) > _KNOWN_IMAGES:
             known.clear()
         try:
-            row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
-            item = msgspec.convert(_plain(row, texts), Item)
+            images = []
+            for ref in row.get("images") or ():
+                # One object for each image: galleries repeat each hundreds of times.
+                place = tuple(ref.values())
+                if place not in known:
+                    known[place] = msgspec.convert(ref, ImageRef)
+                images.append(known[place])
+            row["images"] = images
+            # `msgspec.convert` expects dicts, and no absent values.
+            values = {name: value for name, value in row.items() if value is not None}
+            for name in _REPEATED:
+                if isinstance(value := values.get(name), str):
+                    values[name] = sys.intern(value)
+            for name in ("fields", "metadata", "question_in"):
+                values[name] = {
+                    texts.setdefault(entry["key"], entry["key"]): texts.setdefault(
+                        entry["value"], entry["value"]
+                    )
+                    for entry in row.get(name) or ()
+                }
+            item = msgspec.convert(values, Item)
         except (msgspec.ValidationError, TypeError) as error:
             raise DataError(
                 "not an item: {}", error, file=path, item=f"row {number} ({row['id']})"
@@ -191,14 +208,6 @@ def _few_at_a_time(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
     return (items[start : start + _FEW] for start in range(0, max(1, len(items)), _FEW))
 
 
-def _shared(row: dict[str, object], known: dict[tuple[object, ...], ImageRef]) -> ImageRef:
-    """One object per image, shared by its items: galleries repeat each hundreds of times."""
-    place = tuple(row.values())
-    if place not in known:
-        known[place] = msgspec.convert(row, ImageRef)
-    return known[place]
-
-
 def as_stored(item: Item) -> Item:
     """The item as it is read back from disk: lists as tuples, whole coordinates as floats.
 
@@ -237,22 +246,3 @@ def _row(item: Item) -> dict[str, object]:
 
 def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in mapping.items()]
-
-
-def _plain(row: dict[str, Any], texts: dict[str, str]) -> dict[str, object]:
-    """A row as `msgspec.convert` expects an item: with dicts restored, without absent values.
-
-    `texts` has the keys and values of earlier dicts, so that each text is in memory once.
-    """
-    out = {name: value for name, value in row.items() if value is not None}
-    for name in _REPEATED:
-        if isinstance(value := out.get(name), str):
-            out[name] = sys.intern(value)
-    for name in ("fields", "metadata", "question_in"):
-        out[name] = {
-            texts.setdefault(entry["key"], entry["key"]): texts.setdefault(
-                entry["value"], entry["value"]
-            )
-            for entry in row.get(name) or ()
-        }
-    return out

@@ -61,42 +61,30 @@ def prompt_of(
         UsageError: the convention does not exist.
         DataError: a placeholder has no value, or there are more options than letters.
     """
-    own = prompt_in_wording(item, wording)
-    convention = (own.box_convention if own else "") or boxes or query_of(item).box_convention
-    if own and own.ask:
-        return _in_script(item, own.ask, convention, script)
-    return _published(item, convention, script)
-
-
-def _published(item: Item, convention: str, script: PromptScript) -> str:
-    """The whole published prompt."""
+    query, own = query_of(item), prompt_in_wording(item, wording)
+    convention = (own.box_convention if own else "") or boxes or query.box_convention
     released = "" if script == "released" else item.question_in.get(script, "")
-    if item.verbatim and released:
+    template = "{question}" if item.verbatim else query.template
+    if own and own.ask:
+        template = own.ask
+    elif item.verbatim and released:
         return released
-    template = "{question}" if item.verbatim else query_of(item).template
-    return _in_script(item, template, convention, script)
-
-
-def _in_script(item: Item, template: str, convention: str, script: PromptScript) -> str:
-    """A filled template in a script."""
 
     def value(blank: re.Match[str]) -> str:
         if blank[1] == "prompt":
-            return _published(item, convention, script)
+            return prompt_of(item, convention, script)
         return _value(item, blank[1], convention)
 
     if script == "released":
         return BLANK.sub(value, template)
-    released = item.question_in.get(script, "")
     if not released:
         return in_script(BLANK.sub(value, template), script)
 
-    def value_in(blank: re.Match[str]) -> str:
-        if blank[1] == "question":
-            return released
-        return in_script(value(blank), script)
+    def value_in_script(blank: re.Match[str]) -> str:
+        # OpenCC would convert a question that was released in the script once more.
+        return released if blank[1] == "question" else in_script(value(blank), script)
 
-    return BLANK.sub(value_in, in_script(template, script))
+    return BLANK.sub(value_in_script, in_script(template, script))
 
 
 def fill(query: Query, item: Item, convention: str) -> str:
@@ -124,43 +112,44 @@ def choices_of(item: Item) -> tuple[str, ...]:
     Raises:
         DataError: there are more options than letters.
     """
-    return tuple(_letters(item, options_of(item)))
+    options = options_of(item)
+    return tuple(_letters(item, options)) if options else ()
 
 
 def _value(item: Item, blank: str, convention: str) -> str:
+    """The value of a placeholder.
+
+    Raises:
+        DataError: it has none, or there are more options than letters.
+    """
     if blank == "box_format":
         return box_format(convention)
-    if blank == "question":
-        return _filled(item, blank, item.question)
+    value = item.question if blank == "question" else item.fields.get(blank, "")
     if blank == "options" and (options := item.options or options_of(item)):
         letters = _letters(item, options)
-        return " ".join(f"{letter}、{text}" for letter, text in zip(letters, options, strict=True))
-    return _filled(item, blank, item.fields.get(blank, ""))
-
-
-def _filled(item: Item, blank: str, value: str) -> str:
-    if not value:
-        if blank != "question" and item.verbatim:
-            raise DataError(
-                "the blank {{{}}} has no value, because the prompt is stored as a whole, as it "
-                "was released",
-                blank,
-                item=item.id,
-                hint="Use {prompt} in the wording",
-            )
-        where = (
-            _("the item's {}", blank)
-            if blank in {"question", "options"}
-            else _("its fields: {}", blank)
-        )
+        value = " ".join(f"{letter}、{text}" for letter, text in zip(letters, options, strict=True))
+    if value:
+        return value
+    if blank != "question" and item.verbatim:
         raise DataError(
-            "the blank {{{}}} of task {!r} has no value",
+            "the blank {{{}}} has no value, because the prompt is stored as a whole, as it was "
+            "released",
             blank,
-            item.task,
             item=item.id,
-            hint=_("Give {}", where),
+            hint="Use {prompt} in the wording",
         )
-    return value
+    place = (
+        _("the item's {}", blank)
+        if blank in {"question", "options"}
+        else _("its fields: {}", blank)
+    )
+    raise DataError(
+        "the blank {{{}}} of task {!r} has no value",
+        blank,
+        item.task,
+        item=item.id,
+        hint=_("Give {}", place),
+    )
 
 
 def _letters(item: Item, options: tuple[str, ...]) -> str:

@@ -82,30 +82,37 @@ def task(task_id: str) -> Task:
     Raises:
         UsageError: there is none; the message names the ids nearest to it.
     """
-    found = _find_task(task_id)
-    if found is None:
-        hint = did_you_mean(_nearest_tasks(task_id))
-        raise UsageError(
-            "no task {!r}.{} See all with: keju tasks. A task of your own benchmark needs "
-            "--benchmark FILE.toml",
-            task_id,
-            hint,
-            hint=describe_broken() or None,
-        )
-    return found
+    if task_id in _tasks or has_task(task_id):
+        return _tasks[task_id]
+    ids = {own.id: own.id for own in tasks()}
+    for own in tasks():
+        ids.setdefault(own.name_en, own.id)
+        ids.setdefault(own.name_zh, own.id)
+    nearest = dict.fromkeys(ids[name] for name in nearest_names(task_id, ids, most=3, cutoff=0.6))
+    hint = did_you_mean(list(nearest))
+    raise UsageError(
+        "no task {!r}.{} See all with: keju tasks. A task of your own benchmark needs "
+        "--benchmark FILE.toml",
+        task_id,
+        hint,
+        hint=describe_broken() or None,
+    )
 
 
 def has_task(task_id: str) -> bool:
     """Whether there is a task with that id, of a registered or installed benchmark."""
-    return _find_task(task_id) is not None
+    _all()
+    if task_id not in _tasks:
+        _register_installed(lambda installed: any(own.id == task_id for own in installed.tasks))
+    return task_id in _tasks
 
 
 def definition(name: str) -> Definition | None:
     """The definition of that name, registered or installed."""
     if name not in _all():
         _register_installed(lambda each: each.name == name)
-    found = _known.get(name)
-    return found.definition if found else None
+    registered = _known.get(name)
+    return registered.definition if registered else None
 
 
 def benchmark(name: str) -> Definition:
@@ -114,13 +121,13 @@ def benchmark(name: str) -> Definition:
     Raises:
         UsageError: no benchmark has that name.
     """
-    found = definition(name)
-    if found is None:
-        known = ", ".join(each.name for each in definitions())
+    registered = definition(name)
+    if registered is None:
+        names = ", ".join(about.name for about in definitions())
         raise UsageError(
-            "no benchmark {!r}. Benchmarks: {}", name, known, hint=describe_broken() or None
+            "no benchmark {!r}. Benchmarks: {}", name, names, hint=describe_broken() or None
         )
-    return found
+    return registered
 
 
 def official_source(name: str) -> str:
@@ -232,22 +239,6 @@ def definition_texts(names: Iterable[str]) -> dict[str, str]:
 def definition_text(name: str) -> str:
     """The text of the definition of a benchmark, bundled or not; empty if it is not registered."""
     return _known[name].text if definition(name) is not None else ""
-
-
-def _find_task(task_id: str) -> Task | None:
-    _all()
-    if task_id not in _tasks:
-        _register_installed(lambda each: any(own.id == task_id for own in each.tasks))
-    return _tasks.get(task_id)
-
-
-def _nearest_tasks(name: str) -> list[str]:
-    """The ids of the tasks whose id or name is most similar."""
-    ids = {task.id: task.id for task in tasks()}
-    for task in tasks():
-        ids.setdefault(task.name_en, task.id)
-        ids.setdefault(task.name_zh, task.id)
-    return list(dict.fromkeys(ids[near] for near in nearest_names(name, ids, most=3, cutoff=0.6)))
 
 
 def _all() -> dict[str, RegisteredDefinition]:

@@ -22,7 +22,7 @@ from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
-from keju.running.replies import replies_of
+from keju.running.stored_responses import StoredResponses
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 
@@ -151,7 +151,7 @@ def judgements_of(
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
         requests = grading_requests(answers, folder, repeats)
-        replies = replies_of(folder, judge, identity, requests)
+        replies = StoredResponses(folder.responses(judge)).find_all(requests, identity)
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))

@@ -13,7 +13,7 @@ from keju.judging.answers import AnswerId
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
-from keju.running.replies import replies_of
+from keju.running.stored_responses import StoredResponses
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
 from keju.texts import _
 
@@ -105,7 +105,8 @@ def probe_results(
 
 def _grades(folder: JudgementFolder, judge: str, asked: Sequence[Probing]) -> _Table:
     identity = folder.judges().get(judge, {})
-    replies = replies_of(folder, judge, identity, (probing.request for probing in asked))
+    requests = (probing.request for probing in asked)
+    replies = StoredResponses(folder.responses(judge)).find_all(requests, identity)
     table: _Table = {name: {} for name in declared_probes().probes}
     for probing, reply in zip(asked, replies, strict=True):
         grade = grade_in(reply) if reply else Grade(None, "no reply")

@@ -13,7 +13,7 @@ from keju.definitions import prompt_of
 from keju.items import Item, Request
 from keju.judging.answers import AnswerId
 from keju.judging.rubrics import Rubrics
-from keju.running.prompt_delimiters import seal_of, without_marks
+from keju.running.requests import seal_of, without_marks
 
 _BLANK = re.compile(r"\{([a-z]+)\}")
 

@@ -19,7 +19,7 @@ from keju.files import cell_text, sha256_bytes, write_atomic
 from keju.judging.answers import GradableAnswer, code_of
 from keju.judging.tables import CODE, plain_code, rows_of, sheet_code
 from keju.running import Selection
-from keju.running.selecting import select
+from keju.running.selection import select
 from keju.runs import RunFolder
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -208,7 +208,7 @@ class DatasetAccess(NamedTuple):
     """
 
     reference: Sequence[Item] = ()
-    item_images: Sequence[ItemImages] = ()
+    item_images: Iterable[ItemImages] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
     pages_of: Callable[[], Sequence[NamedPage]] | None = None
 

@@ -9,8 +9,8 @@ from keju.analysis.engine_times import Collection, Speed, speeds
 from keju.analysis.leaderboard import money
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.formatting import NOTHING
-from keju.running.timing import Machine
 from keju.running.prices import Prices
+from keju.running.timing import Machine
 from keju.texts import _, join_parts, n_, p_
 
 _HOUR, _DAY = 3600.0, 86400.0

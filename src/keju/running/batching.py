@@ -25,9 +25,9 @@ from keju.items import Record, Response
 from keju.models import AskError, Model
 from keju.models.decoding import Parameters
 from keju.running.limits import Policy, RetryPolicy
-from keju.running.reading import reader_of
-from keju.running.request_images import LazyImages
-from keju.running.selecting import Selection
+from keju.running.model_options import LazyImages
+from keju.running.readings import reader_of
+from keju.running.selection import Selection
 from keju.running.sending import Job, ModelQueue, Sender, response_of
 from keju.running.store import ResponseStore
 from keju.texts import _

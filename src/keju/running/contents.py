@@ -10,20 +10,11 @@ from typing import NamedTuple
 from keju.datasets.store import Dataset
 from keju.items import Failure, Item, Request, Setting
 from keju.models import Model
-from keju.running.dataset_items import items_at
 from keju.running.examples import Examples
-from keju.running.item_places import shard_places
-from keju.running.reading import (
-    Reader,
-    Readings,
-    failure_of,
-    is_read_by,
-    reader_of,
-    reading_requests,
-    unsupported_reason,
-)
+from keju.running.readings import Reader, Readings, failure_of, reader_of, unsupported_reason
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import RequestVariant, Selection, skip_reason
+from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
+from keju.running.stored_responses import StoredResponses
 from keju.runs import RunFolder
 from keju.text import answer_part
 
@@ -75,9 +66,7 @@ class RunContents:
     @cached_property
     def sent_items(self) -> Sequence[Item]:
         """The items of the shard."""
-        if not self.selection.shard:
-            return self.items
-        return items_at(self.items, shard_places(self.items, self.selection.shard))
+        return in_shard(self.items, self.selection.shard)
 
     @cached_property
     def variants(self) -> list[RequestVariant]:
@@ -115,7 +104,8 @@ class RunContents:
         readings: dict[Setting, Readings] = {}
         for setting in self.settings:
             if reader := reader_of(model, setting):
-                readings[setting] = Readings(reader, folder.readings(reader.model.name))
+                stored = StoredResponses(folder.readings(reader.model.name))
+                readings[setting] = Readings(reader, stored)
         return readings
 
     def requests_of(
@@ -153,14 +143,23 @@ class RunContents:
                 yield Unread(request, failure) if failure else request
 
     def reading_requests(self, reader: Reader, models: Sequence[Model]) -> Iterator[Request]:
-        """The requests to a reader that transcribes for these models."""
-        return reading_requests(
-            reader,
-            (
-                (item, variant)
-                for model in models
-                for item in self.sent_items
-                for variant in self.variants
-                if is_read_by(reader, model, item, variant, self.examples)
-            ),
-        )
+        """The requests to a reader that transcribes for these models.
+
+        One for each image, or row of pages, and each round and script.
+        """
+        names: set[tuple[str, str, str, int]] = set()
+        for model in models:
+            own_readers = {setting: reader_of(model, setting) for setting in self.settings}
+            for item in self.sent_items:
+                for variant in self.variants:
+                    own = own_readers[variant.setting]
+                    if own is None or own.place != reader.place or skip_reason(item, variant):
+                        continue
+                    examples = self.examples.of(item, variant) if self.examples else ()
+                    if unsupported_reason(model, request_for(item, variant, examples=examples)):
+                        continue
+                    request = reader.request(item, variant)
+                    name = request.item, request.task, request.script, request.round
+                    if name not in names:
+                        names.add(name)
+                        yield request

@@ -8,7 +8,8 @@ contains the chosen examples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -19,7 +20,7 @@ from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant, Selection, skip_reason
+from keju.running.selection import RequestVariant, Selection, skip_reason
 from keju.text import in_script
 from keju.texts import _
 
@@ -40,22 +41,31 @@ class Examples:
             if item.split == "reference" and _is_usable(item):
                 self._forms.setdefault((item.task, item.query), []).append(item)
         self._orders: dict[tuple[str, str, int], list[Item]] = {}
-        self._made: dict[tuple[str, RequestVariant], Example] = {}
+        self._examples: dict[tuple[str, str, str, RequestVariant], Example] = {}
 
     def items_of(self, item: Item, variant: RequestVariant) -> list[Item]:
         """The examples of an item; fewer than requested if the split has no more."""
         shots = parse_few_shot(variant.wording)
         if not shots.examples or skip_reason(item, variant):
             return []
-        order = self._order(item.task, item.query, shots.seed)
+        form = (item.task, item.query, shots.seed)
+        if form not in self._orders:
+            self._orders[form] = sorted(
+                self._forms.get(form[:2], ()),
+                key=lambda example: sha256_bytes(f"{shots.seed}:{example.id}".encode()),
+            )
         usable = (
-            each for each in order if not _leaks(each, item) and not skip_reason(each, variant)
+            example
+            for example in self._orders[form]
+            if not _leaks(example, item) and not skip_reason(example, variant)
         )
-        return [each for each, _ in zip(usable, range(shots.examples), strict=False)]
+        return list(islice(usable, shots.examples))
 
     def of(self, item: Item, variant: RequestVariant) -> tuple[Example, ...]:
         """The examples of an item in a prompt variant."""
-        return tuple(self._example(each, variant) for each in self.items_of(item, variant))
+        shots = parse_few_shot(variant.wording)
+        base = replace(variant, wording=shots.base, round=1) if shots.examples else variant
+        return tuple(self._example(example, base) for example in self.items_of(item, variant))
 
     def check(self, items: Sequence[Item], variants: Sequence[RequestVariant]) -> None:
         """Check that every item has as many examples as requested.
@@ -72,32 +82,23 @@ class Examples:
                     variant.setting,
                 )
             for item in items if count else ():
-                if skip_reason(item, variant):
-                    continue
-                if (found := len(self.items_of(item, variant))) < count:
-                    raise UsageError(self._lacking(item, count, found))
+                usable = len(self.items_of(item, variant))
+                if usable < count and not skip_reason(item, variant):
+                    raise UsageError(self._lacking(item, count, usable))
 
     def used(self, items: Sequence[Item], variants: Sequence[RequestVariant]) -> list[Item]:
         """The reference items that are examples in these prompt variants, each once."""
-        found: dict[tuple[str, str, str], Item] = {}
-        for variant in {replace(variant, round=1) for variant in variants}:
-            for item in items if parse_few_shot(variant.wording).examples else ():
-                for each in self.items_of(item, variant):
-                    found.setdefault((each.task, each.query, each.id), each)
-        return [found[place] for place in sorted(found)]
+        examples = {
+            (example.task, example.query, example.id): example
+            for variant in {replace(variant, round=1) for variant in variants}
+            if parse_few_shot(variant.wording).examples
+            for item in items
+            for example in self.items_of(item, variant)
+        }
+        return [examples[name] for name in sorted(examples)]
 
-    def _order(self, task_id: str, query: str, seed: int) -> list[Item]:
-        place = (task_id, query, seed)
-        if place not in self._orders:
-            known = self._forms.get((task_id, query), [])
-            self._orders[place] = sorted(
-                known, key=lambda item: sha256_bytes(f"{seed}:{item.id}".encode())
-            )
-        return self._orders[place]
-
-    def _lacking(self, item: Item, count: int, found: int) -> str:
+    def _lacking(self, item: Item, count: int, usable: int) -> str:
         form = question_forms_of([item])[-1]
-        there = len(self._forms.get((item.task, item.query), []))
         hint = _(
             "Use fewer examples, exclude the task with --task, or label more items as the "
             "reference split (keju build, step split)"
@@ -112,24 +113,23 @@ class Examples:
             count,
             item.id,
             form,
-            found,
-            there,
+            usable,
+            len(self._forms.get((item.task, item.query), ())),
             hint,
         )
 
-    def _example(self, item: Item, variant: RequestVariant) -> Example:
-        base = replace(variant, wording=parse_few_shot(variant.wording).base, round=1)
-        known = self._made.get((f"{item.task}/{item.query}/{item.id}", base))
-        if known is None:
+    def _example(self, item: Item, base: RequestVariant) -> Example:
+        """An item as an example in the wording that the examples precede."""
+        name = item.task, item.query, item.id, base
+        if name not in self._examples:
             request = request_for(item, base)
-            known = Example(
+            self._examples[name] = Example(
                 item=item.id,
                 prompt=request.prompt,
                 answer=_answer(item, request),
                 images=request.images,
             )
-            self._made[f"{item.task}/{item.query}/{item.id}", base] = known
-        return known
+        return self._examples[name]
 
 
 def has_examples(wordings: Iterable[str]) -> bool:
@@ -165,37 +165,32 @@ def _is_usable(item: Item) -> bool:
 def _leaks(example: Item, item: Item) -> bool:
     """Whether an example may reveal the item's answer."""
     images = {ref.sha256 for ref in example.images} & {ref.sha256 for ref in item.images}
-    same_text = not item.images and _words(example) == _words(item)
-    return bool(images) or same_text or bool(item.group and item.group == example.group)
-
-
-def _words(item: Item) -> tuple[str, ...]:
-    """The text of the question with its options, since questions of one wording differ in these."""
-    return (item.question, *item.options)
+    # Questions of one wording differ in their options.
+    same_text = (example.question, example.options) == (item.question, item.options)
+    same_group = bool(item.group) and item.group == example.group
+    return bool(images) or same_group or (not item.images and same_text)
 
 
 def _answer(item: Item, request: Request) -> str:
-    """The reference in the form in which a model is to write it."""
-    if request.form == "boxes":
-        return "\n".join(_boxes(item, request))
-    answer = item.answer or item.answer_simplified
-    if not answer and request.form == "number":
-        return str(len(item.boxes))
-    return answer if request.script == "released" else in_script(answer, request.script)
+    """The reference in the form in which a model is to write it.
 
-
-def _boxes(item: Item, request: Request) -> Iterator[str]:
+    Raises:
+        DataError: the item has boxes on several images.
+    """
+    if request.form != "boxes":
+        answer = item.answer or item.answer_simplified
+        if not answer and request.form == "number":
+            return str(len(item.boxes))
+        return answer if request.script == "released" else in_script(answer, request.script)
     convention = box_convention(request.box_convention)
-    (ref, *others) = item.images
-    if others:
+    if len(item.images) > 1:
         raise DataError(
             "an item with boxes on several images cannot be used as an example", item=item.id
         )
     rows = [(box.x0, box.y0, box.x1, box.y1) for box in item.boxes]
     if not rows:
-        yield "[]"
-        return
+        return "[]"
     digits = 4 if convention.scale == "unit" else 0
-    for row in from_pixels(rows, convention, width=ref.width, height=ref.height):
-        numbers = ", ".join(f"{value:.{digits}f}" for value in row)
-        yield f"[{numbers}]"
+    image = item.images[0]
+    boxes = from_pixels(rows, convention, width=image.width, height=image.height)
+    return "\n".join("[" + ", ".join(f"{value:.{digits}f}" for value in box) + "]" for box in boxes)

@@ -21,7 +21,7 @@ from keju.running.item_list import read_item_ids
 from keju.running.limits import Policy, RetryPolicy
 from keju.running.presets import preset
 from keju.running.prices import read_prices
-from keju.running.selecting import Selection
+from keju.running.selection import Selection
 from keju.runs.manifest import checked_label
 
 AnyPath = str | os.PathLike[str]

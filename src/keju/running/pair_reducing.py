@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -21,9 +22,9 @@ _Pair = tuple[str, str, str, str]
 
 
 def reduce_pairs(
-    items: Sequence[Item], form: PairForm, known: Mapping[str, Item] | None = None
+    items: Sequence[Item], form: PairForm, stored: Mapping[str, Item] = MappingProxyType({})
 ) -> list[Item]:
-    """Return the items; those of pair tasks are in a reduced form and marked (`reduced_form`).
+    """The items; those of pair tasks are in a reduced form and marked (`reduced_form`).
 
     Images are in the order of their requests, unused images last; `relevant` is adapted. An item
     that the form does not make smaller stays as it is.
@@ -31,41 +32,38 @@ def reduce_pairs(
     Args:
         items: whole items, in the order of the dataset.
         form: the reduced form.
-        known: items that a run already has in this form, by id; they are kept.
+        stored: items that a run already has in this form, by id; they are kept.
 
     Raises:
         UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.
     """
-    known = known or {}
-    fitting = [item for item in items if task(item.task).of_pairs]
-    found = {item.id: known[item.id] for item in fitting if item.id in known}
-    new = [item for item in fitting if item.id not in found]
+    pairs = [item for item in items if task(item.task).of_pairs]
+    reduced = {item.id: stored[item.id] for item in pairs if item.id in stored}
+    new = [item for item in pairs if item.id not in reduced]
     if form.kind == "gallery":
-        found |= {item.id: _drawn(item, form) for item in new}
+        reduced |= {item.id: _gallery(item, form) for item in new}
     else:
-        found |= _once(new, form, found.values())
-    if not any(found.get(item.id, item) is not item for item in items):
+        reduced |= _once(new, form, list(reduced.values()))
+    if all(reduced.get(item.id, item) is item for item in items):
         raise UsageError(
             "--pairs {} reduces none of these items: it applies only to tasks of pairs ({}), and "
             "only to items with more candidates",
             form.name,
-            ", ".join(sorted(each.id for each in tasks() if each.of_pairs)),
+            ", ".join(sorted(known_task.id for known_task in tasks() if known_task.of_pairs)),
         )
-    return [found.get(item.id, item) for item in items]
+    return [reduced.get(item.id, item) for item in items]
 
 
 def reduce_pairs_for_run(
-    dataset: Dataset, items: Sequence[Item], name: str, known: Mapping[str, Item]
+    dataset: Dataset, items: Sequence[Item], name: str, stored: Mapping[str, Item]
 ) -> list[Item]:
     """The selected items of a run as whole items in a reduced form (see `reduce_pairs`).
 
     Raises:
         UsageError: the form does not exist, or it makes no item smaller.
     """
-    form = pair_form(name)
-    chosen = {item.id for item in items}
-    whole = [item for item in dataset.items() if item.id in chosen]
-    return reduce_pairs(whole, form, known)
+    ids = {item.id for item in items}
+    return reduce_pairs([item for item in dataset if item.id in ids], pair_form(name), stored)
 
 
 def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
@@ -90,12 +88,12 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
             )
 
 
-def _drawn(item: Item, form: PairForm) -> Item:
-    """A gallery of `size` candidates; the same for every question form of an image."""
-    places = range(1, len(item.images))
-    others = [place for place in places if place not in item.relevant]
+def _gallery(item: Item, form: PairForm) -> Item:
+    """An item with `size` candidates; the same for every question form of an image."""
+    candidates = range(1, len(item.images))
+    irrelevant = [candidate for candidate in candidates if candidate not in item.relevant]
     missing = form.size - len(item.relevant)
-    if not others or missing >= len(others):
+    if not irrelevant or missing >= len(irrelevant):
         return item
     if missing < 1:
         raise UsageError(
@@ -107,46 +105,46 @@ def _drawn(item: Item, form: PairForm) -> Item:
             len(item.relevant) + 1,
         )
     seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
-    chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311
-    kept = _in_order(item, [place for place in places if place in chosen])
-    return mark_reduced(kept, form, len(kept.images) - 1)
+    gallery = {*item.relevant, *random.Random(seed).sample(irrelevant, missing)}  # noqa: S311
+    item = _in_order(item, sorted(gallery.intersection(candidates)))
+    return mark_reduced(item, form, len(item.images) - 1)
 
 
-def _once(items: Sequence[Item], form: PairForm, before: Iterable[Item]) -> dict[str, Item]:
+def _once(items: Sequence[Item], form: PairForm, earlier: Sequence[Item]) -> dict[str, Item]:
     """The items, without the pairs that an earlier item already compares in the other direction."""
-    asked: set[_Pair] = set()
-    for item in before:
-        asked |= {_pair(item, place) for place in range(1, len(item.images))}
+    compared: set[_Pair] = set()
+    for item in earlier:
+        compared |= {_pair(item, candidate) for candidate in range(1, len(item.images))}
     own: dict[str, list[int]] = {}
     smaller: set[tuple[str, str]] = set()
     for item in items:
-        places = [p for p in range(1, len(item.images)) if _turned(_pair(item, p)) not in asked]
-        asked |= {_pair(item, place) for place in places}
-        own[item.id] = places
-        if len(places) < len(item.images) - 1:
+        candidates = range(1, len(item.images))
+        own[item.id] = [
+            candidate for candidate in candidates if _turned(_pair(item, candidate)) not in compared
+        ]
+        compared |= {_pair(item, candidate) for candidate in own[item.id]}
+        if len(own[item.id]) < len(candidates):
             smaller.add((item.task, item.query))
-    found = {}
+    reduced = {}
     for item in items:
         if (item.task, item.query) in smaller:
-            rest = [p for p in range(1, len(item.images)) if p not in set(own[item.id])]
-            turned = _in_order(item, [*own[item.id], *rest])
-            found[item.id] = mark_reduced(turned, form, len(own[item.id]))
-    return found
+            first = own[item.id]
+            unsent = sorted({*range(1, len(item.images))}.difference(first))
+            reduced[item.id] = mark_reduced(_in_order(item, [*first, *unsent]), form, len(first))
+    return reduced
 
 
-def _pair(item: Item, place: int) -> _Pair:
-    return item.task, item.query, item.images[0].sha256, item.images[place].sha256
+def _pair(item: Item, candidate: int) -> _Pair:
+    return item.task, item.query, item.images[0].sha256, item.images[candidate].sha256
 
 
 def _turned(pair: _Pair) -> _Pair:
     return *pair[:2], pair[3], pair[2]
 
 
-def _in_order(item: Item, places: Sequence[int]) -> Item:
+def _in_order(item: Item, candidates: Sequence[int]) -> Item:
     """The item with only these candidates, in this order."""
-    now = {place: number for number, place in enumerate(places, start=1)}
-    return replace(
-        item,
-        images=(item.images[0], *(item.images[place] for place in places)),
-        relevant=tuple(sorted(now[place] for place in item.relevant if place in now)),
-    )
+    numbers = {candidate: number for number, candidate in enumerate(candidates, start=1)}
+    relevant = sorted(numbers[place] for place in item.relevant if place in numbers)
+    images = (item.images[0], *(item.images[candidate] for candidate in candidates))
+    return replace(item, images=images, relevant=tuple(relevant))

@@ -16,7 +16,7 @@ from keju.running.contents import Later, RunContents, Skipped, Unread
 from keju.running.key import Slot, key_of
 from keju.running.limits import Policy
 from keju.running.prices import Prices
-from keju.running.reading import name_of_images, readers_of
+from keju.running.readings import name_of_images, readers_of
 from keju.running.store import ResponseStore
 from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
@@ -128,8 +128,6 @@ class EstimatedRequest(NamedTuple):
 
 def item_to_count(item: Item) -> Item:
     """The item without the parts that neither a request nor the length of an answer depends on."""
-    if item.split == "reference":
-        return item
     steps = tuple(step for step in item.provenance if step.step == PAIRS_STEP)
     return replace(item, lines=(), metadata={}, provenance=steps)
 

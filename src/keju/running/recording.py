@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
-from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -16,7 +15,6 @@ from keju.errors import UsageError, shortened
 from keju.files import relative_path
 from keju.models import REPLAYED, plugins_of, role_of
 from keju.running.contents import RunContents
-from keju.running.dataset_items import view_items
 from keju.running.limits import Policy
 from keju.running.sending import ModelQueue
 from keju.running.store import ResponseStore
@@ -220,7 +218,7 @@ def record_run(
     _check_case(manifest.models, earlier.models if earlier else ())
     if earlier is None:
         _check_case(contents.dataset.manifest.tasks)
-    ids = view_items(contents.items, range(len(contents.items)), attrgetter("id"))
+    ids = (item.id for item in contents.items)
     has_items = (
         earlier is not None
         and bool(earlier.items_sha256)
@@ -234,7 +232,7 @@ def record_run(
             # damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
         if contents.stored_items is None:
-            folder.copy_items_from(contents.dataset, ids)
+            folder.copy_items_from(contents.dataset, contents.items)
         else:
             folder.write_items(list(contents.stored_items))
     # The items that are examples are stored, so that the run does not need its dataset.

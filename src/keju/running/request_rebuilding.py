@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,22 +12,15 @@ from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.object_stores import is_address
 from keju.running.examples import Examples
-from keju.running.reading import ReadingTexts, is_prompted, reading_request
+from keju.running.readings import is_prompted, reading_request
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant
+from keju.running.selection import RequestVariant
+from keju.running.stored_responses import StoredResponses
 from keju.running.transcriptions import transcription_filler
 from keju.runs import RunFolder
+from keju.text import answer_part
 
 _PIPELINE = "ocr+llm:"
-
-
-class _Reader(NamedTuple):
-    """The reader of the images, and whether it reads again in each round and script."""
-
-    name: str
-    identity: dict[str, str]
-    every_round: bool
-    prompted: bool
 
 
 class RequestRebuilder:
@@ -44,7 +36,7 @@ class RequestRebuilder:
         self.manifest = folder.manifest()
         self._examples = Examples(folder.examples())
         self._folder = folder
-        self._texts: dict[str, ReadingTexts] = {}
+        self._readings: dict[str, StoredResponses] = {}
         self._fill: Callable[[Item], Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
@@ -65,7 +57,7 @@ class RequestRebuilder:
         if response.setting in TRUE_READING:
             item = self._with_text(item)
         examples = self._examples.of(item, variant)
-        if tuple(each.item for each in examples) != response.examples:
+        if tuple(example.item for example in examples) != response.examples:
             raise DataError(
                 "the examples of the response's request are not those of examples.parquet",
                 file=self._folder.examples_path,
@@ -82,31 +74,28 @@ class RequestRebuilder:
         """The system prompt of a model's request; empty where there was none."""
         return request.system or self.manifest.models.get(model, {}).get("system_prompt", "")
 
-    def readings_of(self, model: str) -> Iterator[Response]:
-        """The transcriptions that a model itself made of the images first."""
-        yield from self._folder.readings(model)
-
     def _reading(self, item: Item, response: Response) -> str | None:
-        reader = self._reader(response)
-        if reader is None:
-            return None
-        if reader.name not in self._texts:
-            self._texts[reader.name] = ReadingTexts(self._folder.readings(reader.name))
-        number = response.round if reader.every_round else 1
-        script = response.script if reader.prompted else "released"
-        request = reading_request(item, number, script)
-        return self._texts[reader.name].text(request, reader.identity)
-
-    def _reader(self, response: Response) -> _Reader | None:
-        identity = self.manifest.models.get(response.model, {})
-        if response.model.startswith(_PIPELINE):
-            name = response.model.removeprefix(_PIPELINE).partition("+")[0]
-            parts = {k.removeprefix("engine."): v for k, v in identity.items() if "engine." in k}
+        """The transcription that was sent, made by the model itself or by the engine before it."""
+        models, model = self.manifest.models, response.model
+        if model.startswith(_PIPELINE):
+            # An engine reads once, and only one that takes a prompt reads in each script.
+            name = model.removeprefix(_PIPELINE).partition("+")[0]
+            identity = {
+                key.removeprefix("engine."): value
+                for key, value in models.get(model, {}).items()
+                if "engine." in key
+            }
             prompted = is_prompted(name, self.manifest.roles.get(name, ""))
-            return _Reader(name, parts, every_round=False, prompted=prompted)
-        if response.setting not in OWN_READING:
+            request = reading_request(item, 1, response.script if prompted else "released")
+        elif response.setting in OWN_READING:
+            name, identity = model, models.get(model, {})
+            request = reading_request(item, response.round, response.script)
+        else:
             return None
-        return _Reader(response.model, identity, every_round=True, prompted=True)
+        if name not in self._readings:
+            self._readings[name] = StoredResponses(self._folder.readings(name))
+        reading = self._readings[name].find(request, identity)
+        return answer_part(reading.text) if reading else None
 
     def _with_text(self, item: Item) -> Item:
         """The item with the transcription that was sent, which may come from another item."""
@@ -115,9 +104,9 @@ class RequestRebuilder:
         if self._fill is None:
             recorded = self.manifest.dataset_path
             path = Path(recorded) if is_address(recorded) else self._folder.path / recorded
-            there = recorded and (is_address(path) or (path / "dataset.json").is_file())
-            opened = self.dataset or (Dataset.open(path) if there else None)
-            everything = self._folder.iter_items() if opened is None else iter(opened)
+            exists = recorded and (is_address(path) or (path / "dataset.json").is_file())
+            dataset = self.dataset or (Dataset.open(path) if exists else None)
+            everything = self._folder.iter_items() if dataset is None else iter(dataset)
             # One pass for all items of the run, of which only texts are kept.
             self._fill = transcription_filler(self._folder.iter_items(), everything)
         return self._fill(item)

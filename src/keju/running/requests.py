@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 from msgspec.structs import replace
 
-from keju.definitions import Query, choices_of, prompt_of, query_of, task
+from keju.definitions import choices_of, prompt_of, query_of, task
 from keju.definitions.pair_forms import STEP as PAIRS_STEP
 from keju.definitions.pair_forms import reduced_form, sent_candidates
 from keju.definitions.wordings import prompt_in_wording
 from keju.errors import DataError
-from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
-from keju.running.selecting import NO_TRANSCRIPTION, RequestVariant
-from keju.running.transcriptions import reference_text
+from keju.files import sha256_bytes
+from keju.items import TEXT_ONLY, TRUE_READING, Example, Item, PromptScript, Request
+from keju.running.selection import NO_TRANSCRIPTION, RequestVariant
 from keju.text import Script, in_script
 from keju.texts import _
 
@@ -23,6 +24,8 @@ PLAINLY = RequestVariant()
 _NO_WORDINGS: dict[Script, str] = {}
 _NOTHING: dict[str, str] = {}
 """Shared by all items, because it is never changed."""
+
+_OTHER_BRACKETS = str.maketrans("⟦⟧", "〔〕")
 
 SOURCE_PROMPTS: dict[Script, str] = {
     "simplified": "以下是图中的文字：\n{source}\n\n{prompt}",
@@ -36,13 +39,9 @@ script of the question."""
 def item_to_send(item: Item, *, transcription: bool) -> Item:
     """The part of an item that a run needs in memory.
 
-    It contains neither the reference nor its metadata, and the transcription only where it is sent;
-    T1's transcription is its reference, which items of the same images share. Items of the
-    reference split stay whole, because baselines use them. The record of the reduced form of an
-    item's pairs stays.
+    It contains neither the reference nor its metadata, and the transcription only where it is sent.
+    The record of the reduced form of an item's pairs stays.
     """
-    if item.split == "reference":
-        return item
     return Item(
         id=item.id,
         benchmark=item.benchmark,
@@ -54,25 +53,18 @@ def item_to_send(item: Item, *, transcription: bool) -> Item:
         verbatim=item.verbatim,
         fields=item.fields or _NOTHING,
         options=item.options,
-        transcription=(reference_text(item) or item.transcription) if transcription else None,
+        transcription=item.transcription if transcription else None,
         group=item.group,
         metadata=_NOTHING,
-        provenance=tuple(each for each in item.provenance if each.step == PAIRS_STEP),
-    )
-
-
-def candidates_of(item: Item) -> range:
-    """`Request.candidate` of each request of an item: one, or one for each candidate."""
-    if not task(item.task).of_pairs:
-        return range(1)
-    return range(
-        1, 1 + (sent_candidates(item) if reduced_form(item) else max(1, len(item.images) - 1))
+        provenance=tuple(step for step in item.provenance if step.step == PAIRS_STEP),
     )
 
 
 def request_count(item: Item) -> int:
     """The number of requests of an item in one prompt variant and round."""
-    return len(candidates_of(item))
+    if not task(item.task).of_pairs:
+        return 1
+    return sent_candidates(item) if reduced_form(item) else max(1, len(item.images) - 1)
 
 
 def requests_for(
@@ -91,7 +83,8 @@ def requests_for(
         yield first
         return
     for candidate in range(1, sent_candidates(item) + 1):
-        yield replace(first, candidate=candidate, images=_pair(item, candidate))
+        images = (item.images[0], *item.images[candidate : candidate + 1])
+        yield replace(first, candidate=candidate, images=images)
 
 
 def request_for(
@@ -115,11 +108,18 @@ def request_for(
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.
     """
-    query = query_of(item)
-    prompt, source, images, candidate = _prompt(item, variant), "", item.images, 0
-    text = _true_text(item) if variant.setting in TRUE_READING else reading
+    query, own = query_of(item), prompt_in_wording(item, variant.wording)
+    prompt = prompt_of(item, variant.boxes, variant.script, variant.wording)
+    # A question as released, or in a wording, states its own box convention.
+    boxes = variant.boxes if query.box_convention and not item.verbatim else ""
+    boxes = (own.box_convention if own else "") or boxes or query.box_convention
+    source, images, candidate, text = "", item.images, 0, reading
+    if variant.setting in TRUE_READING:
+        text = item.transcription or ""
+        if not text.strip():
+            raise DataError(NO_TRANSCRIPTION, item=item.id, hint=_("Use --setting image"))
     if task(item.task).of_pairs:
-        candidate, images = 1, _pair(item, 1)
+        candidate, images = 1, item.images[:2]
     elif text is not None:
         source, prompt = text, with_source(prompt, text, variant.script)
     if variant.setting in TEXT_ONLY or (variant.setting == "image" and text is not None):
@@ -138,9 +138,9 @@ def request_for(
         script=variant.script,
         wording=variant.wording,
         round=variant.round,
-        box_convention=_convention(item, query, variant),
+        box_convention=boxes,
         candidate=candidate,
-        system=own.system if (own := prompt_in_wording(item, variant.wording)) else "",
+        system=own.system if own else "",
         examples=examples,
         label=variant.label,
     )
@@ -148,10 +148,10 @@ def request_for(
 
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
     """A prompt with a transcription before it (see `SOURCE_PROMPTS`), in the prompt's script."""
-    known = _script_of(prompt) if script == "released" else script
+    prompt_script = _script_of(prompt) if script == "released" else script
     # The text is inserted last, so that nothing in it is replaced as a placeholder.
-    whole = SOURCE_PROMPTS[known].replace("{prompt}", prompt)
-    return whole.replace("{source}", source, 1)
+    template = SOURCE_PROMPTS[prompt_script].replace("{prompt}", prompt)
+    return template.replace("{source}", source, 1)
 
 
 def _script_of(prompt: str) -> Script:
@@ -166,24 +166,17 @@ def _script_of(prompt: str) -> Script:
     return "traditional" if changed["simplified"] > changed["traditional"] else "simplified"
 
 
-def _true_text(item: Item) -> str:
-    if not (item.transcription or "").strip():
-        raise DataError(NO_TRANSCRIPTION, item=item.id, hint=_("Use --setting image"))
-    return item.transcription or ""
+def seal_of(*texts: str) -> str:
+    """A number of 16 digits that occurs nowhere in the texts, so that a delimiter with it is safe.
+
+    It is computed from all the texts: a text that contained the number would have another one.
+    """
+    joined = "\0".join(texts)
+    data = joined.encode("utf-8", "replace")
+    seals = (sha256_bytes(b"%d\0%s" % (attempt, data))[:16] for attempt in count())
+    return next(seal for seal in seals if seal not in joined)
 
 
-def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
-    return (item.images[0], *item.images[candidate : candidate + 1])
-
-
-def _convention(item: Item, query: Query, variant: RequestVariant) -> str:
-    """The box convention of a request; a question as released, or in a wording, states its own."""
-    own = prompt_in_wording(item, variant.wording)
-    if own and own.box_convention:
-        return own.box_convention
-    turned = query.box_convention and variant.boxes and not item.verbatim
-    return variant.boxes if turned else query.box_convention
-
-
-def _prompt(item: Item, variant: RequestVariant) -> str:
-    return prompt_of(item, variant.boxes, variant.script, variant.wording)
+def without_marks(text: str) -> str:
+    """A text with other brackets than those of the delimiters, so that it cannot close one."""
+    return text.translate(_OTHER_BRACKETS)

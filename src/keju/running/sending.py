@@ -39,8 +39,8 @@ from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
 from keju.running.key import Slot
 from keju.running.limits import Budget, Policy, RetryPolicy, Slots
+from keju.running.model_options import LazyImages
 from keju.running.prices import NO_USAGE, CostEstimator, add_usage, may_be_paid
-from keju.running.request_images import LazyImages
 from keju.running.store import Head
 from keju.running.timing import Stopwatch
 from keju.texts import _
@@ -361,7 +361,7 @@ class Sender:
     async def _attempt(self, model: Model, request: Request, deadline: float) -> Answer | AskError:
         """Send a request once; its deadline is in `deadline` seconds."""
         seconds = max(0.001, min(self._retry.timeout, deadline))
-        images = LazyImages(self._dataset, request.all_images) if self._dataset else ()
+        images = LazyImages(self._dataset, request.all_images) if self._dataset is not None else ()
         try:
             async with asyncio.timeout(seconds):
                 return await model.answer(request, images)

@@ -41,23 +41,26 @@ from keju.models import Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
-from keju.running.dataset_access import access_of
-from keju.running.dataset_items import DatasetItems
 from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
 from keju.running.key import Slot, request_key
 from keju.running.limits import Budget, Policy, remaining_budget
-from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
+from keju.running.model_options import (
+    access_of,
+    check_takes_prompts,
+    prompt_notes,
+    with_own_prompts,
+)
 from keju.running.pair_reducing import check_replayed, reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
-from keju.running.reading import readers_of
+from keju.running.readings import readers_of
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import item_to_send
 from keju.running.restricted_data import FILE as SENDING
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.run_summary import RunSummary, run_summary
-from keju.running.selecting import Selection
+from keju.running.selection import Selection, read_selected
 from keju.running.sending import Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
@@ -252,24 +255,23 @@ class _Session:
                 raise UsageError("--{} must be a number, not {:g}", name.replace("_", "-"), value)
         self.folder = _run_folder(self.out)
         dataset = Dataset.open(self.dataset_path)
-        dataset_items = DatasetItems(dataset, keep)
-        items = dataset_items.selected(selection)
-        models = self.open_models(dataset, dataset_items.items)
+        items, reference = read_selected(dataset, selection, keep)
+        models = self.open_models(dataset, reference)
         reduced_items = None
         if selection.pairs is not None:
             reduced_items = self.reduce_pairs(dataset, items, selection.pairs)
             reduced = {item.id: keep(item) for item in reduced_items if reduced_form(item)}
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
-        examples = Examples(dataset_items.items) if has_examples(selection.wordings) else None
+        examples = Examples(reference) if has_examples(selection.wordings) else None
         self.contents = RunContents(dataset, models, items, selection, reduced_items, examples)
         self.sending = SendingCheck(self.folder, SentData.of(dataset, items))
 
-    def open_models(self, dataset: Dataset, items: Sequence[Item]) -> list[Model]:
+    def open_models(self, dataset: Dataset, reference: Sequence[Item]) -> list[Model]:
         """The opened models, after checks of the options that concern them."""
         selection = self.selection
         options = with_own_prompts(self.options, selection)
         try:
-            models = open_models(self.models, options, access_of(dataset, items))
+            models = open_models(self.models, options, access_of(dataset, reference))
         except UsageError:
             unknown = any(isinstance(spec, str) and role_of(spec) is None for spec in self.models)
             if unknown and self.folder.exists():

@@ -14,7 +14,7 @@ need except the images.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -279,16 +279,16 @@ class RunFolder:
         """The ids of the items of this run, one after the other."""
         return iter_ids(self.items_path)
 
-    def copy_items_from(self, dataset: Dataset, ids: Collection[str]) -> None:
-        """Copy the items with these ids from a dataset; if they are all, its file byte for byte.
+    def copy_items_from(self, dataset: Dataset, items: Sequence[Item]) -> None:
+        """Copy items from a dataset, in its order; if they are all, its file byte for byte.
 
-        The ids are in the order of the dataset.
+        The items may be reduced, because only their ids are used.
         """
-        if len(ids) == dataset.manifest.items and dataset.items_path.is_file():
+        if len(items) == dataset.manifest.items and dataset.items_path.is_file():
             with dataset.items_path.open("rb") as stream:
                 write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
         else:
-            copy_ordered_items(dataset.items_path, self.items_path, ids)
+            copy_ordered_items(dataset.items_path, self.items_path, (item.id for item in items))
 
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.

@@ -47,7 +47,8 @@ class RecordList(Sequence[T], Generic[T]):
         self._file: Any = None
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder: msgspec.msgpack.Decoder[T] = msgspec.msgpack.Decoder(shape)
-        self.extend(records)
+        for record in records:
+            self.append(record)
 
     def append(self, record: T) -> None:
         """Add a record at the end."""
@@ -88,9 +89,9 @@ class RecordList(Sequence[T], Generic[T]):
         return self._decoder.decode(read_at(self._file, end - start, start))
 
     def __iter__(self) -> Iterator[T]:
-        if self._file is None:
-            yield from self._records
-            return
+        return iter(self._records) if self._file is None else self._read()
+
+    def _read(self) -> Iterator[T]:
         self._flush()
         total, place = len(self), 0
         while place < total:

@@ -88,7 +88,7 @@ def test_a_shuffled_model_is_sent_the_images_of_another_group(
 def test_they_are_other_models_with_other_keys(dataset: Path):
     opened = Dataset.open(dataset)
     items = opened.items()
-    access = access_of(opened, items)
+    access = access_of(opened)
     models = [
         open_model(SERVED, options(), access),
         open_model(f"blind:{SERVED}", options(), access),

@@ -27,7 +27,7 @@ from keju.items import OWN_READING, Failure, ImageRef, Item, Response, get_group
 from keju.models import AskError
 from keju.models.images import mime_of
 from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant, Selection, select, skip_reason
+from keju.running.selection import RequestVariant, Selection, select, skip_reason
 from keju.scoring import PROTOCOLS, score_answer
 from keju.text import answer_part
 from keju.texts import _

@@ -90,7 +90,7 @@ def export_logs(run: Path, out: Path, *, images: bool = False) -> Iterator[Respo
         scores = _Scores(folder, model, scored=scored)
         for path in folder.response_files(model):
             yield from _task_logs(folder, path, model, items, scores, rebuilder, place)
-        if readings := list(rebuilder.readings_of(model)):
+        if readings := list(folder.readings(model)):
             samples = [reading_of(each) for each in readings]
             spec = _spec(manifest, model, "keju/reading", "what was read of the images first")
             yield _write(place / "readings.eval", spec, samples, [])

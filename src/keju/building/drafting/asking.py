@@ -20,9 +20,9 @@ from keju.models.base import UNKNOWN_DTYPE
 from keju.models.decoding import parse_extra_body
 from keju.running import ResponseStore
 from keju.running.options import RunOptions
-from keju.running.replies import replies_of
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.session import send_requests
+from keju.running.stored_responses import StoredResponses
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.text import answer_part
@@ -171,7 +171,7 @@ class DraftRequester:
                 hint=next((each.hint for each in done.models if each.hint), "")
                 or _("The responses so far are stored. Run the same command again to resume"),
             )
-        return replies_of(self.folder, model.name, model.identity, requests)
+        return StoredResponses(self.folder.responses(model.name)).find_all(requests, model.identity)
 
     def _make_options(self) -> RunOptions:
         """The options of a run with the model's settings, which have the same names there."""

@@ -16,7 +16,7 @@ from keju.building.drafting.templates import KNOWN, Kind, Stage, Templates
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
 from keju.items import ImageRef, Item, Request
-from keju.running.prompt_delimiters import seal_of, without_marks
+from keju.running.requests import seal_of, without_marks
 from keju.runs.record_list import LazyList
 
 DRAFT = "draft"

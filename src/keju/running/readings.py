@@ -9,7 +9,7 @@ and script.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from keju.definitions import reading_task
@@ -26,12 +26,9 @@ from keju.items import (
     Setting,
 )
 from keju.models import Model, role_of
-from keju.running.examples import Examples
-from keju.running.key import key_of, request_key
-from keju.running.requests import request_for
-from keju.running.selecting import RequestVariant, skip_reason
-from keju.runs.record_list import RecordList
-from keju.text import answer_part, in_script
+from keju.running.selection import RequestVariant
+from keju.running.stored_responses import StoredResponses
+from keju.text import in_script
 from keju.texts import _
 
 NO_READING = "no-reading"
@@ -40,16 +37,16 @@ NO_READING = "no-reading"
 
 def reading_request(item: Item, number: int, script: PromptScript = "released") -> Request:
     """A request for a transcription of an item's images, in a script and a round."""
-    reading, images = reading_task(item.benchmark), item.images
+    reading = reading_task(item.benchmark)
     query = reading.queries[0]
     prompt = query.template if script == "released" else in_script(query.template, script)
     return Request(
-        item=name_of_images(images),
+        item=name_of_images(item.images),
         benchmark=reading.benchmark,
         task=reading.id,
         form=query.form,
         prompt=prompt,
-        images=images,
+        images=item.images,
         script=script,
         round=number,
     )
@@ -71,9 +68,10 @@ class Reader(NamedTuple):
         number = variant.round if self.every_round else 1
         return reading_request(item, number, variant.script if self.prompted else "released")
 
-    def key(self, item: Item, variant: RequestVariant) -> str:
-        """The key of a transcription."""
-        return key_of(self.request(item, variant), self.model)
+    @property
+    def place(self) -> tuple[str, bool]:
+        """Model and rounds: readers that share both make the same transcriptions."""
+        return self.model.name, self.every_round
 
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
@@ -88,29 +86,24 @@ def readers_of(
     models: Iterable[Model], settings: Iterable[Setting]
 ) -> list[tuple[Reader, list[Model]]]:
     """The readers of models in these settings, each once, with the models that it reads for."""
-    found: dict[tuple[str, bool], tuple[Reader, list[Model]]] = {}
-    different = list(dict.fromkeys(settings))
+    readers: dict[tuple[str, bool], tuple[Reader, list[Model]]] = {}
     for model in models:
-        for reader in filter(None, (reader_of(model, setting) for setting in different)):
-            _, asking = found.setdefault(_place_of(reader), (reader, []))
-            if model not in asking:
-                asking.append(model)
-    return list(found.values())
+        for setting in settings:
+            if reader := reader_of(model, setting):
+                _first, served = readers.setdefault(reader.place, (reader, []))
+                if model not in served:
+                    served.append(model)
+    return list(readers.values())
 
 
-def is_read_by(
-    reader: Reader, model: Model, item: Item, variant: RequestVariant, examples: Examples | None
-) -> bool:
-    """Whether a reader reads an item for a model, which is then asked in that prompt variant."""
-    own = reader_of(model, variant.setting)
-    if own is None or _place_of(own) != _place_of(reader) or skip_reason(item, variant):
-        return False
-    shown = examples.of(item, variant) if examples else ()
-    return not unsupported_reason(model, request_for(item, variant, examples=shown))
+def is_prompted(reader: str, stored: str = "") -> bool:
+    """Whether a reader gets a prompt: a model does, an OCR engine and a replayed file do not.
 
-
-def _place_of(reader: Reader) -> tuple[str, bool]:
-    return reader.model.name, reader.every_round
+    Args:
+        reader: the reader's name.
+        stored: the role that a run recorded of it, if it did.
+    """
+    return (stored or role_of(reader)) == "model"
 
 
 def takes_no_prompt(name: str) -> bool:
@@ -128,67 +121,25 @@ def unsupported_reason(model: Model, request: Request) -> str:
     return model.unsupported_reason(request)
 
 
-def is_prompted(reader: str, stored: str = "") -> bool:
-    """Whether a reader gets a prompt: a model does, an OCR engine and a replayed file do not.
+class Readings(NamedTuple):
+    """The stored transcriptions of a reader."""
 
-    Args:
-        reader: the reader's name.
-        stored: the role that a run recorded of it, if it did.
-    """
-    return (stored or role_of(reader)) == "model"
-
-
-def reading_requests(
-    reader: Reader, turns: Iterable[tuple[Item, RequestVariant]]
-) -> Iterator[Request]:
-    """The requests to a reader for these items: one per image or row of pages and round."""
-    seen: set[tuple[str, str, str, int]] = set()
-    for item, variant in turns:
-        request = reader.request(item, variant)
-        place = (request.item, request.task, request.script, request.round)
-        if place not in seen:
-            seen.add(place)
-            yield request
-
-
-class Readings:
-    """The transcriptions of a reader, by key."""
-
-    def __init__(self, reader: Reader, stored: Iterable[Response]) -> None:
-        self.reader = reader
-        self._stored: RecordList[Response] = RecordList(Response)
-        self._places: dict[str, int] = {}
-        for response in stored:
-            self._places[response.key] = len(self._stored)
-            self._stored.append(response)
+    reader: Reader
+    stored: StoredResponses
 
     def of(self, item: Item, variant: RequestVariant) -> Response | None:
         """The transcription of an item's images, or None if it was not made yet."""
-        place = self._places.get(self.reader.key(item, variant))
-        return None if place is None else self._stored[place]
-
-
-class ReadingTexts:
-    """The texts of stored readings, found by their requests where no model is open."""
-
-    def __init__(self, stored: Iterable[Response]) -> None:
-        self._stored = {(each.item, each.script, each.round): each for each in stored}
-
-    def text(self, request: Request, identity: Mapping[str, str]) -> str | None:
-        """The transcription without reasoning; None if it answers another request or is missing."""
-        found = self._stored.get((request.item, request.script, request.round))
-        if found is None or found.key != request_key(request, identity, found.source_sha256):
-            return None
-        return answer_part(found.text)
+        model, request = self.reader.model, self.reader.request(item, variant)
+        return self.stored.find(request, model.identity, model.source_of(request))
 
 
 def failure_of(reading: Response) -> Failure | None:
     """Why an item cannot be sent, if its images could not be transcribed."""
     if reading.status not in {"failed", "filtered"}:
         return None
-    why = reading.error
-    said = f"{why.kind}: {why.message}" if why else reading.status
-    return Failure(kind=NO_READING, message=f"its images could not be read ({said})")
+    error = reading.error
+    reason = f"{error.kind}: {error.message}" if error else reading.status
+    return Failure(kind=NO_READING, message=f"its images could not be read ({reason})")
 
 
 def name_of_images(images: tuple[ImageRef, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Items of a run or a plan on disk: the same selection and the same responses as in memory."""
+"""Selected items: the same from a list and from the columns of a dataset, in memory and on disk."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import gc
 from pathlib import Path
 
 import msgspec
+import polars as pl
 import pytest
 
 from keju.datasets.store import Dataset
 from keju.items import Item, Request
 from keju.models import Answer, Model
 from keju.running import Policy, access_of, run
-from keju.running.dataset_items import DatasetItems
-from keju.running.item_places import shard_places
-from keju.running.selecting import Selection, in_shard, select
+from keju.running.selection import Selection, in_shard, read_selected, select
 from keju.runs import RunFolder, record_list
 from tests.support.making import make_dataset, page_item
 from tests.support.planning import estimate
@@ -62,13 +61,19 @@ SELECTIONS = [
 @pytest.mark.usefixtures("on_disk")
 def test_the_selected_items_are_those_of_a_list(path: Path, selection: Selection):
     dataset = Dataset.open(path)
-    found = DatasetItems(dataset, whole).selected(selection)
-    assert list(found) == select(dataset.items(), selection, path)
-    assert found[-1] == list(found)[-1]
-    assert found[1:3] == list(found)[1:3]
-    for shard in ("1/3", "3/3"):
-        places = shard_places(found, shard)
-        assert [found[place] for place in places] == in_shard(list(found), shard)
+    chosen, reference = read_selected(dataset, selection, whole)
+    assert list(chosen) == list(select(dataset.items(), selection, path))
+    assert {item.split for item in reference} == {"reference"}
+    assert len(reference) == QUESTIONS // 10
+
+
+def test_columns_that_a_table_lacks_have_their_defaults(tmp_path: Path):
+    folder = make_dataset(tmp_path / "d", [page_item("q", task="T2", answer="莊子")], pages=4)
+    dataset, selections = Dataset.open(folder), (Selection(limit=2), Selection(sample=3, seed=2))
+    expected = [list(select(dataset.items(), each, folder)) for each in selections]
+    frame = pl.read_parquet(dataset.items_path)
+    frame.drop("query", "group", "split", "metadata").write_parquet(dataset.items_path)
+    assert [list(read_selected(dataset, each, whole)[0]) for each in selections] == expected
 
 
 def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Path):
@@ -77,17 +82,16 @@ def test_images_take_turns_in_shards_in_the_order_of_their_first_items(path: Pat
     first = [turns.setdefault(item.images or item.id, len(turns)) for item in items]
     for count in (1, 2, 5):
         for number in range(count):
-            found = list(shard_places(items, f"{number + 1}/{count}"))
-            assert found == [place for place, turn in enumerate(first) if turn % count == number]
-    assert list(shard_places([], "2/3")) == []
+            own = [item for item, turn in zip(items, first, strict=True) if turn % count == number]
+            assert list(in_shard(items, f"{number + 1}/{count}")) == own
+    assert list(in_shard([], "2/3")) == []
 
 
 @pytest.mark.usefixtures("on_disk")
 def test_the_images_for_baselines_are_those_of_the_test_split(path: Path):
     dataset = Dataset.open(path)
-    access = access_of(dataset, DatasetItems(dataset, whole).items)
-    assert [each.item for each in access.item_images] == [f"i{number:04}" for number in range(12)]
-    assert {each.split for each in access.reference} == {"reference"}
+    access = access_of(dataset)
+    assert [images.item for images in access.item_images] == [f"i{n:04}" for n in range(12)]
 
 
 def stored(out: Path) -> list[dict[str, object]]:

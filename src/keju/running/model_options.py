@@ -1,0 +1,155 @@
+"""Model options of a run: the data of the dataset and the user's prompts that models may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Self, overload
+
+from msgspec.structs import replace
+
+from keju.datasets.page_names import find_named_pages
+from keju.datasets.store import Dataset
+from keju.definitions import query_of
+from keju.definitions.wordings import RELEASED, own_wordings
+from keju.errors import DataError, UsageError
+from keju.items import ImageRef, Item, get_group
+from keju.models import AskError, DatasetAccess, ItemImages, Model, ModelOptions
+from keju.models.base import ENDPOINTS
+from keju.running.readings import takes_no_prompt
+from keju.running.selection import Selection
+from keju.texts import _, listed
+
+
+class LazyImages(Sequence[bytes]):
+    """The images of a request, read from the dataset on access."""
+
+    def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
+        self._dataset = dataset
+        self._refs = refs
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(index, slice):
+            return LazyImages(self._dataset, self._refs[index])
+        try:
+            return self._dataset.image_bytes(self._refs[index])
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+
+
+@dataclass(frozen=True)
+class _ItemImages:
+    """The images of each item of the test split, read from the dataset at each iteration."""
+
+    dataset: Dataset
+
+    def __iter__(self) -> Iterator[ItemImages]:
+        for item in self.dataset:
+            if item.split == "test" and item.images:
+                yield ItemImages(
+                    item=item.id,
+                    benchmark=item.benchmark,
+                    task=item.task,
+                    group=get_group(item),
+                    images=item.images,
+                )
+
+
+def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess:
+    """The data that baselines and files of pages may use.
+
+    Of the test split only the images are used. They are read from the dataset on demand, so that a
+    run without such a model does not read them.
+
+    Args:
+        dataset: where the images are stored.
+        reference: the labelled items of the reference split.
+    """
+    return DatasetAccess(
+        reference=tuple(reference),
+        item_images=_ItemImages(dataset),
+        images_of=partial(LazyImages, dataset),
+        pages_of=lambda: find_named_pages(_pages(dataset)),
+    )
+
+
+def _pages(items: Iterable[Item]) -> Iterator[Item]:
+    """The items that ask for a transcription of images, with what their pages are named by."""
+    for item in items:
+        try:
+            is_page = bool(item.images) and query_of(item).form == "transcription"
+        except DataError:
+            continue  # Of a task that is not registered, so that it cannot be selected.
+        if is_page:
+            yield Item(
+                id=item.id,
+                benchmark=item.benchmark,
+                task=item.task,
+                query=item.query,
+                images=item.images,
+                metadata=item.metadata,
+            )
+
+
+def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOptions:
+    """The model options, with the texts of the user's own wordings, which must not contain a key.
+
+    Raises:
+        UsageError: there are two system prompts.
+    """
+    stored = {}
+    for name, own in own_wordings(selection.wordings).items():
+        systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
+        if options.system_prompt and any(systems):
+            raise UsageError(
+                "--system-prompt: wording {} has a system prompt too. Use only one of them", name
+            )
+        stored[f"--prompts ({name})"] = "\n".join(
+            [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
+        )
+    return replace(options, stored=stored)
+
+
+def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
+    """Check that at least one model takes a prompt if the wordings are the user's own.
+
+    Raises:
+        UsageError: every model is an OCR engine, which has no prompt.
+    """
+    names = [model.name for model in models]
+    if own_wordings(selection.wordings) and all(map(takes_no_prompt, names)):
+        raise UsageError(
+            "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
+            ", ".join(names),
+        )
+
+
+def prompt_notes(
+    models: Sequence[Model], options: ModelOptions, selection: Selection
+) -> Iterator[str]:
+    """Notes on tasks that are not run in the user's own prompts, and on unused system prompts."""
+    wordings = own_wordings(selection.wordings).values()
+    if (
+        wordings
+        and RELEASED not in selection.wordings
+        and not any(wording.system for wording in wordings)
+    ):
+        forms = dict.fromkeys(form for wording in wordings for form in wording.prompts)
+        yield _(
+            "Only {} are run: the wordings have no prompts for other tasks. Add --wording "
+            "released to run the other tasks with the published prompts",
+            listed(forms),
+        )
+    for model in models:
+        if options.system_prompt and model.identity.get("kind") not in ENDPOINTS:
+            yield _(
+                "{} does not accept a system prompt and is run without --system-prompt", model.name
+            )

@@ -1,0 +1,451 @@
+"""`Selection`: which items of a dataset are sent, and in which prompt variants.
+
+The columns that decide are read before the rows (`read_selected`): a million items take about 100
+bytes of memory each while they are chosen, and 8 afterwards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar, get_args
+
+import msgspec
+import polars as pl
+from msgspec.structs import asdict
+
+from keju.datasets.readers.base import join_names
+from keju.datasets.schema import SCHEMA
+from keju.datasets.store import Dataset
+from keju.definitions import QuestionForms, query_of, question_forms_of, task
+from keju.definitions.pair_forms import pair_form
+from keju.definitions.wordings import (
+    RELEASED,
+    own_wordings,
+    parse_few_shot,
+    wording,
+    wording_skip_reason,
+)
+from keju.errors import UsageError, shortened
+from keju.files import sha256_bytes
+from keju.items import (
+    OWN_READING,
+    TEXT_ONLY,
+    TRUE_READING,
+    Item,
+    PromptScript,
+    Record,
+    Setting,
+    get_group,
+)
+from keju.metrics.boxes import box_convention
+from keju.running.item_list import list_label
+from keju.running.transcriptions import transcription_filler
+from keju.runs.manifest import checked_label
+from keju.runs.record_list import RecordList
+from keju.texts import _, listed, n_
+
+_SETTINGS: tuple[Setting, ...] = get_args(Setting)
+_SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
+_SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+
+_T = TypeVar("_T")
+
+MOST_ROUNDS = 1000
+"""The maximum number of rounds; a larger one is probably a typing mistake (the papers use 5)."""
+
+NO_TRANSCRIPTION = _("it has no transcription, and no T1 item has its image's: nothing to send")
+"""Why an item is skipped in `gold-ocr` and `gold-text`."""
+
+_KIND = ("benchmark", "task", "query", "verbatim", "split")
+"""The columns that determine whether an item's kind is selected; few values are different."""
+
+
+class RequestVariant(Record, frozen=True, kw_only=True):
+    """One prompt variant of an item: setting, script, wording, box convention and round.
+
+    `script` is that of Chinese prompts; a page's text is sent as it was transcribed. `wording` is
+    the name of a prompt wording (`keju.definitions.wordings`). `boxes` is the convention of boxes
+    in the answer, such as ``xyxy-1000``; empty for the benchmark's own. `label` is the run's.
+    """
+
+    setting: Setting = "image"
+    script: PromptScript = "released"
+    wording: str = RELEASED
+    boxes: str = ""
+    round: int = 1
+    label: str = ""
+
+
+class Selection(Record, frozen=True, kw_only=True):
+    """Which items of a dataset are selected, and in which prompt variants.
+
+    Only items of the test split are selected. With wordings of the user's own, only items that one
+    of the wordings has a prompt for are chosen. `tasks` are the ids of the tasks, or single
+    question forms of them such as ``recognition/Where``; None for all. `limit` is the number of
+    items of each task, from its first on. `sample` is the number of items in all: tasks take turns,
+    within a task its groups take turns, in an order drawn with `seed`. A smaller sample with the
+    same seed is a part of a larger one. `limit` is applied before `sample`. Each item is sent in
+    each of the `settings`, each of the `scripts` and each of the `wordings`, in `rounds` rounds
+    each; `boxes` is as in `RequestVariant`. `shard`, such as ``2/4``, selects only that part of the
+    chosen items. `items` are the ids of the only items that may be selected, None for all: an id
+    such as ``x#QUERY`` belongs to a question form, and ``x`` names the items of all question forms
+    of that image. `tasks`, `limit` and `sample` choose among them. `pairs` is the name of a reduced
+    form of pair tasks (`PairForm`), None for the paper's. `label` names the state of the models,
+    such as a checkpoint or a date (`checked_label`); None for none.
+    """
+
+    tasks: tuple[str, ...] | None = None
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    settings: tuple[str, ...] = ("image",)
+    scripts: tuple[str, ...] = ("released",)
+    boxes: str = ""
+    rounds: int = 1
+    shard: str | None = None
+    items: tuple[str, ...] | None = None
+    pairs: str | None = None
+    wordings: tuple[str, ...] = (RELEASED,)
+    label: str | None = None
+
+    @property
+    def manifest_settings(self) -> dict[str, str]:
+        """The selection as a run's manifest records it: every option that has a value."""
+        settings = {
+            name: ",".join(value) if isinstance(value, tuple) else str(value)
+            for name, value in asdict(self).items()
+            if value is not None and name != "items"
+        }
+        if self.items is not None:
+            settings["items"] = list_label(self.items)
+        return settings
+
+    @property
+    def variants(self) -> list[RequestVariant]:
+        """All prompt variants of each item, by setting, script, wording and round."""
+        return [
+            RequestVariant(
+                setting=setting,
+                script=script,
+                wording=name,
+                boxes=self.boxes,
+                round=number,
+                label=self.label or "",
+            )
+            for setting in _checked(self.settings, _SETTINGS, "setting")
+            for script in _checked(self.scripts, _SCRIPTS, "script")
+            for name in _checked(self.wordings, self.wordings, "wording")
+            for number in range(1, self.rounds + 1)
+        ]
+
+
+def select(items: Sequence[Item], selection: Selection, dataset: Path) -> Sequence[Item]:
+    """The selected items of a list, in their order.
+
+    In a setting that sends the true transcription, an item without one of its own gets the
+    reference of another task about the same images, also where that is not selected.
+
+    Args:
+        items: all items of a dataset.
+        selection: which items.
+        dataset: the dataset, for errors.
+
+    Raises:
+        UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
+            is unknown, or there is no such setting or script.
+    """
+    columns = pl.DataFrame(
+        {name: [getattr(item, name) for item in items] for name in (*_KIND, "id")}
+        | {"group": [get_group(item) for item in items]},
+        schema={name: SCHEMA[name] for name in (*_KIND, "id", "group")},
+    )
+    selected = [items[row] for row in _select_rows(columns, selection, dataset)]
+    if TRUE_READING.intersection(selection.settings):
+        return list(map(transcription_filler(selected, items), selected))
+    return selected
+
+
+def read_selected(
+    dataset: Dataset, selection: Selection, keep: Callable[[Item], Item]
+) -> tuple[Sequence[Item], tuple[Item, ...]]:
+    """The selected items of a dataset as `select` returns them, and those of its reference split.
+
+    Many selected items are on disk (`RecordList`). All rows are read, because the hash of the
+    dataset covers them.
+
+    Args:
+        dataset: the dataset.
+        selection: which items.
+        keep: reduces each selected item to what is needed. In a setting that sends the true
+            transcription, it keeps the transcription and the images.
+
+    Raises:
+        UsageError: see `select`.
+        DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
+    """
+    rows = iter(_select_rows(_read_columns(dataset, selection), selection, dataset.path))
+    selected, reference = RecordList(Item), []
+    next_row = next(rows, None)
+    for row, item in enumerate(dataset):
+        if item.split == "reference":
+            reference.append(item)
+        if row == next_row:
+            selected.append(keep(item))
+            next_row = next(rows, None)
+    if TRUE_READING.intersection(selection.settings):
+        selected = RecordList(Item, map(transcription_filler(selected, dataset), selected))
+    return selected, tuple(reference)
+
+
+def _read_columns(dataset: Dataset, selection: Selection) -> pl.DataFrame:
+    """The columns that the selection needs; `group` is as `get_group` returns it."""
+    names = list(_KIND)
+    # Ids and groups are read only where they are needed, because they take most of the memory.
+    if selection.items is not None or selection.sample is not None:
+        names.append("id")
+    if selection.sample is not None:
+        names += ["group", "images"]
+    first_image = pl.col("images").list.first().struct.field("sha256")
+    group = pl.coalesce(pl.when(pl.col("group") != "").then("group"), first_image, "id")
+    empty = pl.DataFrame(schema={name: SCHEMA[name] for name in names})
+    frames = (
+        frame.select(
+            # Each of their few values is in memory once.
+            pl.col("benchmark", "task", "query").fill_null("").cast(pl.Categorical),
+            pl.col("split").fill_null("test").cast(pl.Categorical),
+            pl.col("verbatim").fill_null(value=False),
+            *(["id"] if "id" in names else []),
+            *([group.alias("group")] if "group" in names else []),
+        )
+        for frame in chain([empty], dataset.frames(names))
+    )
+    return pl.concat(frames)
+
+
+def _select_rows(columns: pl.DataFrame, selection: Selection, dataset: Path) -> pl.Series:
+    """The indices of the selected rows."""
+    _check(selection)
+    rows = columns.with_row_index("row").filter(pl.col("split") == "test")
+    if selection.items is not None:
+        rows = _listed_rows(rows, selection.items, dataset)
+    if selection.tasks is not None:
+        rows = _rows_of_tasks(rows, selection.tasks, dataset)
+    if own_wordings(selection.wordings):
+        rows = _worded_rows(rows, selection)
+    if selection.limit is not None:
+        rows = rows.filter(pl.int_range(pl.len()).over("task") < selection.limit)
+    if rows.is_empty():
+        raise UsageError("{}: no items to ask (the test split is empty)", dataset)
+    if selection.sample is not None:
+        return pl.Series(_sampled_rows(rows, selection.sample, selection.seed))
+    return rows["row"]
+
+
+def _listed_rows(rows: pl.DataFrame, ids: Sequence[str], dataset: Path) -> pl.DataFrame:
+    """The rows that a list names, by their id or the id without its question form."""
+    suffix = pl.concat_str(pl.lit("#"), pl.col("query").cast(pl.String))
+    image = pl.when(pl.col("query") != "").then(pl.col("id").str.strip_suffix(suffix))
+    rows = rows.with_columns(image=image.otherwise("id"))
+    listed_ids = set(ids)
+    names = rows.select("id", "image").iter_rows()
+    is_listed = [not listed_ids.isdisjoint(pair) for pair in names]
+    rows = rows.filter(pl.Series(is_listed, dtype=pl.Boolean))
+    names_here = {*rows["id"], *rows["image"]}
+    if unknown := [name for name in ids if name not in names_here]:
+        raise UsageError(
+            n_(
+                "{}: {:,} of the {n:,} id of --items are not in its test split: {}. The ids are "
+                "in column id of its items.parquet",
+                "{}: {:,} of the {n:,} ids of --items are not in its test split: {}. The ids are "
+                "in column id of its items.parquet",
+                len(ids),
+                dataset,
+                len(unknown),
+                join_names(map(shortened, unknown)),
+            )
+        )
+    return rows
+
+
+def _kinds_of(rows: pl.DataFrame) -> list[Item]:
+    """An item of each kind of the rows, without its content."""
+    kinds = rows.select(_KIND).unique(maintain_order=True)
+    return [Item(id="", **kind) for kind in kinds.iter_rows(named=True)]
+
+
+def _rows_where(rows: pl.DataFrame, takes: Callable[[Item], bool]) -> pl.DataFrame:
+    """The rows of whose kind a function returns true."""
+    is_of_kind = pl.Series(list(map(takes, _kinds_of(rows))), dtype=pl.Boolean)
+    kinds = rows.select(_KIND).unique(maintain_order=True).filter(is_of_kind)
+    return rows.join(kinds, on=_KIND, how="semi", maintain_order="left")
+
+
+def _rows_of_tasks(rows: pl.DataFrame, tasks: tuple[str, ...], dataset: Path) -> pl.DataFrame:
+    forms, kinds = QuestionForms(tasks), _kinds_of(rows)
+    absent = [
+        form.name
+        for form in forms.forms or ()
+        if not any(form.takes(kind.task, kind.query) for kind in kinds)
+    ]
+    if absent:
+        raise UsageError(
+            "{}: no items of task {}. Tasks here: {}",
+            dataset,
+            ", ".join(absent),
+            ", ".join(question_forms_of(kinds)),
+        )
+    return _rows_where(rows, forms.takes)
+
+
+def _worded_rows(rows: pl.DataFrame, selection: Selection) -> pl.DataFrame:
+    """The rows that one of the wordings has a prompt for.
+
+    Raises:
+        UsageError: one of the user's own wordings has a prompt for none of them.
+    """
+    kinds = _kinds_of(rows)
+    for name, own in own_wordings(selection.wordings).items():
+        if all(wording_skip_reason(kind, name) for kind in kinds):
+            raise UsageError(
+                "--prompts: wording {} changes nothing here: it has prompts for {}, and the "
+                "selected items are of {}",
+                name,
+                ", ".join(own.prompts),
+                ", ".join(question_forms_of(kinds)) or _("no task"),
+            )
+    return _rows_where(
+        rows,
+        lambda kind: any(not wording_skip_reason(kind, name) for name in selection.wordings),
+    )
+
+
+def _sampled_rows(rows: pl.DataFrame, size: int, seed: int) -> list[int]:
+    """Some of the rows, drawn so that tasks take turns, and within a task its groups."""
+    tasks: dict[str, list[Sequence[int]]] = {}
+    groups = rows.group_by("task", "group", maintain_order=True).agg("row")
+    for name, _group, members in groups.iter_rows():
+        tasks.setdefault(name, []).append(array("q", members))
+    turns = [
+        _in_turn(_shuffled(members, f"{seed}:{name}"), f"{seed}:{name}")
+        for name, members in tasks.items()
+    ]
+    return sorted(_in_turn(_shuffled(turns, str(seed)), None)[:size])
+
+
+def _shuffled(groups: list[Sequence[int]], seed: str) -> list[Sequence[int]]:
+    draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
+    return draw.sample(groups, len(groups))
+
+
+def _in_turn(groups: list[Sequence[int]], seed: str | None) -> Sequence[int]:
+    """One row of each group, then the next of each, and so on."""
+    if seed is not None:
+        draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
+        groups = [draw.sample(group, len(group)) for group in groups]
+    longest = max(map(len, groups), default=0)
+    return array(
+        "q", (group[turn] for turn in range(longest) for group in groups if turn < len(group))
+    )
+
+
+def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
+    """The chosen items of a shard; all of them where there are no shards.
+
+    Items with the same images stay together, and the images take turns in the order of their first
+    items, so that each is sent and transcribed by one machine and the shards have nearly the same
+    size. Many items are on disk (`RecordList`).
+
+    Raises:
+        UsageError: `shard` has not the form of one.
+    """
+    if not shard:
+        return items
+    spelled = _SHARD.fullmatch(shard)
+    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
+    if not 1 <= number <= count:
+        raise UsageError("--shard must be I/N, from 1/N to N/N, not {}", shard)
+    images = pl.DataFrame({"images": array("Q", map(_hash_of_images, items))})
+    turns = images.unique(maintain_order=True).with_row_index("turn")
+    own = images.join(turns, on="images", maintain_order="left")["turn"] % count == number - 1
+    return RecordList(Item, (item for item, is_own in zip(items, own, strict=True) if is_own))
+
+
+def _hash_of_images(item: Item) -> int:
+    """A number that items with the same images share, and practically no others.
+
+    Where two do by chance, they are in the same shard.
+    """
+    images = msgspec.msgpack.encode(item.images) if item.images else item.id.encode()
+    return int.from_bytes(hashlib.sha256(images).digest()[:8], "little")
+
+
+def skip_reason(item: Item, variant: RequestVariant) -> str:
+    """The skip reason of an item in a prompt variant for every model; or an empty string."""
+    setting = variant.setting
+    if variant.wording == RELEASED and setting == "image":
+        return ""
+    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
+        return _("tasks of pairs are asked without examples")
+    reason = wording_skip_reason(item, variant.wording)
+    if reason or setting == "image":
+        return reason
+    if task(item.task).of_pairs:
+        return _("it compares two images, and a transcription describes neither")
+    return _text_skip_reason(item, setting)
+
+
+def _text_skip_reason(item: Item, setting: Setting) -> str:
+    """The same for settings that send a text, for an item that compares no pairs."""
+    if query_of(item).form == "transcription":
+        if setting in TRUE_READING:
+            return _("with {} the prompt would contain the answer", setting)
+        return _("with {} the first reading is itself the answer: use --setting image", setting)
+    if setting in OWN_READING and not item.images:
+        return _("there is no image to read first")
+    if setting in TRUE_READING and not (item.transcription or "").strip():
+        return NO_TRANSCRIPTION
+    if setting not in TEXT_ONLY and not item.images:
+        return _("there is no image to send: use --setting gold-text")
+    return ""
+
+
+def _check(selection: Selection) -> None:
+    for name in ("limit", "sample", "rounds"):
+        number = getattr(selection, name)
+        if number is not None and number < 1:
+            raise UsageError("--{} must be 1 or more, not {}", name, number)
+    if selection.rounds > MOST_ROUNDS:
+        raise UsageError("--rounds must be {:,} at most, not {}", MOST_ROUNDS, selection.rounds)
+    _checked(selection.settings, _SETTINGS, "setting")
+    _checked(selection.scripts, _SCRIPTS, "script")
+    for name in selection.wordings:
+        wording(name)
+    _checked(selection.wordings, selection.wordings, "wording")
+    if selection.pairs is not None:
+        pair_form(selection.pairs)
+    if selection.label is not None:
+        checked_label(selection.label)
+    if selection.boxes:
+        box_convention(selection.boxes)
+    QuestionForms(selection.tasks)
+
+
+def _checked(values: Sequence[str], choices: Sequence[_T], option: str) -> list[_T]:
+    """The values of an option that can be given several times.
+
+    Raises:
+        UsageError: there is no such value, or one is given twice.
+    """
+    if len(set(values)) < len(values):
+        raise UsageError("--{} is given twice: {}", option, ", ".join(values))
+    for value in values:
+        if value not in choices:
+            names = listed(map(str, choices))
+            raise UsageError("no {0} {1!r}. Choose --{0} from: {2}", option, value, names)
+    return [choice for value in values for choice in choices if choice == value]
