@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -190,7 +190,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     reference: tuple[Item, ...] = ()
     item_images: Sequence[ItemImages] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
-    pages_of: Callable[[], Sequence[NamedPage]] | None = None
+    pages_of: Callable[[], Iterable[NamedPage]] | None = None
 
     @property
     def asked_for(self) -> dict[str, str]:

@@ -14,8 +14,7 @@ from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
-from keju.models.engine import Engine, PageReading
-from keju.models.request_pixels import picture
+from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
 MOST_TOKENS = 4096
@@ -59,15 +58,11 @@ class Got(Engine):
         if missing := packages_missing():
             raise PrerequisiteError(_("the model 'got' (package {})", missing), INSTALL)
         self._folder = Path(folder)
+        self.name = f"got:{self._folder}"
         model_config(self._folder, _KINDS)
         weight_files(self._folder)
         self._most = options.decoding.max_tokens or MOST_TOKENS
         self._loaded: _Loaded | None = None
-
-    @property
-    def name(self) -> str:
-        """``got:DIR``."""
-        return f"got:{self._folder}"
 
     @cached_property
     def identity(self) -> dict[str, str]:

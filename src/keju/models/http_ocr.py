@@ -6,7 +6,7 @@ import asyncio
 import base64
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import Template
 from typing import Literal
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import read_toml, sha256_bytes, shipped_toml
-from keju.items import ImageRef, Line, Point
+from keju.items import Line, Point, Request
 from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
 from keju.models.capabilities import Capabilities
@@ -111,7 +111,7 @@ class HttpOcr(Engine):
     program = "http-ocr"
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
-        self._spec = spec
+        self.name = f"http-ocr:{spec}"
         self._service = service_of(spec)
         self._fit = options.fit
         self.ordering = options.reading_order and not self._service.ordered
@@ -119,11 +119,7 @@ class HttpOcr(Engine):
         self._values = self._service.secrets() if options.asking else {}
         self._secrets = Secrets(self._values.values())
         self._wire = Wire(self._service.url, options.timeout)
-
-    @property
-    def name(self) -> str:
-        """``http-ocr:SERVICE``."""
-        return f"http-ocr:{self._spec}"
+        self.capabilities = Capabilities(destinations=destinations_of(self._service.url))
 
     @property
     def identity(self) -> dict[str, str]:
@@ -136,14 +132,9 @@ class HttpOcr(Engine):
             **self._fit.identity,
         }
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """Only the service's host."""
-        return Capabilities(destinations=destinations_of(self._service.url))
-
-    async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+    async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
         """The lines of one image."""
-        del name
+        ref, data = request.images[index], images[index]
         x_scale = y_scale = 1.0
         if self._fit.touches(ref):
             smaller = await asyncio.to_thread(self._fit.fitted, data, ref)
@@ -161,13 +152,18 @@ class HttpOcr(Engine):
 
     async def _post(self, data: bytes) -> object:
         """The decoded reply of the service for one image."""
+        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
-        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
-        form: list[bytes] | dict[str, str] = _as_form(fields)
+        form: list[bytes] | dict[str, str]
         if self._service.body == "json":
             form = [msgspec.json.encode(fields)]
             headers = {"Content-Type": "application/json", **headers}
+        else:
+            form = {
+                name: str(value).lower() if isinstance(value, bool) else str(value)
+                for name, value in fields.items()
+            }
         try:
             reply = await self._wire.post(form, headers)
             body = body_of(reply.status, reply.body, reply.headers, self._secrets)
@@ -177,20 +173,12 @@ class HttpOcr(Engine):
         try:
             return json_value(body)
         except ValueError:
-            raise _bad_reply(
-                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
-            ) from None
+            text = excerpt(body[:2000].decode("utf-8", "replace"))
+            raise _bad_reply(f"no JSON: {text}") from None
 
     def _filled(self, value: Value) -> Value:
         """A declared value with environment variables replaced."""
         return Template(value).safe_substitute(self._values) if isinstance(value, str) else value
-
-
-def _as_form(fields: dict[str, Value]) -> dict[str, str]:
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in fields.items()
-    }
 
 
 def service_of(spec: str) -> Service:
@@ -226,7 +214,15 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         AskError: the service reports a failure, or the reply does not have the declared form.
     """
     if any(_at(reply, path) != value for path, value in form.right.items()):
-        raise _failure(excerpt(str(_at(reply, form.problem) or "it did not say why")), form)
+        message = excerpt(str(_at(reply, form.problem) or "it did not say why"))
+        kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
+        kind = next(kinds, "bad-response")
+        raise AskError(
+            kind,
+            _("the service reports: {}", message),
+            retryable=kind in _RETRYABLE,
+            overloaded=kind == "rate",
+        )
     entries = _at(reply, form.lines)
     if not isinstance(entries, list):
         raise _bad_reply(f"no list at {form.lines}")
@@ -234,11 +230,14 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         text = entry if isinstance(entry, str) else _at(entry, form.text)
         if not isinstance(text, str):
             raise _bad_reply(f"line {number} has no {form.text}")
+        confidence = _at(entry, form.confidence)
+        if isinstance(confidence, bool) or not isinstance(confidence, int | float):
+            confidence = None
         yield Line(
             id="",
             text=text,
             polygon=polygon_of(_at(entry, form.polygon)),
-            confidence=_share(_at(entry, form.confidence)),
+            confidence=float(confidence) if confidence is not None and 0 <= confidence <= 1 else None,
         )
 
 
@@ -258,24 +257,6 @@ def polygon_of(value: object) -> tuple[Point, ...]:
         return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
     points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
     return points if len(points) > 2 else ()
-
-
-def _share(value: object) -> float | None:
-    """A confidence in 0..1, or None."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
-        return float(value)
-    return None
-
-
-def _failure(message: str, form: ReplyForm) -> AskError:
-    kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
-    kind = next(kinds, "bad-response")
-    return AskError(
-        kind,
-        _("the service reports: {}", message),
-        retryable=kind in _RETRYABLE,
-        overloaded=kind == "rate",
-    )
 
 
 def _bad_reply(problem: str) -> AskError:

@@ -20,8 +20,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
 from keju.items import Line, Point
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading
-from keju.models.request_pixels import picture
+from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
 _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -64,6 +63,9 @@ class Tesseract(Engine):
         if path is None:
             raise PrerequisiteError(_("the OCR engine 'tesseract'"), _install(settings.lang))
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
+        values = zip(_Settings._fields, settings, _DEFAULT, strict=True)
+        changed = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
+        self.name = f"tesseract:{changed}" if changed else "tesseract"
         self._path = path
         self._settings = settings
         self._timeout = options.timeout
@@ -71,13 +73,6 @@ class Tesseract(Engine):
         self._languages = self._print("--list-langs")
         self._data = self._data_of(settings.lang)
         self._orientation = self._data_of("osd") if settings.psm in _WITH_ORIENTATION else None
-
-    @property
-    def name(self) -> str:
-        """The model string, with the options that are not the default ones."""
-        values = zip(_Settings._fields, self._settings, _DEFAULT, strict=True)
-        options = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
-        return f"tesseract:{options}" if options else "tesseract"
 
     @cached_property
     def identity(self) -> dict[str, str]:

@@ -15,6 +15,7 @@ from keju.items import Item, get_group
 from keju.models import ItemImages, ModelOptions
 from keju.running.dataset_items import view_items
 from keju.running.request_images import LazyImages
+from keju.runs.record_list import RecordList
 
 
 def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:
@@ -33,7 +34,7 @@ def attach_dataset(dataset: Dataset, items: Sequence[Item], options: ModelOption
         item_images=view_items(items, _places_of_images(items), _images_of),
         images_of=partial(LazyImages, dataset),
         pages_of=lambda: find_named_pages(
-            each for each in map(_without_text, dataset) if each.images
+            RecordList(Item, (item for item in map(_without_text, dataset) if item.images))
         ),
     )
 

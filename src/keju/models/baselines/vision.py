@@ -18,7 +18,7 @@ from keju.items import Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.rules import Baseline
-from keju.models.request_pixels import grey_image
+from keju.models.engine import picture
 from keju.outlines import Grey, border_level, largest_contour
 from keju.texts import _, both
 
@@ -66,6 +66,15 @@ class Components(Baseline):
         rows = from_pixels(boxes, convention, width=ref.width, height=ref.height).tolist()
         texts = (", ".join(f"{number:.6g}" for number in row) for row in rows)
         return Answer(text=f"[{', '.join(f'[{text}]' for text in texts)}]")
+
+
+def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
+    """One image of a request in grey, upright.
+
+    Raises:
+        AskError: it cannot be read (``unreadable-image``).
+    """
+    return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
 
 
 def ink_boxes(grey: Grey) -> list[list[int]]:
