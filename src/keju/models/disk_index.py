@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from keju.errors import UsageError
@@ -36,7 +36,7 @@ class DiskIndex:
         """
         return list(self.iterate(statement, *values))
 
-    def iterate(self, statement: str, *values: object) -> Iterable[Any]:
+    def iterate(self, statement: str, *values: object) -> Iterator[Any]:
         """Run a statement, and yield its rows one by one.
 
         Raises:

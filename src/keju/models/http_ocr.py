@@ -119,7 +119,6 @@ class HttpOcr(Engine):
         self._values = self._service.secrets() if options.asking else {}
         self._secrets = Secrets(self._values.values())
         self._wire = Wire(self._service.url, options.timeout)
-        self.capabilities = Capabilities(destinations=destinations_of(self._service.url))
 
     @property
     def identity(self) -> dict[str, str]:
@@ -131,6 +130,11 @@ class HttpOcr(Engine):
             "reading_order": "keju" if self.ordering else "service",
             **self._fit.identity,
         }
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """Only the service's host."""
+        return Capabilities(destinations=destinations_of(self._service.url))
 
     async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
         """The lines of one image."""
@@ -152,18 +156,13 @@ class HttpOcr(Engine):
 
     async def _post(self, data: bytes) -> object:
         """The decoded reply of the service for one image."""
-        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
-        form: list[bytes] | dict[str, str]
+        headers = {name: str(self._filled(text)) for name, text in self._service.headers.items()}
+        form: list[bytes] | dict[str, str] = _as_form(fields)
         if self._service.body == "json":
             form = [msgspec.json.encode(fields)]
             headers = {"Content-Type": "application/json", **headers}
-        else:
-            form = {
-                name: str(value).lower() if isinstance(value, bool) else str(value)
-                for name, value in fields.items()
-            }
         try:
             reply = await self._wire.post(form, headers)
             body = body_of(reply.status, reply.body, reply.headers, self._secrets)
@@ -173,12 +172,20 @@ class HttpOcr(Engine):
         try:
             return json_value(body)
         except ValueError:
-            text = excerpt(body[:2000].decode("utf-8", "replace"))
-            raise _bad_reply(f"no JSON: {text}") from None
+            raise _bad_reply(
+                f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}"
+            ) from None
 
     def _filled(self, value: Value) -> Value:
         """A declared value with environment variables replaced."""
         return Template(value).safe_substitute(self._values) if isinstance(value, str) else value
+
+
+def _as_form(fields: dict[str, Value]) -> dict[str, str]:
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in fields.items()
+    }
 
 
 def service_of(spec: str) -> Service:
@@ -230,14 +237,11 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         text = entry if isinstance(entry, str) else _at(entry, form.text)
         if not isinstance(text, str):
             raise _bad_reply(f"line {number} has no {form.text}")
-        confidence = _at(entry, form.confidence)
-        if isinstance(confidence, bool) or not isinstance(confidence, int | float):
-            confidence = None
         yield Line(
             id="",
             text=text,
             polygon=polygon_of(_at(entry, form.polygon)),
-            confidence=float(confidence) if confidence is not None and 0 <= confidence <= 1 else None,
+            confidence=_share(_at(entry, form.confidence)),
         )
 
 
@@ -257,6 +261,13 @@ def polygon_of(value: object) -> tuple[Point, ...]:
         return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
     points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
     return points if len(points) > 2 else ()
+
+
+def _share(value: object) -> float | None:
+    """A confidence in 0..1, or None."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return None
 
 
 def _bad_reply(problem: str) -> AskError:

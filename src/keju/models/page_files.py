@@ -19,7 +19,6 @@ from msgspec.structs import replace
 from keju.datasets.page_names import NamedPage, scan_page
 from keju.datasets.readers.base import files_under, join_names
 from keju.datasets.readers.import_log import beginning_of, logging_import, printable
-from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS
 from keju.datasets.readers.pages.result_files import SUFFIXES, PageResult, form_of, read_result
 from keju.datasets.readers.pages.scans import scan_pages
@@ -71,12 +70,8 @@ class PageFiles(Engine):
                     result = read_result(path, form.name)
                     self._index.add(path, inside, form.name, result, sha256_file(path))
                 else:
-                    self._index.skip(str(inside), form.other)
+                    self._index.rows("INSERT INTO others VALUES (?)", f"{inside} ({form.other})")
             log_notes = tuple(log.notes())
-        for inside in Listing(root).files:
-            suffix = inside.suffix.casefold().lstrip(".")
-            if suffix not in {*SUFFIXES, *EXTENSIONS}:
-                self._index.skip(str(inside), f".{suffix}" if suffix else "no ending")
         self._index.check(root)
         self.capabilities = Capabilities(
             source_of=self.source_of,
@@ -164,30 +159,22 @@ class PageFile(NamedTuple):
     sha256: str
 
 
-class _Fit(NamedTuple):
-    """How well a name fits a page; larger is better.
+class _Match(NamedTuple):
+    """A page that a name fits, by its number in the index.
 
-    `shared` is the number of equal parts, counted from the end; `whole` means that both paths have
-    only these parts; `exact` that case and Unicode form are equal too; `likely` is 0 for the
+    `fit` is larger where more parts are equal, counted from the end, then where both paths have
+    only these parts, then where case and Unicode form are equal too. `likely` is 0 for the
     likeliest name of the page, and negative for others.
     """
 
-    shared: int
-    whole: bool
-    exact: bool
+    fit: int
     likely: int
-
-
-class _Match(NamedTuple):
-    """A page that a name fits; `page` is its number in the index."""
-
-    fit: _Fit
     page: int
     item: str
     image: ImageRef
 
 
-class PageIndex:
+class PageIndex(DiskIndex):
     """The pages of a dataset by their names, and the result file of each, on disk.
 
     A file belongs to the page with its name: that of the image in the source, of the item, of
@@ -196,7 +183,7 @@ class PageIndex:
     """
 
     def __init__(self, pages: Iterable[NamedPage]) -> None:
-        self._index = DiskIndex(
+        super().__init__(
             "pages (page INTEGER PRIMARY KEY, item, task, number, image, width, height, "
             "fit DEFAULT 0, file INTEGER, second_file INTEGER, unplaced)",
             # One row for each end of a name: its last part, its last two parts … `size` is the
@@ -204,25 +191,24 @@ class PageIndex:
             "names (folded, end, size, likely, page INTEGER)",
             "files (file INTEGER PRIMARY KEY, inside, form, sha256, other_image)",
             "marginal_lines (file INTEGER, line)",
-            "others (inside, form)",
+            "others (name)",
         )
         self._files = 0
         for number, page in enumerate(pages):
             self._add_page(number, page)
         for index in ("name ON names (folded)", "item ON pages (item)", "image ON pages (image)"):
-            self._index.rows(f"CREATE INDEX by_{index}")
+            self.rows(f"CREATE INDEX by_{index}")
 
     def _add_page(self, number: int, page: NamedPage) -> None:
         image = page.image
-        self._index.rows(
+        self.rows(
             "INSERT INTO pages (page, item, task, number, image, width, height) "
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             number, page.item, page.task, page.number, image.sha256, image.width, image.height,
         )  # fmt: skip
-        names = [(_without_format_folder(name), len(_without_format_folder(name)))
-                 for name in page.names]  # fmt: skip
-        names += [((stem,), 0) for stem in page.alone]
-        self._index.insert(
+        paths = map(_without_format_folder, page.names)
+        names = [(parts, len(parts)) for parts in paths] + [((stem,), 0) for stem in page.alone]
+        self.insert(
             "INSERT INTO names VALUES (?, ?, ?, ?, ?)",
             (
                 (_fold(end), end, size, -rank, number)
@@ -255,12 +241,12 @@ class PageIndex:
                 "BOOK/PAGE",
             )
         self._files += 1
-        self._index.rows(
+        self.rows(
             "INSERT INTO files VALUES (?, ?, ?, ?, ?)",
             self._files, str(inside), form, sha256,
             result.image_name if contradicts else None,
         )  # fmt: skip
-        self._index.insert(
+        self.insert(
             "INSERT INTO marginal_lines VALUES (?, ?)",
             (
                 (self._files, f"{inside} {printable(line.source_kind)} {beginning_of(line.text)}")
@@ -268,41 +254,36 @@ class PageIndex:
             ),
         )
         for match in matches:
-            fit = match.fit.shared * 4 + match.fit.whole * 2 + match.fit.exact
-            self._index.rows(
+            self.rows(
                 "UPDATE pages SET second_file = CASE fit WHEN ?1 THEN ifnull(second_file, ?2) END, "
                 "file = CASE fit WHEN ?1 THEN file ELSE ?2 END, fit = ?1, unplaced = ?3 "
                 "WHERE page = ?4 AND fit <= ?1",
-                fit, self._files, result.is_unplaced_on(match.image), match.page,
+                match.fit, self._files, result.is_unplaced_on(match.image), match.page,
             )  # fmt: skip
-
-    def skip(self, inside: str, form: str) -> None:
-        """Record a file that is in another format."""
-        self._index.rows("INSERT INTO others VALUES (?, ?)", inside, form)
 
     def _find_pages(self, names: Iterable[_Parts]) -> list[_Match]:
         """The pages that fit best the first of some names that fits any page."""
         for parts in names:
             for shared in range(len(parts), 0, -1):
                 end = "/".join(parts[-shared:])
-                rows = self._index.iterate(
-                    "SELECT end, size, likely, page, item, image, width, height "
-                    "FROM names JOIN pages USING (page) WHERE folded = ?",
-                    _fold(end),
-                )
                 matches = [
                     _Match(
-                        _Fit(shared, max(size, 1) == len(parts), name == end, likely),
+                        4 * shared + 2 * (max(size, 1) == len(parts)) + (name == end),
+                        likely,
                         page,
                         item,
                         ImageRef(path="", sha256=image, width=width, height=height, size=0),
                     )
-                    for name, size, likely, page, item, image, width, height in rows
+                    for name, size, likely, page, item, image, width, height in self.iterate(
+                        "SELECT end, size, likely, page, item, image, width, height "
+                        "FROM names JOIN pages USING (page) WHERE folded = ?",
+                        _fold(end),
+                    )
                     if shared in (size, len(parts))
                 ]
                 if matches:
-                    best = max(match.fit for match in matches)
-                    return [match for match in matches if match.fit == best]
+                    best = max(match[:2] for match in matches)
+                    return [match for match in matches if match[:2] == best]
         return []
 
     def _check_numbers(self, path: Path, inside: PurePosixPath) -> None:
@@ -328,7 +309,7 @@ class PageIndex:
             DataError: two files fit one page equally well.
             UsageError: no page has a file.
         """
-        for item, first, second in self._index.rows(
+        for item, first, second in self.rows(
             "SELECT item, first.inside, second.inside FROM pages JOIN files AS first USING (file) "
             "JOIN files AS second ON second.file = second_file ORDER BY page LIMIT 1"
         ):
@@ -343,7 +324,7 @@ class PageIndex:
         if self._count("pages WHERE file IS NOT NULL"):
             return
         if not self._files:
-            names = self._names("inside || ' (' || form || ')' FROM others", most=3)
+            names = self._names("name FROM others", most=3)
             content = _(". Found: {}", names) if self._count("others") else ""
             raise UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, content)
         if not self._count("pages"):
@@ -358,10 +339,10 @@ class PageIndex:
 
     def notes(self) -> Iterator[str]:
         """Lines for the user: which pages have files, and what of the files is not used."""
-        self._index.rows("CREATE INDEX by_file ON pages (file)")
+        self.rows("CREATE INDEX by_file ON pages (file)")
         unused = "files WHERE NOT EXISTS (SELECT * FROM pages WHERE pages.file = files.file)"
         used = "file IN (SELECT file FROM pages)"
-        forms = self._index.rows(
+        forms = self.rows(
             f"SELECT form, count(*) FROM files WHERE {used} GROUP BY form ORDER BY form"  # noqa: S608
         )
         yield n_(
@@ -399,7 +380,7 @@ class PageIndex:
                 "{n:,} file in other formats skipped: {}",
                 "{n:,} files in other formats skipped: {}",
                 count,
-                self._names("inside || ' (' || form || ')' FROM others"),
+                self._names("name FROM others"),
             )
         if count := self._count(f"marginal_lines WHERE {used}"):
             yield n_(
@@ -421,12 +402,12 @@ class PageIndex:
             )
 
     def _count(self, records: str) -> int:
-        ((count,),) = self._index.rows(f"SELECT count(*) FROM {records}")  # noqa: S608
+        ((count,),) = self.rows(f"SELECT count(*) FROM {records}")  # noqa: S608
         return int(count)
 
     def _names(self, records: str, most: int = 5) -> str:
         """A few of the texts that a query gives, and how many more there are."""
-        return join_names((name for (name,) in self._index.iterate(f"SELECT {records}")), most)
+        return join_names((name for (name,) in self.iterate(f"SELECT {records}")), most)
 
     def find(self, request: Request, index: int) -> PageFile | None:
         """The file of an image of a request, if it has one.
@@ -434,20 +415,16 @@ class PageIndex:
         An image of another item, as of a pipeline, has the file of the page with that image if
         there is only one.
         """
-        files = self._index.rows(
-            "SELECT inside, form, sha256 FROM pages JOIN files USING (file) "
-            "WHERE item = ? AND task = ? AND number = ?",
+        files = self.rows(
+            "SELECT inside, form, sha256 FROM files WHERE file IN "
+            "(SELECT file FROM pages WHERE item = ? AND task = ? AND number = ?)",
             request.item, request.task, index + 1,
-        ) or self._index.rows(
-            "SELECT inside, form, sha256 FROM files WHERE file IN (SELECT file FROM pages "
-            "WHERE image = ?) LIMIT 2",
+        ) or self.rows(
+            "SELECT inside, form, sha256 FROM files WHERE file IN "
+            "(SELECT file FROM pages WHERE image = ?) LIMIT 2",
             request.images[index].sha256,
         )  # fmt: skip
         return PageFile(*files[0]) if len(files) == 1 else None
-
-    def close(self) -> None:
-        """Delete the index."""
-        self._index.close()
 
 
 def _own_names(inside: PurePosixPath) -> Iterator[_Parts]:

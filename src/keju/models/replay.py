@@ -236,17 +236,18 @@ class _AnswerIndex(DiskIndex):
         file = len(self._paths) - 1
         if answer.tokens:
             self._counting.add(file)
-        is_own = bool(answer.key)
-        # keju omits defaults in its lines.
-        default = ("image", "released", "released", 1) if is_own else (None,) * 4
-        values = (answer.setting, answer.script, answer.wording, answer.round)
+        values: tuple[object, ...] = (answer.setting, answer.script, answer.wording, answer.round)
+        if answer.key:
+            # keju omits defaults in its lines.
+            defaults = ("image", "released", "released", 1)
+            values = tuple(value or usual for value, usual in zip(values, defaults, strict=True))
         content = msgspec.msgpack.encode((answer.text, answer.not_text))
         return (
             str(answer.item),
             answer.candidate,
             answer.task,
-            *(value or usual for value, usual in zip(values, default, strict=True)),
-            is_own,
+            *values,
+            bool(answer.key),
             answer.model,
             blake2b(content, digest_size=16).digest(),
             file,
@@ -267,12 +268,13 @@ class _AnswerIndex(DiskIndex):
             "(count(DISTINCT model) > 1 OR min(is_own) = 0 AND count(DISTINCT content) > 1) "
             "ORDER BY 1 LIMIT 1"
         ):
-            (item, file, place, *first), *others = self.rows(
+            rows = self.iterate(
                 f"SELECT item, file, place, model, content FROM answers WHERE ({_REQUEST}) IS "  # noqa: S608
                 f"(SELECT {_REQUEST} FROM answers WHERE rowid = ?) ORDER BY rowid",
                 answer,
             )
-            other_file, other = next(row[1:3] for row in others if list(row[3:]) != first)
+            item, file, place, *first = next(rows)
+            other_file, other = next(row[1:3] for row in rows if list(row[3:]) != first)
             raise DataError(
                 "two different answers to the same item {}; the other one is in {}",
                 item,

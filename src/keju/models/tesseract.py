@@ -63,11 +63,11 @@ class Tesseract(Engine):
         if path is None:
             raise PrerequisiteError(_("the OCR engine 'tesseract'"), _install(settings.lang))
         self.concurrency = os.cpu_count() or 1  # One process per core, each with one thread.
-        values = zip(_Settings._fields, settings, _DEFAULT, strict=True)
-        changed = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
-        self.name = f"tesseract:{changed}" if changed else "tesseract"
         self._path = path
         self._settings = settings
+        values = zip(_Settings._fields, settings, _DEFAULT, strict=True)
+        unusual = ",".join(f"{name}={value}" for name, value, usual in values if value != usual)
+        self.name = f"tesseract:{unusual}" if unusual else "tesseract"
         self._timeout = options.timeout
         self._version = self._print("--version").partition("\n")[0].strip()
         self._languages = self._print("--list-langs")

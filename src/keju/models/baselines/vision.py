@@ -46,8 +46,7 @@ Compare = Callable[[Any, Any], float]
 class Components(Baseline):
     """Connected components of ink, with near ones joined: their boxes, or their number."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        del options
+    def __init__(self, _options: ModelOptions) -> None:
         super().__init__("components", revision=REVISION)
 
     def unsupported_reason(self, request: Request) -> str:
@@ -59,22 +58,13 @@ class Components(Baseline):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The boxes from top to bottom, in the requested convention, or their number."""
         ref = request.images[0]
-        boxes = ink_boxes(grey_image(request, images, 0))
+        boxes = ink_boxes(np.asarray(picture(images[0], f"{request.item}, image 1").convert("L")))
         if request.form == "number":
             return Answer(text=str(len(boxes)))
         convention = box_convention(request.box_convention)
         rows = from_pixels(boxes, convention, width=ref.width, height=ref.height).tolist()
         texts = (", ".join(f"{number:.6g}" for number in row) for row in rows)
         return Answer(text=f"[{', '.join(f'[{text}]' for text in texts)}]")
-
-
-def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
-    """One image of a request in grey, upright.
-
-    Raises:
-        AskError: it cannot be read (``unreadable-image``).
-    """
-    return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
 
 
 def ink_boxes(grey: Grey) -> list[list[int]]:
@@ -160,15 +150,15 @@ class PairBaseline(Baseline):
         if name not in self._described:
             if len(self._described) == MOST:
                 self._described.clear()
-            self._described[name] = self._describe(grey_image(request, images, index))
+            image = picture(images[index], f"{request.item}, image {index + 1}")
+            self._described[name] = self._describe(np.asarray(image.convert("L")))
         return self._described[name]  # A gallery shows its images to every query.
 
 
 class Hog(PairBaseline):
     """The cosine of two histograms of gradients (Dalal and Triggs 2005)."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        del options
+    def __init__(self, _options: ModelOptions) -> None:
         super().__init__("hog", "classes", ALIKE, gradients, np.dot)
 
 
@@ -189,8 +179,7 @@ def gradients(grey: Grey) -> NDArray[np.float32]:
 class Edges(PairBaseline):
     """The best fit of a segment of one fragment's outline to a segment of the other's."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        del options
+    def __init__(self, _options: ModelOptions) -> None:
         super().__init__("edges", "fragments", 0.5, outline, fit)
 
 
