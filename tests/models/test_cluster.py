@@ -20,10 +20,11 @@ import pytest
 from keju.cli.app import WITH_FAILURES
 from keju.clusters import Node
 from keju.datasets.store import DatasetWriter
-from keju.errors import UsageError
+from keju.errors import PrerequisiteError, UsageError
 from keju.items import Request
-from keju.models import Answer, AskError, ModelOptions
+from keju.models import Answer, AskError, ModelOptions, open_model
 from keju.models.cluster import ClusterEngine, is_local_engine
+from keju.running import merge
 from tests.models.conftest import page_request
 from tests.support.builds import need_ray
 from tests.support.children import started
@@ -146,25 +147,37 @@ def responses(run: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("ray cluster")
+@pytest.mark.parametrize("model", ["ppocr", "tesseract:lang=chi_tra"])
 def test_responses_are_those_of_one_machine_though_nodes_and_commands_are_killed(
-    cluster: RayCluster, given: Path, tmp_path: Path
+    cluster: RayCluster, given: Path, tmp_path: Path, model: str
 ):
-    pytest.importorskip("rapidocr")
-    finish(command(given, tmp_path / "native"))
+    """They are also those of three shards that are merged."""
+    try:
+        open_model(model, ModelOptions())
+    except PrerequisiteError as error:
+        pytest.skip(str(error))
+    finish(command(given, tmp_path / "native", None, model))
+    native = responses(tmp_path / "native" / "run")
+    for shard in ("1", "2", "3"):
+        process = command(given, tmp_path / shard, None, model, "--shard", f"{shard}/3")
+        process.communicate(timeout=600)
+        assert process.returncode in {0, WITH_FAILURES}
+    merge([tmp_path / shard / "run" for shard in "123"], tmp_path / "merged")
+    assert responses(tmp_path / "merged") == native
     run = tmp_path / "driver" / "run"
-    first = command(given, tmp_path / "driver", cluster)
+    first = command(given, tmp_path / "driver", cluster, model)
     wait_until(first, lambda: len(responses(run)) >= 2)
     os.kill(first.pid, signal.SIGKILL)
     first.communicate()
     stored = responses(run)
     assert len(stored) < PAGES
-    second = command(given, tmp_path / "driver", cluster)
+    second = command(given, tmp_path / "driver", cluster, model)
     wait_until(second, lambda: len(responses(run)) > len(stored))
     cluster.kill("two")
     cluster.kill_actors("one")
     finish(second)
     made = responses(run)
-    assert made == responses(tmp_path / "native" / "run")
+    assert made == native
     assert all(made[item] == line for item, line in stored.items())
     failed = [row for row in made.values() if row["status"] == "failed"]
     assert [row["error"]["kind"] for row in failed] == ["unreadable-image"]

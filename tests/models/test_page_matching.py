@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from keju.datasets.page_names import NamedPage, find_named_pages, scan_page
-from keju.errors import DataError
-from keju.items import ImageRef, Item
-from keju.models.page_files import Matches, ResultFile, match_files
+from keju.datasets.pages import Page
+from keju.datasets.readers.pages.result_files import PageResult
+from keju.errors import DataError, UsageError
+from keju.items import ImageRef, Item, Request
+from keju.models.page_files import PageIndex
 
 
 def page(name: str, *more: tuple[str, ...], image: str = "", alone: str = "") -> NamedPage:
@@ -20,16 +24,27 @@ def page(name: str, *more: tuple[str, ...], image: str = "", alone: str = "") ->
     return NamedPage(item=name, task="t", number=1, image=ref, names=names, alone=others)
 
 
-def files(*given: str) -> list[ResultFile]:
-    parts = (each.partition("|") for each in given)
-    return [
-        ResultFile(Path("results", path), PurePosixPath(path), image_name=image)
-        for path, _, image in parts
-    ]
+def match_files(files: Iterable[str], pages: Iterable[NamedPage]) -> PageIndex:
+    """The index with files, each given as its path and ``|`` with the image that it names."""
+    index = PageIndex(pages)
+    for path, _, image in (file.partition("|") for file in files):
+        page = Page(
+            file=path, image_name=image, width=1, height=1, lines=(), explicit_order=False
+        )  # fmt: skip
+        inside = PurePosixPath(path)
+        index.add(Path("results") / inside, inside, "form", PageResult("", page), "0" * 64)
+    with suppress(UsageError):  # None of the files belongs to a page.
+        index.check(Path("results"))
+    return index
 
 
-def found(matches: Matches) -> dict[str, str]:
-    return {each.item: file.inside.as_posix() for each, file in matches.files.items()}
+def found(files: Iterable[str], pages: list[NamedPage]) -> dict[str, str]:
+    """The file of each page that has one."""
+    index = match_files(files, pages)
+    about = {"benchmark": "b", "task": "t", "form": "text", "prompt": ""}
+    requests = [Request(item=page.item, images=(page.image,), **about) for page in pages]
+    matches = {request.item: index.find(request, 0) for request in requests}
+    return {item: file.inside for item, file in matches.items() if file}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +65,7 @@ def found(matches: Matches) -> dict[str, str]:
     ],
 )
 def test_a_file_belongs_to_the_page_of_its_name(given, wanted):
-    assert found(match_files(files(given), [page(wanted)])) == {wanted: given}
+    assert found([given], [page(wanted)]) == {wanted: given}
 
 
 @pytest.mark.parametrize(
@@ -65,29 +80,31 @@ def test_a_file_belongs_to_the_page_of_its_name(given, wanted):
     ],
 )
 def test_another_name_or_folder_is_another_page(given, pages):
-    matches = match_files(files(given), [page(name) for name in pages])
-    assert found(matches) == {}
-    assert [file.inside.as_posix() for file in matches.unused] == [given.partition("|")[0]]
+    named = [page(name) for name in pages]
+    assert found([given], named) == {}
+    path = given.partition("|")[0]
+    notes = "\n".join(match_files([given], named).notes())
+    assert f"1 file not used, because no page has this name: {path}" in notes
 
 
 def test_the_name_of_an_export_counts_in_no_other_folder():
     known = [page("a/p1", alone="p1"), page("b/p2", alone="b_p2")]
-    assert found(match_files(files("page/b_p2.xml"), known)) == {"b/p2": "page/b_p2.xml"}
-    assert found(match_files(files("p1.xml"), known)) == {"a/p1": "p1.xml"}
-    assert found(match_files(files("other/p1.xml", "other/b_p2.xml"), known)) == {}
+    assert found(["page/b_p2.xml"], known) == {"b/p2": "page/b_p2.xml"}
+    assert found(["p1.xml"], known) == {"a/p1": "p1.xml"}
+    assert found(["other/p1.xml", "other/b_p2.xml"], known) == {}
 
 
 def test_of_names_that_differ_in_case_the_exact_one_is_used():
-    matches = match_files(files("p1.txt", "P1.txt"), [page("P1"), page("p1")])
-    assert found(matches) == {"p1": "p1.txt", "P1": "P1.txt"}
+    pages = [page("P1"), page("p1")]
+    assert found(["p1.txt", "P1.txt"], pages) == {"p1": "p1.txt", "P1": "P1.txt"}
 
 
 def test_books_are_told_apart_by_their_folders():
     pages = [page("a/001"), page("b/001")]
-    matches = match_files(files("b/001.txt", "a/page/001.xml"), pages)
-    assert found(matches) == {"a/001": "a/page/001.xml", "b/001": "b/001.txt"}
+    files = ["b/001.txt", "a/page/001.xml"]
+    assert found(files, pages) == {"a/001": "a/page/001.xml", "b/001": "b/001.txt"}
     with pytest.raises(DataError, match=r"001\.txt: the name fits several pages: a/001, b/001"):
-        match_files(files("001.txt"), pages)
+        match_files(["001.txt"], pages)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +114,7 @@ def test_books_are_told_apart_by_their_folders():
 )  # fmt: skip
 def test_two_results_for_one_page_are_an_error_that_names_both(given):
     with pytest.raises(DataError, match="page p1: two results for one page") as caught:
-        match_files(files(*given), [page("p1")])
+        match_files(given, [page("p1")])
     assert all(each.partition("|")[0] in str(caught.value) for each in given)
 
 
@@ -112,19 +129,20 @@ def test_two_results_for_one_page_are_an_error_that_names_both(given):
     ],
 )
 def test_a_file_of_another_name_belongs_to_the_page_whose_image_it_names(given, wanted):
-    matches = match_files(files(given), [page(wanted), page("other")])
-    assert found(matches) == {wanted: given.partition("|")[0]}
+    assert found([given], [page(wanted), page("other")]) == {wanted: given.partition("|")[0]}
 
 
 def test_the_name_of_the_file_counts_more_than_the_image_that_it_names():
-    matches = match_files(files("p1.xml|p2.jpg", "p2.xml|p2.jpg"), [page("p1"), page("p2")])
-    assert found(matches) == {"p1": "p1.xml", "p2": "p2.xml"}
-    assert [file.inside.as_posix() for file in matches.other_image] == ["p1.xml"]
+    files, pages = ["p1.xml|p2.jpg", "p2.xml|p2.jpg"], [page("p1"), page("p2")]
+    assert found(files, pages) == {"p1": "p1.xml", "p2": "p2.xml"}
+    notes = "\n".join(match_files(files, pages).notes())
+    assert "1 file is named like one page but contains the image name of another page" in notes
+    assert "The file name is used: p1.xml (p2.jpg)" in notes
 
 
 def test_one_image_of_two_items_has_one_result():
     pages = [page("a", ("p1",), image="same"), page("b", ("p1",), image="same")]
-    assert found(match_files(files("p1.txt"), pages)) == {"a": "p1.txt", "b": "p1.txt"}
+    assert found(["p1.txt"], pages) == {"a": "p1.txt", "b": "p1.txt"}
 
 
 @pytest.mark.parametrize(
@@ -136,18 +154,18 @@ def test_one_image_of_two_items_has_one_result():
 )
 def test_pages_of_a_pdf_are_found_by_number(given, wanted):
     pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
-    assert found(match_files(files(*given), pages)) == wanted
+    assert found(given, pages) == wanted
 
 
 @pytest.mark.parametrize("given", [("book_0.txt", "book_1.txt"), ("book/001.txt", "book/000.txt")])
 def test_results_that_are_numbered_from_0_are_an_error(given):
     pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
     with pytest.raises(DataError, match="the results of book are numbered from 0"):
-        match_files(files(*given), pages)
+        match_files(given, pages)
 
 
 def test_an_image_that_is_called_0_has_a_file_of_that_name():
-    assert found(match_files(files("book/p0.txt"), [page("book/p0")])) == {"book/p0": "book/p0.txt"}
+    assert found(["book/p0.txt"], [page("book/p0")]) == {"book/p0": "book/p0.txt"}
 
 
 def test_the_names_of_a_page_are_those_of_source_item_export_and_image():
@@ -160,7 +178,7 @@ def test_the_names_of_a_page_are_those_of_source_item_export_and_image():
                     metadata=metadata)  # fmt: skip
 
     given = [item("a/x", file="a/p1.jpg"), item("b/002", file="b.pdf", page="2"), item("c", 2)]
-    pages = find_named_pages(given)
+    pages = list(find_named_pages(given))
     assert [each.names for each in pages[:2]] == [
         (("a", "p1"), ("a", "x")), (("b", scan_page(2)), ("b", "002")),
     ]  # fmt: skip

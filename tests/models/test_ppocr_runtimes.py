@@ -18,8 +18,8 @@ from keju.errors import PrerequisiteError
 from keju.items import Line
 from keju.models import ModelOptions, ppocr
 from keju.models.base import Answer
+from keju.models.engine import picture
 from keju.models.ppocr import PPOCR, PPOCROnOpenVINO, divide_cores, openvino_precision
-from keju.models.request_pixels import picture
 from keju.running import Selection, run
 from keju.runs import RunFolder
 from tests.models.conftest import page_request

@@ -51,24 +51,22 @@ def scan_page(number: int) -> str:
     return f"\0{number}"
 
 
-def find_named_pages(items: Iterable[Item]) -> list[NamedPage]:
-    """The images of items with their names.
+def find_named_pages(items: Collection[Item]) -> Iterator[NamedPage]:
+    """Yield the images of items with their names; the items are iterated several times.
 
-    These are: the name of the image in the source and the item's id; and in `alone` the name in an
-    export of keju and that of the image in the dataset, which is its hash.
+    The names are: the name of the image in the source and the item's id; and in `alone` the name in
+    an export of keju and that of the image in the dataset, which is its hash.
     """
-    known = list(items)
-    return [
-        NamedPage(
+    for page, stem in zip(_pages_of(items), page_stems(items), strict=True):
+        image = page.item.images[page.number - 1]
+        yield NamedPage(
             item=page.item.id,
             task=page.item.task,
             number=page.number,
-            image=page.item.images[page.number - 1],
+            image=image,
             names=tuple(dict.fromkeys(_names_of(page))),
-            alone=(stem, PurePosixPath(page.item.images[page.number - 1].path).stem),
+            alone=(stem, PurePosixPath(image.path).stem),
         )
-        for page, stem in zip(_pages_of(known), page_stems(known), strict=True)
-    ]
 
 
 def _names_of(page: PageOf) -> Iterator[tuple[str, ...]]:

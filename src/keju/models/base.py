@@ -210,7 +210,7 @@ class DatasetAccess(NamedTuple):
     reference: Sequence[Item] = ()
     item_images: Iterable[ItemImages] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
-    pages_of: Callable[[], Sequence[NamedPage]] | None = None
+    pages_of: Callable[[], Iterable[NamedPage]] | None = None
 
 
 NO_DATASET = DatasetAccess()

@@ -9,12 +9,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from msgspec.structs import replace
+from PIL import Image
 
-from keju.errors import KejuError, describe_exception
-from keju.items import ImageRef, Line, Request
+from keju.errors import DataError, KejuError, describe_exception
+from keju.images import open_image
+from keju.items import Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, Model, status_of
-from keju.models.request_pixels import unsupported_page_reason
 from keju.texts import _
 
 
@@ -24,13 +25,13 @@ class PageReading(NamedTuple):
     Attributes:
         lines: in the engine's own order; their ids are set by `Engine`.
         size: width and height of the image to which the positions of the lines refer.
-        text: the text of an engine that returns no lines.
+        text: the text, where it is not that of the lines.
         finish_reason: ``length`` where the text was cut off; empty for engines without a limit.
     """
 
     lines: Sequence[Line] = ()
     size: tuple[int, int] = (0, 0)
-    text: str = ""
+    text: str | None = None
     finish_reason: str = ""
 
 
@@ -44,19 +45,23 @@ class Engine(Model):
     with their kinds and are not in the text.
 
     Attributes:
+        name: the model string.
         program: the engine's name in errors.
         ordering: whether keju orders the lines; an image with a line without a position is left in
             the engine's order.
         concurrency: the number of requests in flight.
     """
 
+    name = ""
     program = ""
     ordering = False
     concurrency = 1
 
     def unsupported_reason(self, request: Request) -> str:
         """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
+        if request.form != "transcription":
+            return _("an OCR engine only transcribes")
+        return "" if request.images else _("there is no image to transcribe")
 
     def read(self, data: bytes, name: str) -> PageReading:
         """Read one image; `data` are its stored bytes, `name` is its name in errors.
@@ -67,10 +72,11 @@ class Engine(Model):
         """
         raise NotImplementedError
 
-    async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
-        """Call `read` in a thread; overridden by an engine that waits for a server."""
-        del ref
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self.read, data, name)
+    async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
+        """Read an image of a request in a thread; overridden where none is needed."""
+        name = f"{request.item}, image {index + 1}"
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self.read, images[index], name)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
@@ -81,15 +87,15 @@ class Engine(Model):
         texts: list[str] = []
         lines: list[Line] = []
         finish_reason = ""
-        for number, (ref, data) in enumerate(zip(request.images, images, strict=False), start=1):
+        for index in range(len(request.images)):
             try:
-                page = await self.read_image(data, ref, f"{request.item}, image {number}")
+                page = await self.read_page(request, images, index)
             except KejuError:
                 raise
             except Exception as error:
                 reason = describe_exception(error)[:300]
                 raise AskError("engine", _("{}: {}", self.program, reason)) from error
-            prefix = f"{number}-" if len(request.images) > 1 else ""
+            prefix = f"{index + 1}-" if len(request.images) > 1 else ""
             text, page_lines = self._text_and_lines(page, prefix)
             texts.append(text)
             lines += page_lines
@@ -119,4 +125,18 @@ class Engine(Model):
         if self.ordering and all(line.polygon for line in lines):
             order = order_lines(lines, width=page.size[0], height=page.size[1])
             return page_text(order.reading), order.reading + order.marginalia
-        return page.text or "\n".join(line.text for line in lines), lines
+        if page.text is not None:
+            return page.text, lines
+        return "\n".join(line.text for line in lines), lines
+
+
+def picture(data: bytes, name: str) -> Image.Image:
+    """An image in colour, upright.
+
+    Raises:
+        AskError: it cannot be read (``unreadable-image``).
+    """
+    try:
+        return open_image(data, name=name)
+    except DataError as error:
+        raise AskError("unreadable-image", str(error)) from None

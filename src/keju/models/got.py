@@ -14,8 +14,7 @@ from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
-from keju.models.engine import Engine, PageReading
-from keju.models.request_pixels import picture
+from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
 MOST_TOKENS = 4096

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.files import read_toml, sha256_bytes, shipped_toml
-from keju.items import ImageRef, Line, Point
+from keju.items import Line, Point, Request
 from keju.models.addresses import checked_url, destinations_of
 from keju.models.base import AskError, ModelOptions
 from keju.models.engine import Engine, PageReading
@@ -133,9 +133,9 @@ class HttpOcr(Engine):
             **self._fit.identity,
         }
 
-    async def read_image(self, data: bytes, ref: ImageRef, name: str) -> PageReading:
+    async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
         """The lines of one image."""
-        del name
+        ref, data = request.images[index], images[index]
         x_scale = y_scale = 1.0
         if self._fit.touches(ref):
             smaller = await asyncio.to_thread(self._fit.fitted, data, ref)
@@ -209,7 +209,15 @@ def lines_of(reply: object, form: ReplyForm) -> Iterator[Line]:
         AskError: the service reports a failure, or the reply does not have the declared form.
     """
     if any(_at(reply, path) != value for path, value in form.right.items()):
-        raise _failure(excerpt(str(_at(reply, form.problem) or "it did not say why")), form)
+        message = excerpt(str(_at(reply, form.problem) or "it did not say why"))
+        kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
+        kind = next(kinds, "bad-response")
+        raise AskError(
+            kind,
+            _("the service reports: {}", message),
+            retryable=kind in _RETRYABLE,
+            overloaded=kind == "rate",
+        )
     entries = _at(reply, form.lines)
     if not isinstance(entries, list):
         raise _bad_reply(f"no list at {form.lines}")
@@ -248,17 +256,6 @@ def _share(value: object) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
     return None
-
-
-def _failure(message: str, form: ReplyForm) -> AskError:
-    kinds = (fault.kind for fault in form.faults if any(word in message for word in fault.says))
-    kind = next(kinds, "bad-response")
-    return AskError(
-        kind,
-        _("the service reports: {}", message),
-        retryable=kind in _RETRYABLE,
-        overloaded=kind == "rate",
-    )
 
 
 def _bad_reply(problem: str) -> AskError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -20,28 +19,18 @@ from msgspec.structs import replace
 from keju.datasets.page_names import NamedPage, scan_page
 from keju.datasets.readers.base import files_under, join_names
 from keju.datasets.readers.import_log import beginning_of, logging_import, printable
-from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS
 from keju.datasets.readers.pages.result_files import SUFFIXES, PageResult, form_of, read_result
 from keju.datasets.readers.pages.scans import scan_pages
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
 from keju.images import EXTENSIONS
-from keju.items import Line, Request
+from keju.items import ImageRef, Request
 from keju.local_paths import check_local
-from keju.models.base import (
-    MISSING,
-    PYTHON,
-    RESULTS,
-    Answer,
-    AskError,
-    DatasetAccess,
-    Model,
-    ModelOptions,
-    status_of,
-)
+from keju.models.base import MISSING, PYTHON, RESULTS, AskError, DatasetAccess, ModelOptions
+from keju.models.disk_index import DiskIndex
+from keju.models.engine import Engine, PageReading
 from keju.models.registry import MODELS
-from keju.models.request_pixels import unsupported_page_reason
 from keju.texts import _, listed, n_
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
@@ -52,28 +41,7 @@ _SECOND_SUFFIXES = frozenset({*_IMAGES, *EXPORT_FOLDERS, "ocr", "pred", "text"})
 _Parts = tuple[str, ...]
 
 
-class ResultFile(NamedTuple):
-    """A result file: its path inside the folder, its format, and the image name in it."""
-
-    path: Path
-    inside: PurePosixPath
-    form: str = ""
-    image_name: str = ""
-
-
-class Matches(NamedTuple):
-    """The result file of each page, the unused files, and files with a contradictory image name.
-
-    `other_image` are files whose own name is that of one page, but whose image name is that of
-    another page. The own name decides.
-    """
-
-    files: dict[NamedPage, ResultFile]
-    unused: list[ResultFile]
-    other_image: list[ResultFile]
-
-
-class PageFiles(Model):
+class PageFiles(Engine):
     """Transcriptions of the dataset's pages that another program wrote, one file per page.
 
     The model string is ``replay:NAME=FOLDER``; in runs and reports its name is NAME. Formats are
@@ -92,84 +60,62 @@ class PageFiles(Model):
         self.name, root = check_results(spelling)
         if access.pages_of is None:
             raise UsageError("replay:{}: results of pages need a dataset, in keju run", spelling)
-        pages = access.pages_of()
+        self._root = root
+        self._index = PageIndex(access.pages_of())
         with logging_import() as log:
-            contents, others = _read_folder(root)
+            for path in files_under(root, SUFFIXES):
+                inside = PurePosixPath(path.relative_to(root).as_posix())
+                form = form_of(path)
+                if form.name:
+                    result = read_result(path, form.name)
+                    self._index.add(path, inside, form.name, result, sha256_file(path))
+                else:
+                    self._index.rows("INSERT INTO others VALUES (?)", f"{inside} ({form.other})")
             log_notes = tuple(log.notes())
-        matches = match_files(list(contents), pages)
-        if not matches.files:
-            raise _nothing_matches(root, contents, others, pages)
-        self._files = {
-            (page.task, page.item, page.number): file for page, file in matches.files.items()
-        }
-        self._by_image = _by_image(matches)
-        self._hashes = {file.path: sha256_file(file.path) for file in {*matches.files.values()}}
-        notes = (
-            *_match_notes(matches, pages, others),
-            *_content_notes(matches, contents),
-            *log_notes,
+        self._index.check(root)
+        self.notes = tuple(
+            _("{}: {}", self.name, note) for note in (*self._index.notes(), *log_notes)
         )
-        self.notes = tuple(_("{}: {}", self.name, note) for note in notes)
         # The kind alone: each response is bound to its own file (`source_of`).
         self.identity = {"kind": RESULTS}
-
-    def unsupported_reason(self, request: Request) -> str:
-        """Supports only the transcription of images."""
-        return unsupported_page_reason(request)
 
     def source_of(self, request: Request) -> str:
         """The SHA-256 of the file of the request's image, or of those of all its images.
 
         Empty where no image has a file.
         """
-        files = self._files_of(request)
-        hashes = [self._hashes[file.path] if file else "" for file in files]
+        files = [self._index.find(request, index) for index in range(len(request.images))]
+        hashes = [file.sha256 if file else "" for file in files]
         if not any(hashes):
             return ""
         return hashes[0] if len(hashes) == 1 else sha256_bytes("\n".join(hashes).encode())
 
-    def _files_of(self, request: Request) -> list[ResultFile | None]:
-        """The file of each image of a request, if it has one."""
-        return [
-            self._files.get((request.task, request.item, number))
-            or self._by_image.get(image.sha256)
-            for number, image in enumerate(request.images, start=1)
-        ]
-
-    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The text of the files of the request's images, one after the other.
+    async def read_page(self, request: Request, images: Sequence[bytes], index: int) -> PageReading:
+        """The content of the file of an image, which is not needed itself.
 
         Raises:
-            AskError: an image has no file (``missing-answer``), or the file is damaged or was
+            AskError: the image has no file (``missing-answer``), or the file is damaged or was
                 changed after it was opened (``bad-response``).
         """
         del images
-        texts: list[str] = []
-        lines: list[Line] = []
-        files = zip(request.images, self._files_of(request), strict=True)
-        for number, (image, file) in enumerate(files, start=1):
-            if file is None:
-                raise AskError(MISSING, _("{} has no result file for this page", self.name))
-            result = self._read(file)
-            prefix = f"{number}-" if len(request.images) > 1 else ""
-            texts.append(result.text)
-            lines += [
-                replace(line, id=f"{prefix}{place}", source_kind="")
-                for place, line in enumerate(result.lines_on(image), start=1)
-            ]
-        text = "\n".join(filter(None, texts))
-        return Answer(text=text, status=status_of(text), lines=tuple(lines))
-
-    def _read(self, file: ResultFile) -> PageResult:
+        file = self._index.find(request, index)
+        if file is None:
+            raise AskError(MISSING, _("{} has no result file for this page", self.name))
+        path = self._root / file.inside
         try:
             with logging_import():
-                result = read_result(file.path, file.form)
-            unchanged = sha256_file(file.path) == self._hashes[file.path]
+                result = read_result(path, file.form)
+            unchanged = sha256_file(path) == file.sha256
         except (DataError, OSError) as error:
             raise AskError("bad-response", str(error)) from None
         if not unchanged:
-            raise AskError("bad-response", _("{}: the file changed while it was read", file.path))
-        return result
+            raise AskError("bad-response", _("{}: the file changed while it was read", path))
+        lines = [replace(line, source_kind="") for line in result.lines_on(request.images[index])]
+        return PageReading(lines, text=result.text)
+
+    async def close(self) -> None:
+        """Delete the temporary index."""
+        self._index.close()
 
 
 def check_results(spelling: str) -> tuple[str, Path]:
@@ -199,134 +145,280 @@ def check_results(spelling: str) -> tuple[str, Path]:
     return name, root
 
 
-def _read_folder(root: Path) -> tuple[dict[ResultFile, PageResult], list[str]]:
-    """The files with results and their content without the text, and the files in other formats."""
-    contents: dict[ResultFile, PageResult] = {}
-    others: dict[str, str] = {}
-    for path in files_under(root, SUFFIXES):
-        inside = PurePosixPath(path.relative_to(root).as_posix())
-        form = form_of(path)
-        if form.name:
-            result = read_result(path, form.name)
-            file = ResultFile(path, inside, form.name, result.image_name)
-            contents[file] = result.summary
-        else:
-            others[inside.as_posix()] = form.other
-    for inside in Listing(root).files:
-        suffix = inside.suffix.casefold().lstrip(".")
-        if suffix not in {*SUFFIXES, *EXTENSIONS}:
-            others[inside.as_posix()] = f".{suffix}" if suffix else "no ending"
-    return contents, [f"{name} ({what})" for name, what in others.items()]
+class PageFile(NamedTuple):
+    """A result file: its path inside the folder, its format, and its SHA-256."""
+
+    inside: str
+    form: str
+    sha256: str
 
 
-def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matches:
-    """Find the file of each page.
+class _Match(NamedTuple):
+    """A page that a name fits, by its number in the index.
+
+    `fit` is larger where more parts are equal, counted from the end, then where both paths have
+    only these parts, then where case and Unicode form are equal too. `likely` is 0 for the
+    likeliest name of the page, and negative for others.
+    """
+
+    fit: int
+    likely: int
+    page: int
+    item: str
+    image: ImageRef
+
+
+class PageIndex(DiskIndex):
+    """The pages of a dataset by their names, and the result file of each, on disk.
 
     A file belongs to the page with its name: that of the image in the source, of the item, of
     keju's exports, or of the image in the dataset. Folders called ``page``, ``alto`` and the like
     are ignored.
-
-    Raises:
-        DataError: two files fit one page equally well, or one file two pages, or the pages of a
-            scan are numbered from 0.
     """
-    names = _Names(pages)
-    candidates: dict[NamedPage, list[tuple[_Fit, ResultFile]]] = defaultdict(list)
-    other_image: list[ResultFile] = []
-    for file in files:
-        by_name = _best_pages(file, names.first_fits(_own_names(file.inside)))
-        if not by_name:
-            _check_numbers(file, names)
-        by_image = names.first_fits(_stated_names(file))
-        if by_name and by_image and not by_name.keys() & by_image.keys():
-            other_image.append(file)
-        for page, fit in (by_name or _best_pages(file, by_image)).items():
-            candidates[page].append((fit, file))
-    matches = {page: _best_file(page, fitting) for page, fitting in candidates.items()}
-    used = {*matches.values()}
-    unused = [file for file in files if file not in used]
-    return Matches(matches, unused, [file for file in other_image if file in used])
-
-
-class _Fit(NamedTuple):
-    """How well a name fits a page; larger is better.
-
-    `shared` is the number of equal parts, counted from the end; `whole` means that both paths have
-    only these parts; `exact` that case and Unicode form are equal too; `likely` is 0 for the
-    likeliest name of the page, and negative for others.
-    """
-
-    shared: int
-    whole: bool
-    exact: bool
-    likely: int
-
-
-class _Names:
-    """The names of all pages, indexed by their last part."""
 
     def __init__(self, pages: Iterable[NamedPage]) -> None:
-        self._names: dict[str, list[tuple[_Parts, NamedPage, int]]] = defaultdict(list)
-        self._alone: dict[str, list[tuple[_Parts, NamedPage, int]]] = defaultdict(list)
-        for page in pages:
-            for place, name in enumerate(page.names):
-                parts = _without_format_folder(name)
-                self._names[_fold(parts[-1])].append((parts, page, -place))
-            for place, stem in enumerate(page.alone, start=len(page.names)):
-                self._alone[_fold(stem)].append(((stem,), page, -place))
-
-    def first_fits(self, names: Iterator[_Parts]) -> dict[NamedPage, _Fit]:
-        """The pages that the first name fits that fits any, each with its fit."""
-        return next(filter(None, (self._fits(name) for name in names if name and name[-1])), {})
-
-    def _fits(self, name: _Parts) -> dict[NamedPage, _Fit]:
-        last, fits = _fold(name[-1]), dict[NamedPage, _Fit]()
-        alone = self._alone.get(last, ()) if len(name) == 1 else ()
-        for parts, page, likely in (*self._names.get(last, ()), *alone):
-            shared = min(len(name), len(parts))
-            own, other = name[-shared:], parts[-shared:]
-            if [*map(_fold, own)] == [*map(_fold, other)]:
-                fit = _Fit(shared, len(name) == len(parts), own == other, likely)
-                fits[page] = max(fit, fits.get(page, fit))
-        return fits
-
-
-def _best_pages(file: ResultFile, fits: dict[NamedPage, _Fit]) -> dict[NamedPage, _Fit]:
-    """The pages that a file fits best; several only if they show the same image.
-
-    Raises:
-        DataError: several pages with different images fit equally well.
-    """
-    most = max(fits.values(), default=None)
-    best = {page: fit for page, fit in fits.items() if fit == most}
-    if len({page.image.sha256 for page in best}) > 1:
-        raise DataError(
-            "the name fits several pages: {}",
-            join_names(sorted({page.item for page in best}), most=3),
-            file=file.path,
-            hint="Put the file into a folder named like that of its page, for example BOOK/PAGE",
+        super().__init__(
+            "pages (page INTEGER PRIMARY KEY, item, task, number, image, width, height, "
+            "fit DEFAULT 0, file INTEGER, second_file INTEGER, unplaced)",
+            # One row for each end of a name: its last part, its last two parts … `size` is the
+            # number of all its parts, and 0 for a name that only a file without a directory has.
+            "names (folded, end, size, likely, page INTEGER)",
+            "files (file INTEGER PRIMARY KEY, inside, form, sha256, other_image)",
+            "marginal_lines (file INTEGER, line)",
+            "others (name)",
         )
-    return best
+        self._files = 0
+        for number, page in enumerate(pages):
+            self._add_page(number, page)
+        for index in ("name ON names (folded)", "item ON pages (item)", "image ON pages (image)"):
+            self.rows(f"CREATE INDEX by_{index}")
 
-
-def _best_file(page: NamedPage, fitting: list[tuple[_Fit, ResultFile]]) -> ResultFile:
-    """The file that fits a page best.
-
-    Raises:
-        DataError: several fit equally well.
-    """
-    most = max(fit[:3] for fit, _ in fitting)
-    first, *others = [file for fit, file in fitting if fit[:3] == most]
-    if others:
-        raise DataError(
-            "two results for one page: {} and {}",
-            first.inside,
-            others[0].inside,
-            file=first.path,
-            item=f"page {page.item}",
-            hint="Keep one of them, or give the folder of one form, for example FOLDER/page",
+    def _add_page(self, number: int, page: NamedPage) -> None:
+        image = page.image
+        self.rows(
+            "INSERT INTO pages (page, item, task, number, image, width, height) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            number, page.item, page.task, page.number, image.sha256, image.width, image.height,
+        )  # fmt: skip
+        paths = map(_without_format_folder, page.names)
+        names = [(parts, len(parts)) for parts in paths] + [((stem,), 0) for stem in page.alone]
+        self.insert(
+            "INSERT INTO names VALUES (?, ?, ?, ?, ?)",
+            (
+                (_fold(end), end, size, -rank, number)
+                for rank, (parts, size) in enumerate(names)
+                for end in ("/".join(parts[start:]) for start in range(len(parts)))
+            ),
         )
-    return first
+
+    def add(
+        self, path: Path, inside: PurePosixPath, form: str, result: PageResult, sha256: str
+    ) -> None:
+        """Add a result file, and find its page.
+
+        Raises:
+            DataError: it fits two pages equally well, or the pages of a scan are numbered from 0.
+        """
+        matches = self._find_pages(_own_names(inside))
+        stated = self._find_pages(_stated_names(inside, result.image_name))
+        pages = {match.page for match in matches}
+        contradicts = bool(matches and stated and pages.isdisjoint(match.page for match in stated))
+        if not matches:
+            self._check_numbers(path, inside)
+            matches = stated
+        if len({match.image.sha256 for match in matches}) > 1:
+            raise DataError(
+                "the name fits several pages: {}",
+                join_names(sorted({match.item for match in matches}), most=3),
+                file=path,
+                hint="Put the file into a folder named like that of its page, for example "
+                "BOOK/PAGE",
+            )
+        self._files += 1
+        self.rows(
+            "INSERT INTO files VALUES (?, ?, ?, ?, ?)",
+            self._files, str(inside), form, sha256,
+            result.image_name if contradicts else None,
+        )  # fmt: skip
+        self.insert(
+            "INSERT INTO marginal_lines VALUES (?, ?)",
+            (
+                (self._files, f"{inside} {printable(line.source_kind)} {beginning_of(line.text)}")
+                for line in result.marginal
+            ),
+        )
+        for match in matches:
+            self.rows(
+                "UPDATE pages SET second_file = CASE fit WHEN ?1 THEN ifnull(second_file, ?2) END, "
+                "file = CASE fit WHEN ?1 THEN file ELSE ?2 END, fit = ?1, unplaced = ?3 "
+                "WHERE page = ?4 AND fit <= ?1",
+                match.fit, self._files, result.is_unplaced_on(match.image), match.page,
+            )  # fmt: skip
+
+    def _find_pages(self, names: Iterable[_Parts]) -> list[_Match]:
+        """The pages that fit best the first of some names that fits any page."""
+        for parts in names:
+            for shared in range(len(parts), 0, -1):
+                end = "/".join(parts[-shared:])
+                matches = [
+                    _Match(
+                        4 * shared + 2 * (max(size, 1) == len(parts)) + (name == end),
+                        likely,
+                        page,
+                        item,
+                        ImageRef(path="", sha256=image, width=width, height=height, size=0),
+                    )
+                    for name, size, likely, page, item, image, width, height in self.iterate(
+                        "SELECT end, size, likely, page, item, image, width, height "
+                        "FROM names JOIN pages USING (page) WHERE folded = ?",
+                        _fold(end),
+                    )
+                    if shared in (size, len(parts))
+                ]
+                if matches:
+                    best = max(match[:2] for match in matches)
+                    return [match for match in matches if match[:2] == best]
+        return []
+
+    def _check_numbers(self, path: Path, inside: PurePosixPath) -> None:
+        """Check that a file is not page 0 of a scan: its page 1 would be the second one.
+
+        Raises:
+            DataError: it is, as ImageMagick numbers pages.
+        """
+        for scan, number in scan_pages(inside):
+            first = (*_without_format_folder(scan.parts), scan_page(1))
+            if number == 0 and self._find_pages([first]):
+                raise DataError(
+                    "the results of {} are numbered from 0",
+                    scan,
+                    file=path,
+                    hint="Number the results like the pages, from 1 on",
+                )
+
+    def check(self, root: Path) -> None:
+        """Check that pages have files, and none has two.
+
+        Raises:
+            DataError: two files fit one page equally well.
+            UsageError: no page has a file.
+        """
+        for item, first, second in self.rows(
+            "SELECT item, first.inside, second.inside FROM pages JOIN files AS first USING (file) "
+            "JOIN files AS second ON second.file = second_file ORDER BY page LIMIT 1"
+        ):
+            raise DataError(
+                "two results for one page: {} and {}",
+                first,
+                second,
+                file=root / first,
+                item=f"page {item}",
+                hint="Keep one of them, or give the folder of one form, for example FOLDER/page",
+            )
+        if self._count("pages WHERE file IS NOT NULL"):
+            return
+        if not self._files:
+            names = self._names("name FROM others", most=3)
+            content = _(". Found: {}", names) if self._count("others") else ""
+            raise UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, content)
+        if not self._count("pages"):
+            raise UsageError("{}: the dataset has no pages to transcribe", root)
+        raise UsageError(
+            "{}: none of the files is named like a page of the dataset. Files: {}. Pages: {}. Name "
+            "the files, and their folders, like the images of the pages",
+            root,
+            self._names("inside FROM files", most=3),
+            self._names("DISTINCT item FROM pages"),
+        )
+
+    def notes(self) -> Iterator[str]:
+        """Lines for the user: which pages have files, and what of the files is not used."""
+        self.rows("CREATE INDEX by_file ON pages (file)")
+        unused = "files WHERE NOT EXISTS (SELECT * FROM pages WHERE pages.file = files.file)"
+        used = "file IN (SELECT file FROM pages)"
+        forms = self.rows(
+            f"SELECT form, count(*) FROM files WHERE {used} GROUP BY form ORDER BY form"  # noqa: S608
+        )
+        yield n_(
+            "results for {:,} of {n:,} page (files: {})",
+            "results for {:,} of {n:,} pages (files: {})",
+            self._count("pages"),
+            self._count("pages WHERE file IS NOT NULL"),
+            listed(f"{count:,} {form}" for form, count in forms),
+        )
+        if count := self._count("pages WHERE file IS NULL"):
+            yield n_(
+                "{n:,} page has no result file: {}",
+                "{n:,} pages have no result file: {}",
+                count,
+                self._names("DISTINCT item FROM pages WHERE file IS NULL ORDER BY page"),
+            )
+        if count := self._count(unused):
+            yield n_(
+                "{n:,} file not used, because no page has this name: {}",
+                "{n:,} files not used, because no page has this name: {}",
+                count,
+                self._names(f"inside FROM {unused} ORDER BY file"),
+            )
+        if count := self._count(other := f"files WHERE other_image IS NOT NULL AND {used}"):
+            yield n_(
+                "{n:,} file is named like one page but contains the image name of another page (in "
+                "parentheses). The file name is used: {}",
+                "{n:,} files are named like one page but contain the image name of another page "
+                "(in parentheses). The file name is used: {}",
+                count,
+                self._names(f"inside || ' (' || substr(other_image, 1, 80) || ')' FROM {other}"),
+            )
+        if count := self._count("others"):
+            yield n_(
+                "{n:,} file in other formats skipped: {}",
+                "{n:,} files in other formats skipped: {}",
+                count,
+                self._names("name FROM others"),
+            )
+        if count := self._count(f"marginal_lines WHERE {used}"):
+            yield n_(
+                "{n:,} line that the files declare as marginal (header, page number, seal …) is "
+                "stored separately from the text: {}",
+                "{n:,} lines that the files declare as marginal (header, page number, seal …) are "
+                "stored separately from the text: {}",
+                count,
+                self._names(f"line FROM marginal_lines WHERE {used}"),
+            )
+        if count := self._count("pages WHERE unplaced"):
+            yield n_(
+                "the lines of {n:,} page have no position, because the files describe an image "
+                "with another aspect ratio: {}",
+                "the lines of {n:,} pages have no position, because the files describe an image "
+                "with another aspect ratio: {}",
+                count,
+                self._names("DISTINCT item FROM pages WHERE unplaced ORDER BY page"),
+            )
+
+    def _count(self, records: str) -> int:
+        ((count,),) = self.rows(f"SELECT count(*) FROM {records}")  # noqa: S608
+        return int(count)
+
+    def _names(self, records: str, most: int = 5) -> str:
+        """A few of the texts that a query gives, and how many more there are."""
+        return join_names((name for (name,) in self.iterate(f"SELECT {records}")), most)
+
+    def find(self, request: Request, index: int) -> PageFile | None:
+        """The file of an image of a request, if it has one.
+
+        An image of another item, as of a pipeline, has the file of the page with that image if
+        there is only one.
+        """
+        files = self.rows(
+            "SELECT inside, form, sha256 FROM files WHERE file IN "
+            "(SELECT file FROM pages WHERE item = ? AND task = ? AND number = ?)",
+            request.item, request.task, index + 1,
+        ) or self.rows(
+            "SELECT inside, form, sha256 FROM files WHERE file IN "
+            "(SELECT file FROM pages WHERE image = ?) LIMIT 2",
+            request.images[index].sha256,
+        )  # fmt: skip
+        return PageFile(*files[0]) if len(files) == 1 else None
 
 
 def _own_names(inside: PurePosixPath) -> Iterator[_Parts]:
@@ -339,40 +431,23 @@ def _own_names(inside: PurePosixPath) -> Iterator[_Parts]:
         yield (*_without_format_folder(scan.parts), scan_page(number))
 
 
-def _check_numbers(file: ResultFile, names: _Names) -> None:
-    """Check that a file is not page 0 of a scan: its page 1 would be the second one.
-
-    Raises:
-        DataError: it is, as ImageMagick numbers pages.
-    """
-    for scan, number in scan_pages(file.inside):
-        first = (*_without_format_folder(scan.parts), scan_page(1))
-        if number == 0 and names.first_fits(iter([first])):
-            raise DataError(
-                "the results of {} are numbered from 0",
-                scan,
-                file=file.path,
-                hint="Number the results like the pages, from 1 on",
-            )
-
-
-def _stated_names(file: ResultFile) -> Iterator[_Parts]:
+def _stated_names(inside: PurePosixPath, image_name: str) -> Iterator[_Parts]:
     """Yield the page names that the image name in a file can mean.
 
     It can be a path, a name in the folder of the file, or a name without a folder. It comes from
     the content of a file, so it is compared only and never opened as a path.
     """
-    plain = file.image_name.partition("?")[0].replace("\\", "/").replace("\0", "")
+    plain = image_name.partition("?")[0].replace("\\", "/").replace("\0", "")
     path = PurePosixPath(plain[:1000])
     if not path.name:
         return
     stem = path.stem if path.suffix.casefold().lstrip(".") in _IMAGES else path.name
     # If the image name is that of the file, the folder of the file decides between pages of that
     # name.
-    other = _fold(stem) not in {_fold(name[-1]) for name in _own_names(file.inside) if name}
+    other = _fold(stem) not in {_fold(name[-1]) for name in _own_names(inside) if name}
     if other or len(path.parts) > 1:
         yield (*path.parts[:-1], stem)
-    yield _without_format_folder((*file.inside.parts[:-1], stem))
+    yield _without_format_folder((*inside.parts[:-1], stem))
     if other:
         yield (stem,)
 
@@ -386,99 +461,3 @@ def _without_format_folder(parts: _Parts) -> _Parts:
 
 def _fold(part: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", part).casefold())
-
-
-def _by_image(matches: Matches) -> dict[str, ResultFile]:
-    """The file of each image that has only one; a pipeline looks up images and not items."""
-    files: dict[str, set[ResultFile]] = defaultdict(set)
-    for page, file in matches.files.items():
-        files[page.image.sha256].add(file)
-    return {sha256: file for sha256, (file, *others) in files.items() if not others}
-
-
-def _nothing_matches(
-    root: Path, files: Iterable[ResultFile], others: list[str], pages: Sequence[NamedPage]
-) -> UsageError:
-    if not (names := [file.inside.as_posix() for file in files]):
-        found = _(". Found: {}", join_names(others, most=3)) if others else ""
-        return UsageError("{} contains no .txt, PAGE-XML, ALTO or hOCR file{}", root, found)
-    if not pages:
-        return UsageError("{}: the dataset has no pages to transcribe", root)
-    return UsageError(
-        "{}: none of the files is named like a page of the dataset. Files: {}. Pages: {}. Name "
-        "the files, and their folders, like the images of the pages",
-        root,
-        join_names(names, most=3),
-        join_names(dict.fromkeys(page.item for page in pages), most=3),
-    )
-
-
-def _match_notes(matches: Matches, pages: Sequence[NamedPage], others: list[str]) -> Iterator[str]:
-    forms = Counter(file.form for file in {*matches.files.values()})
-    yield n_(
-        "results for {:,} of {n:,} page (files: {})",
-        "results for {:,} of {n:,} pages (files: {})",
-        len(pages),
-        len(matches.files),
-        listed(f"{count:,} {form}" for form, count in sorted(forms.items())),
-    )
-    if missing := [page.item for page in pages if page not in matches.files]:
-        yield n_(
-            "{n:,} page has no result file: {}",
-            "{n:,} pages have no result file: {}",
-            len(missing),
-            join_names(dict.fromkeys(missing)),
-        )
-    if matches.unused:
-        yield n_(
-            "{n:,} file not used, because no page has this name: {}",
-            "{n:,} files not used, because no page has this name: {}",
-            len(matches.unused),
-            join_names(file.inside.as_posix() for file in matches.unused),
-        )
-    if matches.other_image:
-        yield n_(
-            "{n:,} file is named like one page but contains the image name of another page (in "
-            "parentheses). The file name is used: {}",
-            "{n:,} files are named like one page but contain the image name of another page (in "
-            "parentheses). The file name is used: {}",
-            len(matches.other_image),
-            join_names(f"{file.inside} ({file.image_name[:80]})" for file in matches.other_image),
-        )
-    if others:
-        yield n_(
-            "{n:,} file in other formats skipped: {}",
-            "{n:,} files in other formats skipped: {}",
-            len(others),
-            join_names(others),
-        )
-
-
-def _content_notes(matches: Matches, contents: dict[ResultFile, PageResult]) -> Iterator[str]:
-    files = dict.fromkeys(matches.files.values())
-    marginal = [(file, line) for file in files for line in contents[file].marginal]
-    if marginal:
-        yield n_(
-            "{n:,} line that the files declare as marginal (header, page number, seal …) is "
-            "stored separately from the text: {}",
-            "{n:,} lines that the files declare as marginal (header, page number, seal …) are "
-            "stored separately from the text: {}",
-            len(marginal),
-            join_names(
-                f"{file.inside} {printable(line.source_kind)} {beginning_of(line.text)}"
-                for file, line in marginal
-            ),
-        )
-    unplaced = [
-        page.item for page, file in matches.files.items()
-        if contents[file].is_unplaced_on(page.image)
-    ]  # fmt: skip
-    if unplaced:
-        yield n_(
-            "the lines of {n:,} page have no position, because the files describe an image with "
-            "another aspect ratio: {}",
-            "the lines of {n:,} pages have no position, because the files describe an image with "
-            "another aspect ratio: {}",
-            len(unplaced),
-            join_names(dict.fromkeys(unplaced)),
-        )

@@ -16,8 +16,7 @@ from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Line
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading
-from keju.models.request_pixels import picture
+from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
 INSTALL = 'pip install "keju[ocr]"'

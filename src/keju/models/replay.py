@@ -8,16 +8,15 @@ files (`READERS`).
 
 from __future__ import annotations
 
-import sqlite3
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from glob import iglob
 from hashlib import blake2b
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Annotated, NamedTuple, TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta, field
@@ -37,6 +36,7 @@ from keju.files import decode_json, sha256_bytes, sha256_file
 from keju.items import Failure, Item, Line, Request, Status, Usage
 from keju.local_paths import check_local
 from keju.models.base import MISSING, Answer, AskError, Model, ModelOptions, status_of
+from keju.models.disk_index import DiskIndex
 from keju.models.error_texts import is_error_text
 from keju.models.replies import stated_status
 from keju.registry import Plugin, Registry, guard_call
@@ -153,7 +153,7 @@ class Replay(Model):
             after = path.stat()
             if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
                 raise DataError("the file changed while it was read", file=path)
-        self._answers.finish()
+        self._answers.check()
         sha256 = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         note = _("{}: files with responses: {}", self.name, join_names(map(str, paths)))
         self.pair_forms = frozenset(form for path in paths for form in _pair_form(path))
@@ -196,10 +196,6 @@ class Replay(Model):
         self._answers.close()
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:300]
-
-
 def _pair_form(path: Path) -> Iterator[str]:
     """The pair form of the run that a file of responses belongs to, if it belongs to one."""
     for folder in path.resolve().parents[:3]:
@@ -209,71 +205,41 @@ def _pair_form(path: Path) -> Iterator[str]:
             return
 
 
-class _Slot(NamedTuple):
-    """Which requests of an item an answer belongs to; None is any value."""
-
-    task: str
-    setting: str | None
-    script: str | None
-    wording: str | None
-    round: int | None
-
-    def fits(self, request: Request, tasks: Collection[str]) -> bool:
-        wanted = (request.setting, request.script, request.wording, request.round)
-        values = zip(self[1:], wanted, strict=True)
-        return self.task in tasks and all(own in (None, other) for own, other in values)
-
-    @property
-    def values(self) -> int:
-        """The number of values that a request must have."""
-        return sum(value is not None for value in self)
+_REQUEST = "item, candidate, task, setting, script, wording, round"
+"""The columns that say to which requests an answer belongs; NULL is any value."""
 
 
-class _AnswerIndex:
-    """Answers by item in a temporary database on disk, so that millions need little memory.
-
-    SQLite creates the file of a database without a name in the folder for temporary files, and
-    deletes it when it is closed.
-    """
+class _AnswerIndex(DiskIndex):
+    """Answers by item, on disk."""
 
     def __init__(self) -> None:
+        super().__init__(f"answers ({_REQUEST}, is_own, model, content, file, place, answer)")
         self._paths: list[Path] = []
         self._counting: set[int] = set()
-        # A run may answer in another thread than the one that opens its models, never in two.
-        self._database = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-        self._execute("PRAGMA cache_size = -65536")
-        self._execute(
-            "CREATE TABLE answers (item, slot, is_own, model, content, file, place, answer)"
-        )
-
-    def _execute(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-        with _storing():
-            return self._database.execute(statement, values)
 
     def add(self, path: Path, answers: Iterable[tuple[str, StoredAnswer]]) -> None:
         """Add the answers of a file, each with its place in the file."""
-        file = len(self._paths)
         self._paths.append(path)
-        rows = (self._row(file, place, answer) for place, answer in answers)
-        with _storing():
-            self._database.execute("BEGIN")
-            self._database.executemany("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            self._database.execute("COMMIT")
+        self.insert(
+            f"INSERT INTO answers VALUES ({', '.join('?' * 13)})",  # noqa: S608
+            (self._record(place, answer) for place, answer in answers),
+        )
 
-    def _row(self, file: int, place: str, answer: StoredAnswer) -> tuple[object, ...]:
+    def _record(self, place: str, answer: StoredAnswer) -> tuple[object, ...]:
+        file = len(self._paths) - 1
         if answer.tokens:
             self._counting.add(file)
-        slot = _Slot(answer.task, answer.setting, answer.script, answer.wording, answer.round)
+        values: tuple[object, ...] = (answer.setting, answer.script, answer.wording, answer.round)
         if answer.key:
             # keju omits defaults in its lines.
-            slot = _Slot(
-                answer.task, answer.setting or "image", answer.script or "released",
-                answer.wording or "released", answer.round or 1,
-            )  # fmt: skip
+            defaults = ("image", "released", "released", 1)
+            values = tuple(value or usual for value, usual in zip(values, defaults, strict=True))
         content = msgspec.msgpack.encode((answer.text, answer.not_text))
         return (
-            _item_key(str(answer.item), answer.candidate),
-            msgspec.msgpack.encode(slot),
+            str(answer.item),
+            answer.candidate,
+            answer.task,
+            *values,
             bool(answer.key),
             answer.model,
             blake2b(content, digest_size=16).digest(),
@@ -282,88 +248,68 @@ class _AnswerIndex:
             msgspec.msgpack.encode(answer),
         )
 
-    def finish(self) -> None:
-        """Index the answers.
+    def check(self) -> None:
+        """Check that no request has two different answers.
 
         Raises:
-            DataError: two different answers belong to the same requests. Of keju's own responses
-                of one model the later one replaces the earlier one.
+            DataError: one has. Of keju's own responses of one model the later one replaces the
+                earlier one.
         """
-        self._execute("CREATE INDEX requests ON answers (item, slot, is_own, model, content)")
-        twice = self._execute(
-            "SELECT min(rowid) FROM answers GROUP BY item, slot HAVING count(*) > 1 AND "
+        self.rows(f"CREATE INDEX requests ON answers ({_REQUEST}, is_own, model, content)")
+        for (answer,) in self.rows(
+            f"SELECT min(rowid) FROM answers GROUP BY {_REQUEST} HAVING count(*) > 1 AND "  # noqa: S608
             "(count(DISTINCT model) > 1 OR min(is_own) = 0 AND count(DISTINCT content) > 1) "
             "ORDER BY 1 LIMIT 1"
-        ).fetchone()
-        if not twice:
-            return
-        (item, path, place), (__, other_path, other_place) = self._execute(
-            "SELECT other.item, other.file, other.place FROM answers AS first, answers AS other "
-            "WHERE first.rowid = ? AND other.item = first.item AND other.slot = first.slot AND "
-            "(other.rowid = first.rowid OR (other.model, other.content) != "
-            "(first.model, first.content)) ORDER BY other.rowid LIMIT 2",
-            twice,
-        ).fetchall()
-        other = other_place if other_path == path else f"{self._paths[other_path]}, {other_place}"
-        raise DataError(
-            "two different answers to the same item {}; the other one is in {}",
-            item.partition("/")[2],
-            other,
-            file=self._paths[path],
-            item=place,
-            hint="Keep one of them, or give each its number as round",
-        )
+        ):
+            rows = self.iterate(
+                f"SELECT item, file, place, model, content FROM answers WHERE ({_REQUEST}) IS "  # noqa: S608
+                f"(SELECT {_REQUEST} FROM answers WHERE rowid = ?) ORDER BY rowid",
+                answer,
+            )
+            item, file, place, *first = next(rows)
+            other_file, other = next(row[1:3] for row in rows if list(row[3:]) != first)
+            raise DataError(
+                "two different answers to the same item {}; the other one is in {}",
+                item,
+                other if other_file == file else f"{self._paths[other_file]}, {other}",
+                file=self._paths[file],
+                item=place,
+                hint="Keep one of them, or give each its number as round",
+            )
 
     def find(self, request: Request) -> StoredAnswer | None:
         """The answer to a request: of several that fit, the one with most of its values."""
+        fitting = (
+            "FROM answers WHERE item = ?1 AND candidate = ?2 AND ifnull(setting, ?4) = ?4 AND "
+            "ifnull(script, ?5) = ?5 AND ifnull(wording, ?6) = ?6 AND ifnull(round, ?7) = ?7 AND "
+        )
+        # An id that only one task has belongs to an item of that id, whatever its task.
+        one_task = (
+            "(task IN (?3, '') OR 1 = (SELECT count(DISTINCT task) FROM answers "
+            "WHERE item = ?1 AND candidate = ?2 AND task <> ''))"
+        )
         # An import adds the task before ids that are numbered within each task: T7-12.
-        for name in (request.item, request.item.removeprefix(f"{request.task}-")):
-            rows = [
-                (rowid, msgspec.msgpack.decode(slot, type=_Slot))
-                for rowid, slot in self._execute(
-                    "SELECT rowid, slot FROM answers WHERE item = ?",
-                    (_item_key(name, request.candidate),),
-                )
-            ]
-            tasks = {request.task}
-            if name == request.item:
-                named = {slot.task for __, slot in rows if slot.task}
-                # An id that only one task has belongs to an item of that id, whatever its task.
-                tasks |= {"", *(named if len(named) == 1 else ())}
-            fitting = [(slot.values, rowid) for rowid, slot in rows if slot.fits(request, tasks)]
-            if fitting:
-                return self._read(max(fitting)[1])
+        numbered = request.item.removeprefix(f"{request.task}-")
+        for name, task in ((request.item, one_task), (numbered, "task = ?3")):
+            for file, data in self.rows(
+                f"SELECT file, answer {fitting} {task} ORDER BY (setting IS NOT NULL) + "
+                "(script IS NOT NULL) + (wording IS NOT NULL) + (round IS NOT NULL) DESC, "
+                "rowid DESC LIMIT 1",
+                name, request.candidate, request.task, request.setting, request.script,
+                request.wording, request.round,
+            ):  # fmt: skip
+                answer = msgspec.msgpack.decode(data, type=StoredAnswer)
+                if answer.tokens == 0 and file in self._counting:
+                    # lmms-eval counts no tokens for a request that failed, and its filters extract
+                    # a letter even from an error message.
+                    message = _one_line(f"no tokens counted: {answer.text}")
+                    answer.error = Failure(kind="failed-elsewhere", message=message)
+                return answer
         return None
 
-    def _read(self, rowid: int) -> StoredAnswer:
-        ((file, data),) = self._execute(
-            "SELECT file, answer FROM answers WHERE rowid = ?", (rowid,)
-        )
-        answer = msgspec.msgpack.decode(data, type=StoredAnswer)
-        if answer.tokens == 0 and file in self._counting:
-            # lmms-eval counts no tokens for a request that failed, and its filters extract a letter
-            # even from an error message.
-            message = _one_line(f"no tokens counted: {answer.text}")
-            answer.error = Failure(kind="failed-elsewhere", message=message)
-        return answer
 
-    def close(self) -> None:
-        self._database.close()
-
-
-def _item_key(item: str, candidate: int) -> str:
-    return f"{candidate}/{item}"
-
-
-@contextmanager
-def _storing() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise UsageError(
-            "the answers cannot be stored in a temporary file: {}", error,
-            hint="Free disk space, or set TMPDIR to a folder on a larger disk",
-        ) from None  # fmt: skip
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
 
 
 def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, StoredAnswer]]:
@@ -395,17 +341,15 @@ def _begun(answers: Iterator[T]) -> Iterator[T]:
 
 
 def _table_answers(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, StoredAnswer]]:
-    rows = _rows(path)
-    for first in islice(rows, 1):
-        read = _reading_of(first, columns)
-        for place, cells in chain([first], rows):
-            if (answer := read(place, cells)) is not None:
-                yield place.item, answer
+    read: _ReadRow | None = None
+    for place, cells in _rows(path):
+        read = read or _reading_of(place, cells, columns)
+        if (answer := read(place, cells)) is not None:
+            yield place.item, answer
 
 
-def _reading_of(first: Row, columns: Sequence[str]) -> _ReadRow:
+def _reading_of(place: Place, cells: JsonObject, columns: Sequence[str]) -> _ReadRow:
     """How the rows of a file are read, by its first row and the columns that the user named."""
-    place, cells = first
     if columns and columns[0] in cells and cells.keys() & {*columns[1:]}:
         return partial(_row_answer, columns)
     if place.file.suffix.casefold() in _JSON:

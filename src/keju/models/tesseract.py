@@ -20,8 +20,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_file
 from keju.items import Line, Point
 from keju.models.base import AskError, ModelOptions
-from keju.models.engine import Engine, PageReading
-from keju.models.request_pixels import picture
+from keju.models.engine import Engine, PageReading, picture
 from keju.texts import _
 
 _LANGUAGE_NAME = re.compile(r"[A-Za-z0-9_]+")

@@ -19,6 +19,7 @@ from keju.models import AskError, DatasetAccess, ItemImages, Model, ModelOptions
 from keju.models.base import ENDPOINTS
 from keju.running.readings import takes_no_prompt
 from keju.running.selection import Selection
+from keju.runs.record_list import RecordList
 from keju.texts import _, listed
 
 
@@ -77,7 +78,8 @@ def access_of(dataset: Dataset, reference: Sequence[Item] = ()) -> DatasetAccess
         reference=tuple(reference),
         item_images=_ItemImages(dataset),
         images_of=partial(LazyImages, dataset),
-        pages_of=lambda: find_named_pages(_pages(dataset)),
+        # On disk, because all names of a million pages are compared.
+        pages_of=lambda: find_named_pages(RecordList(Item, _pages(dataset))),
     )
 
 

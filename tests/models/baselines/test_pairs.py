@@ -8,7 +8,7 @@ import pytest
 from keju.items import Request
 from keju.models import AskError, ModelOptions, open_model
 from keju.models.baselines.vision import PairBaseline
-from keju.models.request_pixels import Grey
+from keju.outlines import Grey
 from tests.support.showing import of_pair, pair, said, stored
 
 DARK, GREY, LIGHT = (stored(np.full((4, 4), level, np.uint8)) for level in (0, 100, 250))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
@@ -286,8 +287,7 @@ def plain_name(name: str) -> str:
 
 def join_names(names: Iterable[str], most: int = 5) -> str:
     """A few names for an error, and how many more there are."""
-    every = list(names)
-    shown = listed(every[:most])
-    if len(every) <= most:
-        return shown
-    return _("{} and {} more", shown, len(every) - most)
+    iterator = iter(names)
+    shown = listed(list(islice(iterator, most)))
+    others = sum(1 for _name in iterator)
+    return _("{} and {} more", shown, others) if others else shown

@@ -37,20 +37,23 @@ class ImportLog:
 
     def __init__(self, encoding: str = "") -> None:
         self.encoding = encoding
-        self._encodings: dict[str, dict[Path, None]] = {}
+        # Hashes of paths, since a folder of a million files may be read.
+        self._encodings: dict[str, set[int]] = {}
+        self._first_files: dict[str, Path] = {}
         self._used: dict[str, dict[str, None]] = {}
         self._metadata: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
         self._matched: dict[str, dict[str, str]] = {}
         self._first: dict[str, str] = {}
         self._doubtful: dict[str, str] = {}
-        self._lost: Counter[Path] = Counter()
+        self._lost: Counter[int] = Counter()
         self._lost_at: list[str] = []
         self._lost_places = 0
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
-        self._encodings.setdefault(encoding, {})[file] = None
+        self._encodings.setdefault(encoding, set()).add(hash(file))
+        self._first_files.setdefault(encoding, file)
 
     def matched(self, way: str, name: str, found: str) -> None:
         """Record that an image was found by other means than its path: ``by their file name``."""
@@ -64,7 +67,7 @@ class ImportLog:
 
         `place` names the element, and `text` is shown as far as its first characters.
         """
-        self._lost[file] += count
+        self._lost[hash(file)] += count
         self._lost_places += 1
         if len(self._lost_at) < _MOST:
             where = f"{file.parent.name}/{file.name}, {printable(place)}"
@@ -101,7 +104,7 @@ class ImportLog:
     def notes(self) -> Iterator[str]:
         """One line for each kind of fact that was recorded."""
         for encoding, files in self._encodings.items():
-            place: object = next(iter(files))
+            place: object = self._first_files[encoding]
             if len(files) > 1:
                 place = _("{} and {} more", place, len(files) - 1)
             yield _("read as {}: {}", encoding, place)

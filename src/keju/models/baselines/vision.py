@@ -18,7 +18,7 @@ from keju.items import Request
 from keju.metrics.boxes import box_convention, from_pixels
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.rules import Baseline
-from keju.models.request_pixels import grey_image
+from keju.models.engine import picture
 from keju.outlines import Grey, border_level, largest_contour
 from keju.texts import _, both
 
@@ -46,8 +46,7 @@ Compare = Callable[[Any, Any], float]
 class Components(Baseline):
     """Connected components of ink, with near ones joined: their boxes, or their number."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        del options
+    def __init__(self, _options: ModelOptions) -> None:
         super().__init__("components", revision=REVISION)
 
     def unsupported_reason(self, request: Request) -> str:
@@ -59,7 +58,7 @@ class Components(Baseline):
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The boxes from top to bottom, in the requested convention, or their number."""
         ref = request.images[0]
-        boxes = ink_boxes(grey_image(request, images, 0))
+        boxes = ink_boxes(np.asarray(picture(images[0], f"{request.item}, image 1").convert("L")))
         if request.form == "number":
             return Answer(text=str(len(boxes)))
         convention = box_convention(request.box_convention)
@@ -151,15 +150,15 @@ class PairBaseline(Baseline):
         if name not in self._described:
             if len(self._described) == MOST:
                 self._described.clear()
-            self._described[name] = self._describe(grey_image(request, images, index))
+            image = picture(images[index], f"{request.item}, image {index + 1}")
+            self._described[name] = self._describe(np.asarray(image.convert("L")))
         return self._described[name]  # A gallery shows its images to every query.
 
 
 class Hog(PairBaseline):
     """The cosine of two histograms of gradients (Dalal and Triggs 2005)."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        del options
+    def __init__(self, _options: ModelOptions) -> None:
         super().__init__("hog", "classes", ALIKE, gradients, np.dot)
 
 
@@ -180,8 +179,7 @@ def gradients(grey: Grey) -> NDArray[np.float32]:
 class Edges(PairBaseline):
     """The best fit of a segment of one fragment's outline to a segment of the other's."""
 
-    def __init__(self, options: ModelOptions) -> None:
-        del options
+    def __init__(self, _options: ModelOptions) -> None:
         super().__init__("edges", "fragments", 0.5, outline, fit)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keju.files import sha256_file
-from keju.models.sent_weights import WeightStore
+from keju.models.cluster import WeightStore
 
 FILES = {"config.json": b"{}", "model.safetensors": b"weights" * 9, "vocab.txt": b""}
 
