@@ -212,7 +212,7 @@ def _write_parts(parts: Sequence[_Part], folder: RunFolder, out: Path) -> int:
             for response in part.folder.responses():
                 store.append(response)
                 count += 1
-            for response in part.folder.all_readings():
+            for response in part.folder.readings():
                 if response.key not in readings:
                     readings.add(response.key)
                     store.append_reading(response)
