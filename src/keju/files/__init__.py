@@ -19,13 +19,7 @@ from keju.files.names import (
     sha256_file,
     slug,
 )
-from keju.files.toml_files import (
-    parse_toml,
-    read_toml,
-    shipped_file,
-    shipped_toml,
-    toml_text,
-)
+from keju.files.toml_files import parse_toml, read_toml, shipped_toml, toml_text
 
 __all__ = [
     "FORMULA",
@@ -45,7 +39,6 @@ __all__ = [
     "replace_file",
     "sha256_bytes",
     "sha256_file",
-    "shipped_file",
     "shipped_toml",
     "slug",
     "toml_text",

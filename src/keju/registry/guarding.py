@@ -84,6 +84,7 @@ def check_notes(returned: object) -> list[str]:
     if isinstance(returned, str) or not isinstance(returned, Iterable):
         raise TypeError(f"it returned {type(returned).__name__}, not a list of notes")
     notes = list(returned)
-    if wrong := [each for each in notes if not isinstance(each, str)]:
-        raise TypeError(f"a note is {type(wrong[0]).__name__}, not str")
+    for note in notes:
+        if not isinstance(note, str):
+            raise TypeError(f"a note is {type(note).__name__}, not str")
     return notes

@@ -158,5 +158,5 @@ class LazyList(Sequence[T]):
     @overload
     def __getitem__(self, place: slice) -> list[T]: ...
     def __getitem__(self, place: int | slice) -> T | list[T]:
-        places = range(len(self))[place]
+        places = range(self._length)[place]
         return self._make(places) if isinstance(places, int) else [*map(self._make, places)]
