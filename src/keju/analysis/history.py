@@ -16,7 +16,7 @@ from keju.analysis.score_sources import ScoredRun, source_of
 from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
-from keju.runs.served_models import changed_models
+from keju.runs.served_models import served_lines
 from keju.scoring import (
     BenchmarkResult,
     Difference,
@@ -157,11 +157,7 @@ def history_of(
         ],
         rows=rows,
         changes=_changes(labels, [SideScores(protocol, side.scores) for side in sides]),
-        notes=[
-            served.line(model)
-            for side in sides
-            for model, served in changed_models(side.run.responses(side.model)).items()
-        ],
+        notes=[line for side in sides for line in served_lines(side.run.responses(side.model))],
     )
 
 

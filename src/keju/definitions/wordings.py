@@ -181,11 +181,8 @@ def wordings() -> Mapping[str, Wording]:
         DataError: a file is not valid.
     """
     files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
-    declared = [
-        msgspec.toml.decode(file.read_bytes(), type=dict[str, Wording])
-        for file in files
-        if file.is_file()
-    ]
+    texts = (file.read_bytes() for file in files if file.is_file())
+    declared = [msgspec.toml.decode(text, type=dict[str, Wording]) for text in texts]
     found = {name: each for names in declared for name, each in names.items()}
     try:
         for each in found.values():

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -143,14 +144,12 @@ class RunFolder:
         return self.manifest_path.is_file()
 
     def _unchanged(self, path: Path, read: Callable[[Path], T]) -> T:
-        """What `read` makes of a file, which is read again only if it has changed."""
-        try:
+        """The content of a file as `read` returns it; read again only if the file has changed."""
+        stamp: tuple[int, ...] = ()  # A file that is missing is an error of `read`.
+        with suppress(OSError):
             status = path.stat()
-        except FileNotFoundError:
-            raise DataError("no such file", file=path, hint="Restore the file") from None
-        # Inode, size in bytes and time of the last change in nanoseconds.
-        stamp = status.st_ino, status.st_size, status.st_mtime_ns
-        if path not in self._read or self._read[path][0] != stamp:
+            stamp = status.st_ino, status.st_size, status.st_mtime_ns
+        if not stamp or path not in self._read or self._read[path][0] != stamp:
             self._read[path] = stamp, read(path)
         content: T = self._read[path][1]
         return content
@@ -217,6 +216,8 @@ class RunFolder:
         Raises:
             DataError: the file does not exist.
         """
+        if not self.items_path.is_file():
+            raise DataError("no such file", file=self.items_path, hint="Restore the run's items")
         return self._unchanged(self.items_path, sha256_file)
 
     def write_items(self, items: list[Item]) -> None:

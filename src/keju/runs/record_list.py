@@ -98,6 +98,7 @@ class RecordList(Sequence[T]):
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._file is not None
+        # A read at a position does not see what is still in the buffer.
         self._file.flush()
         return read_at(self._file, end - start, start)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -78,3 +78,8 @@ def changed_models(responses: Iterable[Response]) -> dict[str, ServedModels]:
     for response in responses:
         models.setdefault(response.model, ServedModels()).add(response)
     return {model: served for model, served in models.items() if served.several}
+
+
+def served_lines(responses: Iterable[Response]) -> Iterator[Text]:
+    """One line for each model whose server reported several models."""
+    return (served.line(model) for model, served in changed_models(responses).items())

@@ -22,7 +22,7 @@ from keju.models.base import ENDPOINTS
 from keju.running import ModelSummary, RunSummary, preset
 from keju.running.failures import hint_of
 from keju.runs import RunFolder
-from keju.runs.served_models import changed_models
+from keju.runs.served_models import served_lines
 from keju.texts import _, join_parts, n_
 
 if TYPE_CHECKING:
@@ -180,8 +180,7 @@ def served_changes(path: Path, summary: RunSummary) -> Iterator[str]:
     identities = folder.manifest().models
     for each in summary.models:
         if identities.get(each.model, {}).get("kind") in ENDPOINTS:
-            for model, served in changed_models(folder.responses(each.model)).items():
-                yield served.line(model)
+            yield from served_lines(folder.responses(each.model))
 
 
 def halted_lines(summary: RunSummary) -> Iterator[str]:
