@@ -23,7 +23,8 @@ SIGNATURES = {
     "cer": "(reference: 'str | Iterable[str]', hypothesis: 'str | Iterable[str]', *, "
     "normalize: 'Layer | None' = 'script') -> 'float'",
     "export": "(name: 'str', *, summary: 'str', run: 'str' = 'Run directory.', "
-    "out: 'str' = 'Output file or directory.', images: 'str' = '') -> 'Callable[[E], E]'",
+    "out: 'str' = 'Output file or directory.', images: 'str' = '', next_step: 'str' = '') "
+    "-> 'Callable[[E], E]'",
     "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
     "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
     "open_run": "(path: 'AnyPath') -> 'Run'",

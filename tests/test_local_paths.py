@@ -15,7 +15,7 @@ from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.writers import export_dataset
 from keju.encoders import parse_semantic
-from keju.errors import UsageError
+from keju.errors import ProblemsError, UsageError
 from keju.files import read_json, write_atomic
 from keju.local_paths import shell_quoted
 from keju.models import ModelOptions, open_model
@@ -23,7 +23,6 @@ from keju.reporting.page import write_report
 from keju.running import run
 from keju.running.merging import merge
 from keju.runs import RunFolder
-from keju.settings import FaultsError
 from tests.support.making import make_dataset
 
 AWAY = Path("abfs://bucket/x")
@@ -83,7 +82,7 @@ def test_a_call_refuses_an_address_and_writes_nothing(here: Path, name: str):
 def test_a_recipe_names_each_address_in_it(here: Path, form: str, path: str):
     file = here / "recipe.toml"
     file.write_text(RECIPE.format(form=form, path=path))
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(ProblemsError) as caught:
         build(read_recipe(file), here / "b", engine=Engine())
     (line,) = [each for each in caught.value.lines if path in each]
     assert "source 1" in line

@@ -10,8 +10,8 @@ import pytest
 from msgspec import Meta
 from msgspec.structs import fields
 
+from keju.errors import ProblemsError
 from keju.settings import (
-    FaultsError,
     Settings,
     convert_settings,
     get_bounds,
@@ -63,7 +63,7 @@ def test_a_table_becomes_settings_with_paths_from_its_folder():
 
 def test_all_errors_of_a_table_are_reported_at_once():
     table = {"long-name": "x", "choise": "a", "choice": "c", "folder": "s3://bucket/x"}
-    with pytest.raises(FaultsError) as error:
+    with pytest.raises(ProblemsError) as error:
         convert_settings(table, Every, place="recipe")
     lines = error.value.lines
     assert len(lines) == 5
@@ -90,7 +90,7 @@ def test_all_errors_of_a_table_are_reported_at_once():
     ],
 )  # fmt: skip
 def test_an_error_of_a_table_is_in_the_language_of_the_terminal(table, english, chinese):
-    with pytest.raises(FaultsError) as error:
+    with pytest.raises(ProblemsError) as error:
         convert_settings(table, Every, place="recipe")
     assert str(error.value) == f"recipe: {english}"
     assert error.value.render("zh").removeprefix("recipe").lstrip("：: ") == chinese

@@ -2,9 +2,8 @@
 
     KejuError                       every deliberate error; its text is one line
     ├── UsageError                  the command or call is wrong (exit status 2)
-    │   └── FaultsError             all errors of a recipe or a table of settings (keju.settings)
     ├── DataError                   a file or an item in it is not valid
-    │   ├── ProblemsError           several problems of one source
+    │   ├── ProblemsError           several problems of one source, recipe or table of settings
     │   ├── NoFieldError            a table has no column for a role (readers.records)
     │   ├── TooManyFramesError      an image with too many frames (keju.images)
     │   ├── MissingObjectError      an object store has no such object (keju.object_stores)
@@ -43,81 +42,8 @@ _WITHOUT_GLYPH = frozenset({"Co", "Cn"})
 _SENTENCE = {"en": ". ", "zh": "。"}
 _ENDS = (".", "?", "。", "？")
 
-
 LONGEST = 1500
 """Maximum length of an error's text; longer ones are shortened in the middle."""
-
-
-def printable(text: str, *, glyphs: bool = False) -> str:
-    """Text as one line without terminal control characters.
-
-    Control characters, line breaks, marks of writing direction and lone surrogates become their
-    Python escapes: names and answers come from untrusted files and models. With `glyphs` private
-    and unassigned characters are escaped too, which are frequent in a text in the wrong encoding.
-    """
-    unseen = _UNSEEN | _WITHOUT_GLYPH if glyphs else _UNSEEN
-    return "".join(
-        char.encode("unicode_escape").decode() if unicodedata.category(char) in unseen else char
-        for char in text
-    )
-
-
-def shortened(name: str, most: int = 80) -> str:
-    """A name for a message, shortened in the middle if it is very long."""
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
-
-
-def number_of(count: int, one: str, many: str = "") -> str:
-    """A number and its noun: ``1 item``, ``2,000 items``.
-
-    Args:
-        count: the number.
-        one: the noun, in the singular.
-        many: its plural, where that is not the singular with an s.
-    """
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
-
-
-def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
-    """The text of an error about a name that does not exist: the nearest one, and all names.
-
-    Args:
-        name: as the user gave it.
-        known: the names that exist.
-        kind: the word for such a name, e.g. ``step``.
-    """
-    names = [each for each in known if each]
-    return _(
-        "no {} {!r}.{} Choose from: {}",
-        noun(kind),
-        shortened(name),
-        did_you_mean(nearest_names(name, names)),
-        ", ".join(names) or _("none"),
-    )
-
-
-def nearest_names(
-    name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.5
-) -> list[str]:
-    """The known names that are most similar to a name, regardless of case; the nearest one first.
-
-    Args:
-        name: as the user gave it.
-        known: the names that exist.
-        most: the maximum number of names.
-        cutoff: the minimum similarity, 0 to 1, as `difflib` computes it.
-    """
-    folded: dict[str, str] = {}
-    for each in filter(None, known):
-        folded.setdefault(each.casefold(), each)
-    near = get_close_matches(name.casefold(), folded, n=most, cutoff=cutoff)
-    return [folded[each] for each in near]
-
-
-def did_you_mean(names: Iterable[str]) -> str:
-    """The sentence ``Did you mean 'a' or 'b'?`` with a space before it; empty without names."""
-    near = either(map(repr, names))
-    return _(" Did you mean {}?", near) if near else ""
 
 
 class KejuError(Exception, Translatable):
@@ -127,62 +53,9 @@ class KejuError(Exception, Translatable):
         template: what happened, an English sentence with ``{}`` for the values; or a text that is
             complete, such as one of `keju.texts` or of another library.
         values: the values of its fields.
-        hint: how to correct it, a sentence without a full stop, instead of the hint of the text.
-    """
-
-    file: str | None = None
-    item: str | None = None
-    """The place of the problem; only a `DataError` has one."""
-
-    def __init__(self, template: str, *values: object, hint: str | None = None) -> None:
-        self.message = Text(template, values) if values else template
-        self._hint = hint
-        super().__init__(self.render("en"))
-
-    @property
-    def template(self) -> str:
-        """The English sentence before its fields are filled; a complete text as it is."""
-        return self.message.template if isinstance(self.message, Text) else self.message
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        """The values of the fields."""
-        return self.message.values if isinstance(self.message, Text) else ()
-
-    @property
-    def hint(self) -> str | None:
-        """The hint, or None."""
-        hint = self._hint if self._hint is not None else hint_of(self.message)
-        return recognised(hint) if hint else None
-
-    def render(self, chosen: str) -> str:
-        """The line in a language, ``en`` or ``zh``; a text without translation is the same."""
-        place = "".join(f"{part}: " for part in (self.file, self.item) if part)
-        line, hint = f"{place}{translator(chosen)(self.message)}", self.render_hint(chosen)
-        if hint:
-            between = _SENTENCE[chosen]
-            line += f"{between[1:] if line.endswith(_ENDS) else between}{hint}"
-        line = " ".join(shortened(line, LONGEST).split())
-        return shortened(printable(line, glyphs=True), LONGEST - 1)
-
-    def render_hint(self, chosen: str) -> str:
-        """The hint in a language, or ""."""
-        return translator(chosen)(self.hint) if self.hint else ""
-
-
-class UsageError(KejuError):
-    """The command or call is wrong (exit status 2)."""
-
-
-class DataError(KejuError):
-    """A file or an item in it is not valid.
-
-    Args:
-        template: what is wrong, in a few words.
-        values: the values of its fields.
-        file: the file it was found in.
+        file: the file of the problem.
         item: the item (or line, or element) in that file.
-        hint: how to correct it, instead of the hint of the text.
+        hint: how to correct it, a sentence without a full stop, instead of the hint of the text.
     """
 
     def __init__(
@@ -193,27 +66,50 @@ class DataError(KejuError):
         item: str | None = None,
         hint: str | None = None,
     ) -> None:
+        self.problem = Text(template, values) if values else recognised(template)
+        """The problem, without place and hint."""
+        self.template: str = getattr(self.problem, "template", template)
+        """The English sentence before its fields are filled; a complete text as it is."""
+        self.values: tuple[object, ...] = getattr(self.problem, "values", ())
         self.file = None if file is None else str(file)
         self.item = item
-        super().__init__(template, *values, hint=hint)
+        hint = hint_of(self.problem) if hint is None else hint
+        self.hint = recognised(hint) if hint else None
+        super().__init__(self.render("en"))
 
-    @property
-    def problem(self) -> str:
-        """The problem, without place and hint."""
-        return recognised(self.message)
+    def render(self, chosen: str) -> str:
+        """The line in a language, ``en`` or ``zh``; a text without translation is the same."""
+        translate = translator(chosen)
+        place = "".join(f"{part}: " for part in (self.file, self.item) if part)
+        line = f"{place}{translate(self.problem)}"
+        if self.hint:
+            between = _SENTENCE[chosen]
+            line += f"{between[1:] if line.endswith(_ENDS) else between}{translate(self.hint)}"
+        line = " ".join(shortened(line, LONGEST).split())
+        return shortened(printable(line, glyphs=True), LONGEST - 1)
+
+
+class UsageError(KejuError):
+    """The command or call is wrong (exit status 2)."""
+
+
+class DataError(KejuError):
+    """A file or an item in it is not valid."""
 
 
 class ProblemsError(DataError):
-    """Several problems of one source, found together; its text has one line for each.
+    """Several problems of one source, recipe or table of settings; the text has a line for each.
 
     Args:
-        lines: the problems.
+        lines: the problems, each with its place.
         file: the source.
         hint: the hints of all problems, which the lines contain already.
     """
 
-    def __init__(self, lines: Iterable[str], *, file: Path | str, hint: str | None = None) -> None:
-        self.lines = tuple(error_text(KejuError(line)) for line in lines)
+    def __init__(
+        self, lines: Iterable[str], *, file: Path | str | None = None, hint: str | None = None
+    ) -> None:
+        self.lines = tuple(dict.fromkeys(error_text(KejuError(line)) for line in lines))
         super().__init__(join_clauses(self.lines), file=file, hint=hint)
 
     def render(self, chosen: str) -> str:
@@ -242,16 +138,10 @@ def error_text(error: BaseException) -> str:
 
 
 def english_problem(error: Exception) -> str:
-    """The problem in English, as files store it: their content has one language.
-
-    The place and the hint of a `DataError` are omitted.
-    """
+    """The problem in English, as files store it, without place and hint of a `DataError`."""
     if isinstance(error, DataError):
-        return in_english(error.message)
-    if isinstance(error, KejuError):
-        return error.render("en")
-    reason = error.args[0] if error.args else ""
-    return reason.render("en") if isinstance(reason, Translatable) else str(error)
+        return in_english(error.problem)
+    return in_english(error_text(error))
 
 
 def describe_exception(error: BaseException) -> str:
@@ -272,3 +162,66 @@ def _words_of(error: BaseException) -> str:
     if lines and lines[0].startswith("Traceback ("):
         lines = lines[-1:]
     return " ".join(" ".join(lines).split())
+
+
+def printable(text: str, *, glyphs: bool = False) -> str:
+    """Text as one line without terminal control characters.
+
+    Control characters, line breaks, marks of writing direction and lone surrogates become their
+    Python escapes: names and answers come from untrusted files and models. With `glyphs` private
+    and unassigned characters are escaped too, which are frequent in a text in the wrong encoding.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    unseen = _UNSEEN | _WITHOUT_GLYPH if glyphs else _UNSEEN
+    return "".join(
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in unseen else char
+        for char in text
+    )
+
+
+def shortened(name: str, most: int = 80) -> str:
+    """A name for a message, shortened in the middle if it is very long."""
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
+
+
+def number_of(count: int, one: str, many: str = "") -> str:
+    """A number and its noun: ``1 item``, ``2,000 items``; the plural is `many`, or `one` with s."""
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
+    """The text of an error about a name that does not exist: the nearest one, and all names.
+
+    Args:
+        name: as the user gave it.
+        known: the names that exist.
+        kind: the word for such a name, e.g. ``step``.
+    """
+    names = list(filter(None, known))
+    return _(
+        "no {} {!r}.{} Choose from: {}",
+        noun(kind),
+        shortened(name),
+        did_you_mean(nearest_names(name, names)),
+        ", ".join(names) or _("none"),
+    )
+
+
+def nearest_names(
+    name: str, known: Iterable[str], *, most: int = 1, cutoff: float = 0.5
+) -> list[str]:
+    """The known names that are most similar to a name, regardless of case; the nearest one first.
+
+    At most `most` names, whose similarity (0 to 1, as `difflib` computes it) is at least `cutoff`.
+    """
+    names: dict[str, str] = {}
+    for candidate in filter(None, known):
+        names.setdefault(candidate.casefold(), candidate)
+    return [names[near] for near in get_close_matches(name.casefold(), names, most, cutoff)]
+
+
+def did_you_mean(names: Iterable[str]) -> str:
+    """The sentence ``Did you mean 'a' or 'b'?`` with a space before it; empty without names."""
+    near = either(map(repr, names))
+    return _(" Did you mean {}?", near) if near else ""

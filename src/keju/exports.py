@@ -25,7 +25,8 @@ class RunExport(NamedTuple):
     """A format to which a run's responses can be exported.
 
     `what` is the help of its command, `run` and `out` are those of its two arguments, `images` that
-    of the option ``--images``; without that text the command does not have the option.
+    of the option ``--images``; without that text the command does not have the option. `next_step`
+    is the command that is printed last, in which ``{}`` is the output.
     """
 
     name: str
@@ -34,6 +35,7 @@ class RunExport(NamedTuple):
     out: str
     write: WriteRun
     images: str = ""
+    next_step: str = ""
 
 
 def _files(found: Iterable[object]) -> list[ResponseFile]:

@@ -263,32 +263,37 @@ def _divided(response: Response, images: int) -> list[_Part]:
         return [] if response.text.strip() else [_Part((), "")] * images
     parts: list[list[Line]] = [[] for _ in range(images)]
     for line in response.lines:
-        found = _OF_IMAGE.match(line.id)
-        if not found or int(found[1]) > images:
+        prefix = _OF_IMAGE.match(line.id)
+        if not prefix or int(prefix[1]) > images:
             return []
-        parts[int(found[1]) - 1].append(line)
+        parts[int(prefix[1]) - 1].append(line)
     return [_Part(part, page_text([line for line in part if line.kind in FLOW])) for part in parts]
 
 
-def _one_of(known: Sequence[str], given: str, run: Path, what: str, option: str) -> str:
-    if given in known:
-        return given
-    listed = ", ".join(known) or _("none")
-    if given:
+def _one_of(names: Sequence[str], name: str, run: Path, what: str, option: str) -> str:
+    """The name that a user chose, or the only one of the run."""
+    if name in names:
+        return name
+    if name:
         raise UsageError(
             "{} {}: not in {}.{} Its {}: {}",
             option,
-            given,
+            name,
             run,
-            did_you_mean(nearest_names(given, known)),
+            did_you_mean(nearest_names(name, names)),
             noun(what),
-            listed,
+            ", ".join(names) or _("none"),
         )
-    if len(known) != 1:
+    if len(names) != 1:
         raise UsageError(
-            "{} has {} {}. Choose one with {}: {}", run, len(known), noun(what), option, listed
+            "{} has {} {}. Choose one with {}: {}",
+            run,
+            len(names),
+            noun(what),
+            option,
+            ", ".join(names) or _("none"),
         )
-    return known[0]
+    return names[0]
 
 
 def _engine(manifest: RunManifest, model: str) -> Engine:
@@ -310,10 +315,10 @@ def _engine(manifest: RunManifest, model: str) -> Engine:
 def _time(manifest: RunManifest) -> str:
     """When the run was made, in UTC; now where it does not record it."""
     try:
-        made = datetime.fromisoformat(manifest.created)
+        created = datetime.fromisoformat(manifest.created)
     except ValueError:
-        made = datetime.now(UTC)
-    return made.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        created = datetime.now(UTC)
+    return created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -196,6 +196,7 @@ def export(
     run: str = "Run directory.",
     out: str = "Output file or directory.",
     images: str = "",
+    next_step: str = "",
 ) -> Callable[[E], E]:
     """Declare a format of ``keju export``: a decorator of a function.
 
@@ -209,10 +210,12 @@ def export(
         out: the help of the option ``--out``.
         images: the help of the option ``--images``, for a format that can contain the images; the
             function is then called with ``images=True`` or ``False`` too.
+        next_step: a command that uses the output, with ``{}`` in its place, for the last line.
     """
 
     def decorate(write: E) -> E:
-        return declare("exports", name, RunExport(name, summary, run, out, write, images), write)
+        form = RunExport(name, summary, run, out, write, images, next_step)
+        return declare("exports", name, form, write)
 
     return decorate
 

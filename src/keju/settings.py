@@ -8,7 +8,7 @@ all errors at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
@@ -18,9 +18,9 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import FieldInfo
 
-from keju.errors import KejuError, UsageError, error_text, unknown_name
+from keju.errors import KejuError, ProblemsError, error_text, unknown_name
 from keju.local_paths import check_local
-from keju.texts import _, either, join_clauses, join_lines
+from keju.texts import _, either
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -40,24 +40,12 @@ _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
 _LIMIT = re.compile(r"Expected `([^`]*)` (?P<length>of length )?(?P<sign>[<>]=?) (?P<limit>\S+)")
 
 
-class FaultsError(UsageError):
-    """All errors in a recipe or a table of settings, one per line."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = tuple(dict.fromkeys(error_text(KejuError(line)) for line in lines))
-        super().__init__(join_clauses(self.lines))
-
-    def render(self, chosen: str) -> str:
-        """The lines in a language."""
-        return join_lines(self.lines).render(chosen)
-
-
 @contextmanager
 def collect_errors(faults: list[str], place: str = "") -> Iterator[None]:
     """Collect errors raised inside, each with its place, and continue after it."""
     try:
         yield
-    except FaultsError as error:
+    except ProblemsError as error:
         faults += [_("{}: {}", place, line) if place else line for line in error.lines]
     except KejuError as error:
         faults.append(_("{}: {}", place, error) if place else error_text(error))
@@ -83,7 +71,7 @@ def convert_settings(
         spelled: numbers may be given as text, as options of a command are.
 
     Raises:
-        FaultsError: unknown keys, values of the wrong type, missing keys: all of them.
+        ProblemsError: unknown keys, values of the wrong type, missing keys: all of them.
     """
     known = {each.name: each for each in msgspec.structs.fields(shape)}
     given = {key.replace("-", "_"): value for key, value in table.items()}
@@ -121,11 +109,11 @@ def convert_settings(
         faults += [_("{}: {}", f"{place}: {name}", address) for address in addresses]
         addresses.clear()
     if faults:
-        raise FaultsError(faults)
+        raise ProblemsError(faults)
     try:
         return shape(**found)
     except ValueError as error:  # raised by the settings themselves
-        raise FaultsError([_("{}: {}", place, error_text(error))]) from None
+        raise ProblemsError([_("{}: {}", place, error_text(error))]) from None
 
 
 class Problem(NamedTuple):

@@ -14,9 +14,8 @@ from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.building.sources.main_text import extract_page_text
 from keju.datasets.store import Dataset
-from keju.errors import KejuError
+from keju.errors import KejuError, ProblemsError
 from keju.items import Item
-from keju.settings import FaultsError
 from tests.support.making import picture
 
 
@@ -233,7 +232,7 @@ def test_a_mapping_that_is_wrong_is_one_line(questions, old, new, said):
 def test_a_mapping_is_checked_whole_and_before_anything_is_copied(questions):
     source = ROWS.replace('"A", "B"', '"AA", "BB"').replace('fields = { term = "w" }', "")
     (questions / "recipe.toml").write_text(f'name = "t"\n[[source]]\n{source}', "utf-8")
-    with pytest.raises(FaultsError) as error:
+    with pytest.raises(ProblemsError) as error:
         read_recipe(questions / "recipe.toml")
     place = f"{questions / 'recipe.toml'}: source 1 (rows): "
     blank, *columns = str(error.value).splitlines()
@@ -431,7 +430,7 @@ def test_formats_of_data_import_are_sources(tmp_path):
     source = 'form = "pages"\npath = "pages"\nlicence = "CC0-1.0"\nsource = "s"\n'
     (item,), _ = built(tmp_path, source + 'options = { task = "T1", skip-missing = true }')
     assert (item.task, item.answer, item.draft) == ("T1", "天地玄黃", False)
-    with pytest.raises(FaultsError) as error:
+    with pytest.raises(ProblemsError) as error:
         built(tmp_path, source + 'options = { tusk = "T1", dpi = 0, texts = "maybe" }')
     assert len(error.value.lines) == 3
     for line, fault in zip(error.value.lines, ("'task'", "dpi=0", "texts=maybe"), strict=True):

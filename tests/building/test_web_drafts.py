@@ -15,8 +15,8 @@ from keju.building.recipe import read_recipe
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
+from keju.errors import ProblemsError
 from keju.items import Item
-from keju.settings import FaultsError
 from tests.support.builds import run_keju
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -313,5 +313,5 @@ def test_a_column_of_pages_needs_their_folder(tmp_path: Path) -> None:
         'name = "t"\n[[source]]\nform = "rows"\npath = "t.csv"\nlicence = "CC0-1.0"\n'
         'source = "s"\ntask = "T35"\ncolumns = { page = "page" }\n', "utf-8",
     )  # fmt: skip
-    with pytest.raises(FaultsError, match="pages = "):
+    with pytest.raises(ProblemsError, match="pages = "):
         read_recipe(recipe)

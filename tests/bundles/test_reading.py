@@ -31,7 +31,7 @@ def test_responses_scores_and_items_are_those_of_the_run(bundle: Path, shared_ru
             assert [each.text for each in opened.responses(name)] == texts
             assert opened.manifest.models[name].scores == len(scores)
         items = list(opened.items())
-        assert [each.id for each in items] == run.item_ids()
+        assert [each.id for each in items] == list(run.iter_item_ids())
         assert items[1].dynasty == "唐"
         units = [get_group(item) for item in run.iter_items()]
         numbers = number_groups(units)

@@ -14,8 +14,8 @@ from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.base import Reader, image_files, inside, join_names
 from keju.datasets.readers.pages.folder import PagesSettings
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
-from keju.settings import FaultsError, Settings
+from keju.errors import DataError, ProblemsError, UsageError
+from keju.settings import Settings
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
 
@@ -144,7 +144,7 @@ def test_a_wrong_value_is_one_line_with_option_value_and_what_is_allowed(
 
 def test_all_wrong_options_are_reported_before_anything_is_read(tmp_path: Path) -> None:
     wrong = {"skip-mising": "yes", "texts": "2", "dpi": "x", "task": "page_ocr"}
-    with pytest.raises(FaultsError) as error:
+    with pytest.raises(ProblemsError) as error:
         import_dataset("pages", tmp_path / "missing", tmp_path / "out", **ABOUT, options=wrong)
     unknown, texts, dpi = error.value.lines
     assert "Did you mean 'skip-missing'?" in unknown

@@ -12,7 +12,7 @@ def test_a_full_disk_is_an_error_that_names_the_folder_for_temporary_files():
     index = DiskIndex("texts (text)")
     index.rows("PRAGMA max_page_count = 8")
     records = (("天" * 1000,) for _ in range(1000))
-    with pytest.raises(UsageError, match="stored in a temporary file: .*is full") as caught:
+    with pytest.raises(UsageError, match=r"stored in a temporary file: .*is full") as caught:
         index.insert("INSERT INTO texts VALUES (?)", records)
     assert "TMPDIR" in str(caught.value)
     with pytest.raises(UsageError, match="stored in a temporary file"):

@@ -63,6 +63,19 @@ def test_what_an_earlier_process_left_counts(tmp_path: Path):
     assert total(tmp_path) == 900
 
 
+def test_a_file_that_another_process_is_writing_stays(tmp_path: Path):
+    cache = FileCache(tmp_path, limit=1000)
+    folder = cache.get("old", content(900)).parent
+    os.utime(cache.path("old"), (1, 1))
+    unfinished, abandoned = folder / ".a.part", folder / ".b.part"
+    for path in (unfinished, abandoned):
+        path.write_bytes(b"x" * 900)
+    os.utime(abandoned, (1, 1))
+    FileCache(tmp_path, limit=1000).get("new", content(900))
+    assert unfinished.exists()
+    assert not abandoned.exists()
+
+
 _WORKER = """
 import sys
 from pathlib import Path

@@ -72,7 +72,7 @@ def test_the_server_sees_the_listed_items_alone_and_the_run_records_the_list(
     assert keju(*command(dataset, chat, out, file)).returncode == 0
     assert chat.stats()["asked"] == {"i0007": 1, "i0002": 1, "i0005": 1}
     folder = RunFolder.open(out)
-    assert folder.item_ids() == ["i0002", "i0005", "i0007"]
+    assert list(folder.iter_item_ids()) == ["i0002", "i0005", "i0007"]
     digest = sha256_bytes(b"i0002\ni0005\ni0007")
     assert folder.manifest().settings["items"] == f"3 ids, sha256 {digest}"
 

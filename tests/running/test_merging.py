@@ -115,7 +115,7 @@ def test_merged_shards_are_the_run_that_one_machine_would_have_made(
     assert (one.settings, one.models, one.not_asked) == (
         other.settings, other.models, other.not_asked,
     )  # fmt: skip
-    assert {r.key for r in first.all_readings()} == {r.key for r in second.all_readings()}
+    assert {r.key for r in first.readings()} == {r.key for r in second.readings()}
     assert (joined / other.dataset_path).resolve() == dataset.resolve()
     # It goes on like any run, and nothing is left to ask.
     chat.plan()

@@ -75,7 +75,11 @@ def test_a_write_of_a_part_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mon
         def write(self, data: bytearray) -> int:
             return super().write(data[:7])
 
-    monkeypatch.setattr(tempfile, "TemporaryFile", lambda buffering: Short(tmp_path / "f", "w+"))
+    monkeypatch.setattr(
+        tempfile,
+        "TemporaryFile",
+        lambda buffering: io.BufferedRandom(Short(tmp_path / "f", "w+"), buffering),
+    )
     found = RecordList(str, map(str, range(100)), most=0)
     assert list(found) == list(map(str, range(100)))
     assert found[50] == "50"

@@ -74,7 +74,7 @@ def forget_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
         }
         for group, names in plugins._DECLARED.items()
     }  # fmt: skip
-    fresh = (("_FILES", {}), ("_SOURCES", []), ("_MODULES", {}))
+    fresh = (("_FILES", {}), ("_SOURCES", {}))
     for name, value in (("_DECLARED", declared), ("_IMPORTED", dict(plugins._IMPORTED)), *fresh):
         monkeypatch.setattr(plugins, name, value)
     monkeypatch.setattr(

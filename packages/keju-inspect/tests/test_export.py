@@ -205,6 +205,7 @@ def test_the_command_writes_a_run_that_was_not_scored(tmp_path: Path):
     )
     assert done.exit_code == 0, done.output
     assert "T1.eval: 2 responses (1 failure)" in done.output
+    assert "Next: inspect view start --log-dir" in done.output
 
 
 def test_scores_older_than_the_responses_are_refused(

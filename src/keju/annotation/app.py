@@ -201,7 +201,7 @@ class AnnotationApp:
         except UsageError as error:
             if name == "exam" and self.options.selection is not None:
                 raise  # The user selected the items explicitly.
-            self.closed[name] = error.message
+            self.closed[name] = error.problem
             return None
 
     @property

@@ -14,9 +14,9 @@ from keju.building.settings import check_paths
 from keju.building.sources import SourceForm, get_source_form, list_source_names
 from keju.building.step import Step
 from keju.building.steps import STEPS
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, ProblemsError, UsageError
 from keju.files import read_json, read_toml
-from keju.settings import FaultsError, collect_errors, convert_settings
+from keju.settings import collect_errors, convert_settings
 
 
 class _RecipeFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,7 +81,7 @@ def read_recipe(file: Path, out: Path | None = None) -> Recipe:
 
     Raises:
         DataError: there is no such file, or it is not TOML.
-        FaultsError: unknown forms, steps or keys, values of the wrong type, missing paths: all of
+        ProblemsError: unknown forms, steps or keys, values of the wrong type, missing paths: all of
             them.
     """
     raw = read_toml(file, dict[str, Any])
@@ -105,7 +105,7 @@ def read_recipe(file: Path, out: Path | None = None) -> Recipe:
         with collect_errors(faults), _add_plugin_hint(made, table.get("do")):
             steps.append(_read_step(file, base, number, table))
     if faults:
-        raise FaultsError(faults)
+        raise ProblemsError(faults)
     head = DatasetInfo(
         name=page.name,
         version=page.version,
@@ -147,7 +147,7 @@ def _read_source(file: Path, base: Path, number: int, table: Mapping[str, Any]) 
     with collect_errors(faults, place):
         form.check(settings)
     if faults:
-        raise FaultsError(faults)
+        raise ProblemsError(faults)
     return PlannedSource(number, form, settings)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from keju.errors import ProblemsError
 from keju.files import sha256_file
-from keju.settings import FaultsError
 from keju.texts import _
 
 
@@ -29,7 +29,7 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
     """Check that the paths in settings exist.
 
     Raises:
-        FaultsError: a path does not exist, or is not a valid path.
+        ProblemsError: a path does not exist, or is not a valid path.
     """
     faults = []
     for key, path in list_paths(settings):
@@ -40,7 +40,7 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
         if not there:
             faults.append(_("{}: no such file or folder", f"{place}: {key}: {str(path)[:200]}"))
     if faults:
-        raise FaultsError(faults)
+        raise ProblemsError(faults)
 
 
 def compute_fingerprint(*parts: object) -> str:

@@ -309,7 +309,7 @@ class Bundle:
         except DataError as error:
             if error.file == str(self.path):
                 raise
-            raise self._error(error.message, member) from None
+            raise self._error(error.problem, member) from None
 
     def _temporary(self) -> Path:
         if self._folder is None:

@@ -200,7 +200,7 @@ def _check_images(
         try:
             dataset.image_bytes(ref)
         except DataError as error:
-            findings.add_difference(_IMAGES, INDEX, item.id, error.message)
+            findings.add_difference(_IMAGES, INDEX, item.id, error.problem)
 
 
 def _new_images(item: Item, known: dict[str, str]) -> Iterator[ImageRef]:

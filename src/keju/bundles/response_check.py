@@ -50,7 +50,7 @@ def check_responses(bundle: Bundle, run: RunFolder, model: str, findings: Findin
         place = Path(error.file or "")
         named = place.suffix == ".jsonl"
         where = f"{responses_folder(model)}/{place.name}" if named else member
-        findings.add_difference(_CHECK, where, (error.item or "") if named else "", error.message)
+        findings.add_difference(_CHECK, where, (error.item or "") if named else "", error.problem)
         return False
     return True
 

@@ -160,7 +160,7 @@ class _Verifier:
         return self._audit() if self._rebuild() and self._score() else []
 
     def _add_damage(self, check: str, error: DataError) -> None:
-        self._findings.add_difference(check, error.item or BUNDLE_MANIFEST, "", error.message)
+        self._findings.add_difference(check, error.item or BUNDLE_MANIFEST, "", error.problem)
 
     def _compare_definitions(self) -> bool:
         """Compare the definitions with those of keju or of the dataset; register the others.
@@ -218,7 +218,7 @@ class _Verifier:
                     problem = _("the item or the model of the grade is not in the bundle")
                     self._findings.add_difference("grades", GRADES, grade.item, problem)
         except DataError as error:
-            self._findings.add_difference("grades", GRADES, error.item or "", error.message)
+            self._findings.add_difference("grades", GRADES, error.item or "", error.problem)
 
     def _write_run(self) -> None:
         """Write the run without its scores to the working folder.
@@ -275,12 +275,12 @@ class _Verifier:
                 self._compare(model, same_program=same_program, reasoned=True)
         except DataError as error:
             self._findings.add_difference(
-                "responses", _member_of(error), error.item or "", error.message
+                "responses", _member_of(error), error.item or "", error.problem
             )
             return False
         except UsageError as error:
             # A response names a wording or a task that does not exist.
-            self._findings.add_difference("responses", RESPONSES, "", error.message)
+            self._findings.add_difference("responses", RESPONSES, "", error.problem)
             return False
         if self._bundle.run_manifest.keju != __version__:
             version = self._bundle.run_manifest.keju
@@ -308,7 +308,7 @@ class _Verifier:
             scores = ScoresToCompare(member, same_program, self._groups)
             compare_scores(scores, stored, computed, self._findings)
         except DataError as error:
-            self._findings.add_difference("scores", member, "", error.message)
+            self._findings.add_difference("scores", member, "", error.problem)
 
     def _is_same_program(self) -> bool:
         """Whether the text packages have the same versions as in the bundle."""

@@ -15,6 +15,7 @@ from keju.cli.app import app, err, note, say
 from keju.cli.help_texts import translate_made_command
 from keju.cli.options import out_option
 from keju.errors import error_text
+from keju.local_paths import shell_quoted
 from keju.registry import PluginError
 from keju.texts import _, in_terminal, language, n_, translator
 
@@ -79,6 +80,8 @@ def _run_command(form: RunExport) -> Callable[..., None]:
                     n_("{n:,} failure", "{n:,} failures", each.failures),
                 )
             )
+        if form.next_step:
+            say(_("Next: {}", form.next_step.replace("{}", shell_quoted(str(place)))))
 
     def command(run: Path, place: Path) -> None:
         write(run, place)

@@ -16,7 +16,7 @@ import msgspec
 from keju.definitions.forms import question_form
 from keju.definitions.registry import task
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes, shipped_file
+from keju.files import sha256_bytes
 from keju.items import Item
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
@@ -181,7 +181,8 @@ def wordings() -> Mapping[str, Wording]:
         DataError: a file is not valid.
     """
     files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
-    declared = [shipped_file(file, dict[str, Wording]) for file in files if file.is_file()]
+    texts = (file.read_bytes() for file in files if file.is_file())
+    declared = [msgspec.toml.decode(text, type=dict[str, Wording]) for text in texts]
     found = {name: each for names in declared for name, each in names.items()}
     try:
         for each in found.values():

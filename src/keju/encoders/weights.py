@@ -68,9 +68,9 @@ def check_weights(folder: Path) -> WeightsCheck:
     if vocabulary.is_file():
         paths = [*paths, vocabulary]
     hashes = {path.name: sha256_file(path) for path in paths}
-    for known in known_weights():
-        weights = known.files.keys() - {_VOCABULARY}
-        if weights and all(hashes.get(name) == known.files[name] for name in weights):
-            differs = hashes.get(_VOCABULARY) not in {None, known.files.get(_VOCABULARY)}
-            return WeightsCheck(model=known.name, files=hashes, vocabulary_differs=differs)
+    for model in known_weights():
+        weights = model.files.keys() - {_VOCABULARY}
+        if weights and all(hashes.get(name) == model.files[name] for name in weights):
+            differs = hashes.get(_VOCABULARY) not in {None, model.files.get(_VOCABULARY)}
+            return WeightsCheck(model=model.name, files=hashes, vocabulary_differs=differs)
     return WeightsCheck(model="", files=hashes)

@@ -1,9 +1,6 @@
-"""File functions: atomic writes, hashes, locks, JSON lines, JSON and TOML."""
+"""File functions: atomic writes, locks, names, hashes, JSON, JSON lines and TOML."""
 
-from __future__ import annotations
-
-from keju.files.atomic import replace_file, write_atomic
-from keju.files.hashes import sha256_bytes, sha256_file
+from keju.files.atomic import locked_file, read_at, replace_file, write_atomic
 from keju.files.json_files import (
     bounded_bytes,
     decode_json,
@@ -13,16 +10,16 @@ from keju.files.json_files import (
     read_jsonl_lines,
     write_json,
 )
-from keju.files.locks import locked_file
-from keju.files.names import FORMULA, cell_text, is_reserved, relative_path, slug
-from keju.files.positions import read_at
-from keju.files.toml_files import (
-    parse_toml,
-    read_toml,
-    shipped_file,
-    shipped_toml,
-    toml_text,
+from keju.files.names import (
+    FORMULA,
+    cell_text,
+    is_reserved,
+    relative_path,
+    sha256_bytes,
+    sha256_file,
+    slug,
 )
+from keju.files.toml_files import parse_toml, read_toml, shipped_toml, toml_text
 
 __all__ = [
     "FORMULA",
@@ -42,7 +39,6 @@ __all__ = [
     "replace_file",
     "sha256_bytes",
     "sha256_file",
-    "shipped_file",
     "shipped_toml",
     "slug",
     "toml_text",

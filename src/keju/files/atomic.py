@@ -1,4 +1,4 @@
-"""Atomic writes: `write_atomic` writes a whole file, `replace_file` names a complete one."""
+"""Atomic writes, locks, and reads of open files at a position."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
-from keju.errors import DataError
+from filelock import FileLock, Timeout
+
+from keju.errors import DataError, UsageError
 from keju.local_paths import check_local
 
 _BUSY = frozenset({5, 32})
@@ -17,6 +20,12 @@ _BUSY = frozenset({5, 32})
 
 _WAITS = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0)
 """Seconds to wait before each further try."""
+
+_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+"""Errors of places that a user cannot write to."""
+
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
+"""Errors of file systems, such as some network mounts, on which files cannot be locked."""
 
 
 def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
@@ -38,8 +47,7 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         unfinished = Path(name)
         with os.fdopen(handle, "wb") as stream:
-            for piece in [data] if isinstance(data, bytes) else data:
-                stream.write(piece)
+            stream.writelines([data] if isinstance(data, bytes) else data)
             stream.flush()
             os.fsync(stream.fileno())
         os.umask(mask := os.umask(0))
@@ -73,3 +81,50 @@ def replace_file(unfinished: Path, path: Path) -> None:
         else:
             return
     unfinished.replace(path)
+
+
+def locked_file(path: Path, *, busy: str) -> FileLock:
+    """Lock a file until the caller releases it; `busy` is the error if another process has it.
+
+    Raises:
+        UsageError: another process has locked it, its folder cannot be written to, or the file
+            system does not support locks.
+    """
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(busy) from None
+    except OSError as error:
+        if error.errno not in _READ_ONLY | _NO_LOCKS:
+            raise
+        if error.errno in _READ_ONLY:
+            raise UsageError(
+                "{}: cannot be written ({}). Make the folder writable, or copy it to a disk that "
+                "you can write to",
+                path,
+                error.strerror,
+            ) from None
+        raise UsageError(
+            "{}: the file system does not support locks ({}). Use an --out on a local disk, and "
+            "copy it from there",
+            path,
+            error.strerror,
+        ) from None
+    return lock
+
+
+def read_at(stream: IO[bytes], size: int, start: int) -> bytes:
+    """Up to `size` bytes of an open file from byte `start`; its position does not change.
+
+    What was written must have been flushed. Where the system has no `os.pread` (Windows), one
+    thread at a time may read.
+    """
+    if hasattr(os, "pread"):
+        return os.pread(stream.fileno(), size, start)
+    position = stream.seek(0, os.SEEK_CUR)
+    try:
+        stream.seek(start)
+        return stream.read(size)
+    finally:
+        stream.seek(position)

@@ -45,17 +45,20 @@ def decode_json(data: str | bytes, shape: type[T] | None = None) -> T:
     return msgspec.json.decode(_NUMBERS.sub(_null, raw), type=kind)
 
 
-def _null(found: re.Match[bytes]) -> bytes:
-    if found[0].startswith(b'"'):
-        return found[0]
-    if found[0] != b"NaN":
-        name, line = found[0].decode(), 1 + found.string.count(b"\n", 0, found.start())
-        if b"\n" not in found.string:
-            raise msgspec.DecodeError(_("{} is not a number of JSON; write null or a number", name))
-        raise msgspec.DecodeError(
-            _("line {}: {} is not a number of JSON; write null or a number", line, name)
+def _null(match: re.Match[bytes]) -> bytes:
+    if match[0].startswith(b'"'):
+        return match[0]
+    if match[0] == b"NaN":
+        return b"null"
+    name, before = match[0].decode(), match.string[: match.start()]
+    problem = _("{} is not a number of JSON; write null or a number", name)
+    if b"\n" in match.string:
+        problem = _(
+            "line {}: {} is not a number of JSON; write null or a number",
+            1 + before.count(b"\n"),
+            name,
         )
-    return b"null"
+    raise msgspec.DecodeError(problem)
 
 
 def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
@@ -70,11 +73,11 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     data = bounded_bytes(path, most).removeprefix(codecs.BOM_UTF8)
     try:
         return msgspec.json.decode(data, type=shape)
+    except msgspec.ValidationError as error:
+        raise DataError(
+            "the JSON does not have the expected structure: {}", error, file=path
+        ) from None
     except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
-        if isinstance(error, msgspec.ValidationError):
-            raise DataError(
-                "the JSON does not have the expected structure: {}", error, file=path
-            ) from None
         raise DataError("not readable as JSON: {}", error, file=path) from None
 
 

@@ -1,4 +1,4 @@
-"""Names of files and texts of cells that are safe for other programs."""
+"""Names of files and texts of cells that are safe for other programs, and SHA-256."""
 
 from __future__ import annotations
 
@@ -18,6 +18,17 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The characters at the beginning of a text that a spreadsheet reads as a formula."""
 
 
+def sha256_bytes(data: bytes) -> str:
+    """SHA-256 of `data`, as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, read in pieces."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
 def cell_text(text: str) -> str:
     """A text for a CSV file, with an apostrophe before it if a spreadsheet would read a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
@@ -29,12 +40,12 @@ def slug(name: str) -> str:
     Of a name with more than 80 bytes the beginning is kept, and a hash distinguishes it from others
     with the same beginning. A name without letters and digits is its hash.
     """
-    found = re.sub(r"[\W_]+", "-", name.lower()).strip("-")
-    if found and len(found.encode()) <= _SLUG_BYTES:
-        return found
-    start = found.encode()[: _SLUG_BYTES - 9].decode(errors="ignore").strip("-")
-    hashed = hashlib.sha256(name.encode(errors="replace")).hexdigest()[:8]
-    return f"{start}-{hashed}" if start else hashed
+    plain = re.sub(r"[\W_]+", "-", name.lower()).strip("-")
+    if plain and len(plain.encode()) <= _SLUG_BYTES:
+        return plain
+    start = plain.encode()[: _SLUG_BYTES - 9].decode(errors="ignore").strip("-")
+    digest = sha256_bytes(name.encode(errors="replace"))[:8]
+    return f"{start}-{digest}" if start else digest
 
 
 def relative_path(path: Path, folder: Path) -> str:
@@ -42,11 +53,11 @@ def relative_path(path: Path, folder: Path) -> str:
 
     It is absolute if both are on different drives of Windows.
     """
-    whole = path.resolve()
+    path = path.resolve()
     try:
-        return Path(os.path.relpath(whole, folder.resolve())).as_posix()
+        return Path(os.path.relpath(path, folder.resolve())).as_posix()
     except ValueError:
-        return whole.as_posix()
+        return path.as_posix()
 
 
 def is_reserved(name: str) -> bool:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,9 +14,6 @@ from keju.errors import DataError, error_text
 from keju.files.json_files import bounded_bytes
 from keju.local_paths import check_local
 from keju.texts import _
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
 
 T = TypeVar("T")
 
@@ -62,11 +59,7 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", hint: str | None = 
 
 def shipped_toml(package: str, name: str, shape: type[T]) -> T:
     """Read a TOML file that a package such as ``keju.models`` contains, by its path with ``/``."""
-    return shipped_file(resources.files(package).joinpath(*name.split("/")), shape)
-
-
-def shipped_file(file: Traversable, shape: type[T]) -> T:
-    """Read a TOML file of keju as `shape`."""
+    file = resources.files(package).joinpath(*name.split("/"))
     return msgspec.toml.decode(file.read_bytes(), type=shape)
 
 
@@ -94,7 +87,7 @@ def parse_toml(
     """
     if len(text) > MOST_TOML:
         raise DataError("larger than {:,} bytes", MOST_TOML, file=file, hint="Split the file")
-    bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
+    bare = _TOML_TEXT.sub(lambda token: "" if token[0][0] == "#" else "s", text)
     if _LONG_KEY.search(bare):
         raise DataError(
             "{}: a key has more than {} parts",

@@ -104,7 +104,7 @@ def sent_data(run: RunFolder) -> SentData:
         name=about.dataset,
         licence=_licence_of(run),
         items=run.iter_items,
-        item_count=len(run.item_ids()),
+        item_count=sum(1 for _ in run.iter_item_ids()),
         images=False,
     )
 

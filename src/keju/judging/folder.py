@@ -52,18 +52,10 @@ class JudgementFolder(RunFolder):
 
     def __init__(self, run: RunFolder, rubrics: Rubrics) -> None:
         super().__init__(run.path / "judgements")
+        self.manifest_path = self.path / "judges.json"
+        self.lock_path = self.path / "judges.lock"
         self.run = run
         self.rubrics = rubrics
-
-    @property
-    def manifest_path(self) -> Path:
-        """The path of the manifest."""
-        return self.path / "judges.json"
-
-    @property
-    def lock_path(self) -> Path:
-        """The file a writer locks."""
-        return self.path / "judges.lock"
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one judge's responses about one task."""

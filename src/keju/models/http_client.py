@@ -127,7 +127,7 @@ class Wire:
         except (aiohttp.ClientError, OSError) as error:
             failure = _error_of_exception(error)
         if self._proxy is not None and failure.kind in _OF_PROXIES:
-            proxied = _("{} (through the proxy {})", failure.message, self._proxy.name)
+            proxied = _("{} (through the proxy {})", failure.problem, self._proxy.name)
             failure = failure.with_message(proxied)
         raise failure.with_message(self.secrets.hide(str(failure)))
 
@@ -170,7 +170,7 @@ def _error_of_exception(error: Exception) -> AskError:
     """Classify an exception raised instead of a reply."""
     if isinstance(error, aiohttp.ClientHttpProxyError):
         failure = error_of_status(error.status, error.message, error.headers or {})
-        return failure if failure.kind in _OF_PROXIES else AskError("connection", failure.message)
+        return failure if failure.kind in _OF_PROXIES else AskError("connection", failure.problem)
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and len(causes) < 10:

@@ -127,7 +127,7 @@ class Batches:
             raise AskError("server", _("the batch gave no reply"))
         failure = error_of_object(result.error)
         if failure.kind == "bad-response":
-            failure = AskError("server", excerpt(failure.server_message) or failure.message)
+            failure = AskError("server", excerpt(failure.server_message) or failure.problem)
         raise failure
 
     async def submit(self, file: Path, tag: str) -> Batch:

@@ -11,20 +11,20 @@ from keju.errors import UsageError
 
 
 class Store(NamedTuple):
-    """How obstore opens a store, and the environment variables that it reads."""
+    """How obstore opens a store, and the environment variables that it reads.
+
+    `name` is obstore's class and `prefix` the beginning of the variables. One of `credentials` must
+    be set: otherwise obstore would ask a server of the cloud. Errors name the `usual` variables,
+    the one with the address of a server (`endpoint`), and the setting for a cloud machine with a
+    role (`role`).
+    """
 
     name: str
-    """obstore's class."""
     prefix: str
-    """The beginning of the names of its variables."""
     credentials: re.Pattern[str]
-    """One of these variables must be set. Otherwise obstore would ask a server of the cloud."""
     usual: str
-    """The variables that users set most often, for errors."""
     endpoint: str
-    """The variable with the address of a server, for errors."""
     role: str
-    """The setting for a cloud machine with a role, for errors."""
 
     def settings(self) -> tuple[tuple[str, str], ...]:
         """The names and values of its variables in the environment, sorted by name."""
@@ -74,14 +74,15 @@ _BUCKET = re.compile(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]")
 
 
 class Address(NamedTuple):
-    """A folder of an object store."""
+    """A folder of an object store.
+
+    `scheme` is one of `STORES`, `bucket` the bucket (of ``az`` the container), and `prefix` the
+    beginning of the objects' keys: not empty, without a slash at either end.
+    """
 
     scheme: str
-    """One of `STORES`."""
     bucket: str
-    """The name of the bucket; of ``az`` the container."""
     prefix: str
-    """The beginning of the objects' keys; not empty, without a slash at either end."""
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.bucket}/{self.prefix}"
@@ -108,14 +109,14 @@ def parse_address(path: Path | str) -> Address:
         UsageError: it is not ``SCHEME://BUCKET/PREFIX`` with a scheme of `STORES`. An error never
             repeats a possible password.
     """
-    found = _SCHEME.match(str(path))
-    if found is None:
+    scheme = _SCHEME.match(str(path))
+    if scheme is None:
         raise UsageError(
             "this is not an address of an object store. Use s3://BUCKET/PREFIX, "
             "gs://BUCKET/PREFIX or az://CONTAINER/PREFIX"
         )
-    bucket, _, prefix = str(path)[found.end() :].partition("/")
-    address = Address(found[1].lower(), bucket, prefix.strip("/"))
+    bucket, _, prefix = str(path)[scheme.end() :].partition("/")
+    address = Address(scheme[1].lower(), bucket, prefix.strip("/"))
     if "@" in bucket:
         raise UsageError(
             "the {0}:// address contains an @, which may be part of a name or a password. Use "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,11 +20,15 @@ from keju.errors import UsageError
 DEFAULT_GB = 20.0
 """The default maximum size of the cache, in 10^9 bytes."""
 
-_SHARE_KEPT = 0.8
-"""The share of the maximum size that the cache has at most after files were removed."""
+# Shares of the maximum size: what remains after files were removed, and what is added before the
+# cache is measured again.
+_REMAINING, _BETWEEN_CHECKS = 0.8, 0.05
 
-_SHARE_BETWEEN_CHECKS = 0.05
-"""The share of the maximum size that is added before the cache is measured again."""
+_WAIT = 10
+"""Seconds to wait for a process that removes files."""
+
+_UNFINISHED = 3600
+"""Seconds after the last change until an unfinished file is one that a process left."""
 
 
 def cache_folder() -> Path:
@@ -39,12 +44,12 @@ def cache_limit() -> int:
     Raises:
         UsageError: ``KEJU_CACHE_GB`` is not a positive number.
     """
-    given = os.environ.get("KEJU_CACHE_GB", "").strip()
+    setting = os.environ.get("KEJU_CACHE_GB", "").strip()
     with contextlib.suppress(ValueError):
-        if (size := float(given or DEFAULT_GB)) > 0:
+        if (size := float(setting or DEFAULT_GB)) > 0:
             return int(size * 1e9)
     raise UsageError(
-        "KEJU_CACHE_GB is {!r}. It must be the size of the cache in GB, such as 20", given
+        "KEJU_CACHE_GB is {!r}. It must be the size of the cache in GB, such as 20", setting
     )
 
 
@@ -74,8 +79,9 @@ class FileCache:
         except OSError:
             path.parent.mkdir(parents=True, exist_ok=True)
             fetch(path)
-            self._added += path.stat().st_size
-            if self._added >= self.limit * _SHARE_BETWEEN_CHECKS:
+            with contextlib.suppress(FileNotFoundError):  # Another process may have removed it.
+                self._added += path.stat().st_size
+            if self._added >= self.limit * _BETWEEN_CHECKS:
                 self._added = 0
                 self._bound(path)
         return path
@@ -88,16 +94,20 @@ class FileCache:
     def _bound(self, newest: Path) -> None:
         """Remove the least recently used files until the size is within the limit.
 
-        Only one process does this at a time. A removed file stays readable for its readers.
+        Only one process does this at a time; the others wait, because the files that they added may
+        have come after it listed the folder. A removed file stays readable for its readers.
         """
-        with contextlib.suppress(Timeout), FileLock(self.folder / ".lock", timeout=0):
+        with contextlib.suppress(Timeout), FileLock(self.folder / ".lock", timeout=_WAIT):
             files: list[tuple[float, int, Path]] = []
             for path in (self.folder / "objects").glob("*/*"):
                 with contextlib.suppress(OSError):
                     about = path.stat()
-                    files.append((about.st_mtime, about.st_size, path))
+                    # Another process may be writing an unfinished file, which it then renames.
+                    unfinished = path.name.startswith(".")
+                    if not unfinished or about.st_mtime < time.time() - _UNFINISHED:
+                        files.append((about.st_mtime, about.st_size, path))
             total = sum(size for _, size, _ in files)
-            bound = self.limit if total <= self.limit else self.limit * _SHARE_KEPT
+            bound = self.limit if total <= self.limit else self.limit * _REMAINING
             for _, size, path in sorted(files):
                 if total > bound and path != newest:
                     path.unlink(missing_ok=True)

@@ -120,15 +120,14 @@ class ObjectFolder:
 
     def open(self, name: str) -> io.BufferedReader:
         """An object as a file for random reading; only the ranges that are read are fetched."""
-        found = self.find(name)
-        if found is None:
-            raise MissingObjectError("the object does not exist", file=f"{self}/{name}")
-        return io.BufferedReader(_ObjectFile(self, found), buffer_size=_READ)
+        with self._reporting(name):
+            about = self._stored(self._obstore.head(self._store, self.address.key(name)))
+        return io.BufferedReader(_ObjectFile(self, about), buffer_size=_READ)
 
     def read_range(self, name: str, start: int, length: int) -> bytes:
         """Some bytes of an object."""
+        key = self.address.key(name)
         with self._reporting(name):
-            key = self.address.key(name)
             return bytes(self._obstore.get_range(self._store, key, start=start, length=length))
 
     def write(self, name: str, content: Path | bytes) -> None:
@@ -142,13 +141,11 @@ class ObjectFolder:
         Returns:
             Whether it was written.
         """
-        known = self._obstore.exceptions
+        key, errors = self.address.key(name), self._obstore.exceptions
         with self._reporting(name):
             try:
-                self._obstore.put(
-                    self._store, self.address.key(name), content, mode="create", use_multipart=False
-                )
-            except (known.AlreadyExistsError, known.PreconditionError):
+                self._obstore.put(self._store, key, content, mode="create", use_multipart=False)
+            except (errors.AlreadyExistsError, errors.PreconditionError):
                 return False
         return True
 
@@ -160,39 +157,38 @@ class ObjectFolder:
     @contextmanager
     def _reporting(self, name: str) -> Iterator[None]:
         """Report an error of the store without its text, which may repeat keys and signatures."""
+        errors, store, place = self._obstore.exceptions, self.address.store, f"{self}/{name}"
+        place = place.rstrip("/")
         try:
             yield
-        except (self._obstore.exceptions.BaseError, OSError) as error:
-            raise self._data_error(error, f"{self}/{name}".rstrip("/")) from None
-
-    def _data_error(self, error: Exception, place: str) -> DataError:
-        text, store = str(error), self.address.store
-        if "NoSuchBucket" in text or "ContainerNotFound" in text:
-            return DataError(
-                "the bucket or container {} does not exist",
-                self.address.bucket,
-                file=place,
-                hint="Check the address, or create the bucket first",
-            )
-        if isinstance(error, self._obstore.exceptions.NotFoundError | FileNotFoundError):
-            return MissingObjectError("the object does not exist", file=place)
-        if _STATUS.search(text):
-            return DataError(
-                "the object store refused the request ({})",
+        except (errors.BaseError, OSError) as error:
+            text = str(error)
+            if "NoSuchBucket" in text or "ContainerNotFound" in text:
+                raise DataError(
+                    "the bucket or container {} does not exist",
+                    self.address.bucket,
+                    file=place,
+                    hint="Check the address, or create the bucket first",
+                ) from None
+            if isinstance(error, errors.NotFoundError | FileNotFoundError):
+                raise MissingObjectError("the object does not exist", file=place) from None
+            if _STATUS.search(text):
+                raise DataError(
+                    "the object store refused the request ({})",
+                    _reason(error),
+                    file=place,
+                    hint=_("Check the bucket, and {} in the environment", store.usual),
+                ) from None
+            raise DataError(
+                "the object store did not answer ({})",
                 _reason(error),
                 file=place,
-                hint=_("Check the bucket, and {} in the environment", store.usual),
-            )
-        return DataError(
-            "the object store did not answer ({})",
-            _reason(error),
-            file=place,
-            hint=_(
-                "Check the network. If the store has an address of its own, check {} in the "
-                "environment",
-                store.endpoint,
-            ),
-        )
+                hint=_(
+                    "Check the network. If the store has an address of its own, check {} in the "
+                    "environment",
+                    store.endpoint,
+                ),
+            ) from None
 
 
 class _ObjectFile(io.RawIOBase):
@@ -257,8 +253,7 @@ def _not_configured(address: Address, reason: str) -> UsageError:
 
 def _reason(error: Exception) -> str:
     """Why a request failed, without the error's text, which may contain keys and signatures."""
-    text = str(error)
-    if found := _STATUS.search(text):
-        return f"HTTP {found[1]}"
-    found = _WORDS.search(text)
-    return found[0].strip() if found else type(error).__name__.removesuffix("Error")
+    if status := _STATUS.search(str(error)):
+        return f"HTTP {status[1]}"
+    words = _WORDS.search(str(error))
+    return words[0].strip() if words else type(error).__name__.removesuffix("Error")

@@ -60,22 +60,18 @@ def upload_folder(local: Path, folder: ObjectFolder, last: str) -> None:
     _check_empty(folder)
     if not folder.create(UNFINISHED, b""):
         raise _occupied(folder, UNFINISHED)
+    paths = [path for path in sorted(local.rglob("*")) if path.is_file() and path != local / last]
     with ThreadPoolExecutor(_THREADS) as pool:
-        uploads = [
-            pool.submit(folder.write, path.relative_to(local).as_posix(), path)
-            for path in sorted(local.rglob("*"))
-            if path.is_file() and path != local / last
-        ]
-        for upload in uploads:
-            upload.result()
+        names = (path.relative_to(local).as_posix() for path in paths)
+        list(pool.map(folder.write, names, paths))  # An error of an upload is raised here.
     if not folder.create(last, (local / last).read_bytes()):
         raise _occupied(folder, last)
     folder.delete(UNFINISHED)
 
 
 def _check_empty(folder: ObjectFolder) -> None:
-    if found := next(folder.list(), None):
-        raise _occupied(folder, found.name)
+    if stored := next(folder.list(), None):
+        raise _occupied(folder, stored.name)
 
 
 def _occupied(folder: ObjectFolder, name: str) -> UsageError:

@@ -4,13 +4,7 @@ A plug-in is an installed module that an entry point of the group ``keju`` names
 that the user names with ``--plugin FILE.py`` or in the environment variable KEJU_PLUGINS.
 """
 
-from keju.registry.guarding import (
-    check_notes,
-    guard_call,
-    guard_function,
-    is_debugging,
-    make_plugin_error,
-)
+from keju.registry.guarding import check_notes, guard_call, guard_function, is_debugging
 from keju.registry.names import Registry, check_named
 from keju.registry.plugins import (
     PLUGIN_FILES,
@@ -57,5 +51,4 @@ __all__ = [
     "load_installed",
     "load_plugin_files",
     "load_sources",
-    "make_plugin_error",
 ]

@@ -27,13 +27,6 @@ def is_debugging() -> bool:
     return os.environ.get(DEBUG, "") not in {"", "0"}
 
 
-def make_plugin_error(plugin: Plugin, function: str, error: BaseException) -> PluginError:
-    """Make the error about an unexpected exception of a plug-in's function."""
-    hint = _("Set {}=1 to see the traceback", DEBUG)
-    reason = shortened(describe_exception(error), _LONGEST).rstrip(".")
-    return PluginError("plug-in {}: {} raised {}. {}", plugin, function, reason, hint)
-
-
 @contextmanager
 def guard_call(plugin: Plugin, function: str) -> Iterator[None]:
     """Raise a `PluginError` in place of an unexpected exception.
@@ -45,7 +38,9 @@ def guard_call(plugin: Plugin, function: str) -> Iterator[None]:
     except (KejuError, MemoryError, BrokenPipeError):
         raise
     except (Exception, SystemExit) as error:
-        raise make_plugin_error(plugin, function, error) from error
+        hint = _("Set {}=1 to see the traceback", DEBUG)
+        reason = shortened(describe_exception(error), _LONGEST).rstrip(".")
+        raise PluginError("plug-in {}: {} raised {}. {}", plugin, function, reason, hint) from error
 
 
 def guard_function(
@@ -84,6 +79,7 @@ def check_notes(returned: object) -> list[str]:
     if isinstance(returned, str) or not isinstance(returned, Iterable):
         raise TypeError(f"it returned {type(returned).__name__}, not a list of notes")
     notes = list(returned)
-    if wrong := [each for each in notes if not isinstance(each, str)]:
-        raise TypeError(f"a note is {type(wrong[0]).__name__}, not str")
+    for note in notes:
+        if not isinstance(note, str):
+            raise TypeError(f"a note is {type(note).__name__}, not str")
     return notes

@@ -8,7 +8,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from keju.errors import KejuError, UsageError, error_text, unknown_name
 from keju.registry.plugins import (
-    Claim,
     Plugin,
     PluginError,
     describe_broken,
@@ -73,24 +72,24 @@ class Registry(Mapping[str, T]):
         self.kind = kind
         self.group = group
         self.elsewhere = elsewhere or {}
-        self._given = builtin
+        self._builtin = builtin
         self._check = check
         self._guard = guard
-        self._loaded: dict[str, tuple[object, T]] = {}
+        self._checked: dict[str, tuple[object, T]] = {}
 
     @property
     def builtin(self) -> Mapping[str, str | T]:
         """The built-in names and their values."""
-        if callable(self._given):
-            self._given = self._given()
-        return self._given
+        if callable(self._builtin):
+            self._builtin = self._builtin()
+        return self._builtin
 
     def __getitem__(self, name: str) -> T:
         own = self.builtin.get(name)
-        if own is None:
-            self._check_declared(name)
-        others = list_claims(self.group, name)
-        providers = [*([_OWN] if own is not None else []), *(str(each.plugin) for each in others)]
+        if own is None and name not in list_declared_names(self.group):
+            raise list_broken().get(name) or KeyError(name)
+        claims = list_claims(self.group, name)
+        providers = [*([_OWN] if own is not None else []), *(str(claim.plugin) for claim in claims)]
         if len(providers) > 1:
             raise PluginError(
                 "the {} {!r} is provided by {}. Uninstall one of them, or give it another name",
@@ -100,33 +99,23 @@ class Registry(Mapping[str, T]):
             )
         if own is not None and not isinstance(own, str):
             return own
-        return self._load(name, own if isinstance(own, str) else others[0])
+        plugin = None if own is not None else claims[0].plugin
+        declaration = claims[0].declaration if own is None else _import_attribute(own)
+        checked = self._checked.get(name)
+        if checked is None or checked[0] is not declaration:
+            checked = declaration, self._check_thing(name, declaration, plugin)
+            self._checked[name] = checked
+        return checked[1]
 
-    def _check_declared(self, name: str) -> None:
-        if name in list_declared_names(self.group):
-            return
-        if broken := list_broken().get(name):
-            raise broken
-        raise KeyError(name)
-
-    def _load(self, name: str, source: str | Claim) -> T:
-        """Load the thing that one provider declares; it is checked once for each object."""
-        found = _import_attribute(source) if isinstance(source, str) else source.declaration
-        known = self._loaded.get(name)
-        if known and known[0] is found:
-            return known[1]
+    def _check_thing(self, name: str, declaration: object, plugin: Plugin | None) -> T:
+        """The thing that one provider declares, as `check` and `guard` make it."""
+        if plugin is None:
+            return self._check(name, declaration)
         try:
-            thing = self._check(name, found)
+            thing = self._check(name, declaration)
         except TypeError as error:
-            if isinstance(source, str):
-                raise
-            raise PluginError(
-                "plug-in {}: not a {}: {}", source.plugin, noun(self.kind), error
-            ) from None
-        if self._guard and isinstance(source, Claim):
-            thing = self._guard(thing, source.plugin)
-        self._loaded[name] = found, thing
-        return thing
+            raise PluginError("plug-in {}: not a {}: {}", plugin, noun(self.kind), error) from None
+        return self._guard(thing, plugin) if self._guard else thing
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and (name in self.builtin or name in self._list_others())
@@ -195,10 +184,10 @@ class Registry(Mapping[str, T]):
 def check_named(kind: type[T]) -> Callable[[str, object], T]:
     """Make the check of a registry whose things are of one class and have their own `name`."""
 
-    def check(name: str, found: object) -> T:
-        if not isinstance(found, kind) or getattr(found, "name", None) != name:
+    def check(name: str, declaration: object) -> T:
+        if not isinstance(declaration, kind) or getattr(declaration, "name", None) != name:
             raise TypeError(f"expected a {kind.__name__} named {name!r}")
-        return found
+        return declaration
 
     return check
 

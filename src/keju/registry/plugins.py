@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -48,8 +49,8 @@ class Plugin(Record, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         """The name with the version or the beginning of the hash."""
-        known = self.version or (f"(sha256 {self.sha256[:12]})" if self.sha256 else "")
-        return printable(shortened(f"{self.name} {known}".strip(), 200))
+        state = self.version or (f"(sha256 {self.sha256[:12]})" if self.sha256 else "")
+        return printable(shortened(f"{self.name} {state}".strip(), 200))
 
 
 class Claim(NamedTuple):
@@ -67,6 +68,34 @@ class Installed(NamedTuple):
     module: str
 
 
+class PluginSource(NamedTuple):
+    """A plug-in file that was loaded, as another process can execute it."""
+
+    path: str
+    code: bytes
+
+    @property
+    def plugin(self) -> Plugin:
+        """The plug-in: the name of the file and its hash."""
+        return Plugin(name=Path(self.path).name, sha256=hashlib.sha256(self.code).hexdigest())
+
+
+_DECLARED: dict[str, dict[str, dict[str, Claim]]] = {}
+"""The declarations made by Python code, by group, name and module."""
+
+_LOADING: list[Plugin] = []
+"""The plug-ins that are being loaded."""
+
+_IMPORTED: dict[Installed, PluginError | None] = {}
+"""The installed plug-ins that were imported, with the error of those that could not be."""
+
+_FILES: dict[str, PluginError | None] = {}
+"""The plug-in files that were loaded, by path, with the error of those that could not be."""
+
+_SOURCES: dict[str, PluginSource] = {}
+"""The plug-in files that were loaded, by the name of their module, in their order."""
+
+
 def list_declared_names(group: str) -> set[str]:
     """List the names that plug-ins declare in a group; installed plug-ins are imported."""
     load_installed()
@@ -80,6 +109,20 @@ def list_claims(group: str, name: str) -> list[Claim]:
     return list({claim.plugin: claim for claim in claims}.values())
 
 
+@contextmanager
+def _loading(plugin: Plugin, place: object) -> Iterator[None]:
+    """Import a plug-in inside: what is declared there is its own, and an exception its error."""
+    _LOADING.append(plugin)
+    try:
+        yield
+    except PluginError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError("plug-in {}: {}", place, describe_exception(error)) from error
+    finally:
+        _LOADING.pop()
+
+
 def load_installed() -> list[Installed]:
     """Import the modules of installed plug-ins that are not imported yet.
 
@@ -90,29 +133,21 @@ def load_installed() -> list[Installed]:
         PluginError: a plug-in file cannot be imported.
     """
     load_plugin_files()
-    for each in _read_entry_points():
-        if each in _IMPORTED:
-            continue
-        _IMPORTED[each] = None
-        _LOADING.append(each.plugin)
-        try:
-            import_module(each.module)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - listed, raised where it is needed
-            _IMPORTED[each] = PluginError(
-                "plug-in {} (entry point {} = {}): {}",
-                each.plugin,
-                each.name,
-                each.module,
-                describe_exception(error),
-            )
-        finally:
-            _LOADING.pop()
-    return [each for each, broken in _IMPORTED.items() if broken is None]
+    for point in _read_entry_points():
+        if point not in _IMPORTED:
+            _IMPORTED[point] = None
+            place = f"{point.plugin} (entry point {point.name} = {point.module})"
+            try:
+                with _loading(point.plugin, place):
+                    import_module(point.module)
+            except PluginError as error:
+                _IMPORTED[point] = error
+    return [point for point, broken in _IMPORTED.items() if broken is None]
 
 
 def list_broken() -> dict[str, PluginError]:
     """List the installed plug-ins that could not be imported, by the name of their entry point."""
-    return {each.name: error for each, error in _IMPORTED.items() if error is not None}
+    return {point.name: error for point, error in _IMPORTED.items() if error is not None}
 
 
 def describe_broken() -> str:
@@ -153,10 +188,12 @@ def _find_provider(module: str) -> Plugin:
 
     A file is the same plug-in whether it is loaded or imported.
     """
-    if plugin := _MODULES.get(module):
-        return plugin
+    if source := _SOURCES.get(module):
+        return source.plugin
     top = module.partition(".")[0]
-    owners = [each.plugin for each in _read_entry_points() if each.module.partition(".")[0] == top]
+    owners = [
+        point.plugin for point in _read_entry_points() if point.module.partition(".")[0] == top
+    ]
     if _LOADING and (not owners or _LOADING[-1] in owners):
         return _LOADING[-1]
     if owners:
@@ -164,7 +201,7 @@ def _find_provider(module: str) -> Plugin:
     file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
     if module == "__main__" or not file.is_file():
         return Plugin(name=module)
-    return Plugin(name=file.name, sha256=hashlib.sha256(file.read_bytes()).hexdigest())
+    return PluginSource(str(file), file.read_bytes()).plugin
 
 
 def add_plugin_files(files: Iterable[Path]) -> None:
@@ -173,12 +210,12 @@ def add_plugin_files(files: Iterable[Path]) -> None:
     Raises:
         PluginError: a file does not exist or cannot be imported.
     """
-    known = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
-    given = [str(file.absolute()) for file in files]
-    if apart := [name for name in given if os.pathsep in name]:
-        raise PluginError("plug-in {}: its path contains {!r}. Move the file", apart[0], os.pathsep)
-    names = dict.fromkeys(each for each in (*known, *given) if each)
-    os.environ[PLUGIN_FILES] = os.pathsep.join(names)
+    names = [str(file.absolute()) for file in files]
+    for name in names:
+        if os.pathsep in name:
+            raise PluginError("plug-in {}: its path contains {!r}. Move the file", name, os.pathsep)
+    names = [*os.environ.get(PLUGIN_FILES, "").split(os.pathsep), *names]
+    os.environ[PLUGIN_FILES] = os.pathsep.join(dict.fromkeys(filter(None, names)))
     load_plugin_files()
 
 
@@ -188,15 +225,78 @@ def load_plugin_files() -> None:
     Raises:
         PluginError: a file does not exist or cannot be imported.
     """
-    for name in os.environ.get(PLUGIN_FILES, "").split(os.pathsep):
-        if name and name not in _FILES:
+    for name in filter(None, os.environ.get(PLUGIN_FILES, "").split(os.pathsep)):
+        if name not in _FILES:
             _FILES[name] = None
             try:
-                _load_file(Path(name))
+                if not name.endswith(".py"):
+                    raise PluginError("plug-in {}: not a Python file (.py)", name)  # noqa: TRY301
+                load_sources([PluginSource(name, Path(name).read_bytes())])
+            except OSError as error:
+                _FILES[name] = PluginError("plug-in {}: {}", name, error.strerror or error)
             except PluginError as error:
                 _FILES[name] = error
-        if name and (failed := _FILES[name]):
-            raise failed
+        if failure := _FILES[name]:
+            raise failure
+
+
+def load_sources(sources: Iterable[PluginSource]) -> None:
+    """Load plug-in files as another process read them, under the same module names.
+
+    Raises:
+        PluginError: a file cannot be imported here.
+    """
+    for source in sources:
+        _FILES.setdefault(source.path, None)
+        name = f"keju_plugin_{Path(source.path).stem}_{source.plugin.sha256[:12]}"
+        if name in _SOURCES:
+            continue
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = source.path
+        _SOURCES[name] = source
+        with _loading(source.plugin, source.path):
+            exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's
+
+
+def list_plugin_sources() -> tuple[PluginSource, ...]:
+    """List the plug-in files of this process, for workers on other machines."""
+    return tuple(_SOURCES.values())
+
+
+def find_plugin_file(name: str) -> PluginSource | None:
+    """Find the plug-in file of this name that was loaded last; None if there is none."""
+    load_plugin_files()
+    named = (source for source in _SOURCES.values() if source.plugin.name == name)
+    return next(reversed([*named]), None)
+
+
+def has_plugin_file(name: str) -> bool:
+    """Return whether a file of this name was loaded, or imported with a declaration."""
+    load_plugin_files()
+    return any(file.name == name for file in _list_files())
+
+
+def _list_files() -> Iterator[Plugin]:
+    for source in _SOURCES.values():
+        yield source.plugin
+    for names in _DECLARED.values():
+        for claims in names.values():
+            yield from (claim.plugin for claim in claims.values() if claim.plugin.sha256)
+
+
+def _find_installed(plugin: Plugin) -> Plugin | None:
+    """Find the plug-in of the same name that this process can use."""
+    if plugin.sha256:
+        files = [file for file in _list_files() if file.name == plugin.name]
+        return plugin if plugin in files else next(iter(files), None)
+    if not plugin.version:
+        return plugin if plugin.name in sys.modules else None
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
+
+    try:
+        return Plugin(name=plugin.name, version=version(plugin.name))
+    except (PackageNotFoundError, ValueError):
+        return None
 
 
 def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
@@ -211,95 +311,18 @@ def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
     load_plugin_files()
     notes: list[str] = []
     for plugin in plugins:
-        found = _find_installed(plugin)
-        needs = _("{} needs the plug-in {} (installed: {})", place, plugin, found or _("none"))
-        if not found:
-            hint = (
-                _("with --plugin FILE.py") if plugin.sha256 else _("from a source that you trust")
-            )
+        installed = _find_installed(plugin)
+        needs = _("{} needs the plug-in {} (installed: {})", place, plugin, installed or _("none"))
+        if not installed:
             raise PluginError(
-                "{}. {} it {}", needs, _("Load") if plugin.sha256 else _("Install"), hint
+                needs,
+                hint=_("Load it with --plugin FILE.py")
+                if plugin.sha256
+                else _("Install it from a source that you trust"),
             )
-        if found != plugin:
+        if installed != plugin:
             notes.append(needs)
     return notes
-
-
-def _find_installed(plugin: Plugin) -> Plugin | None:
-    """Find the plug-in of the same name that this process can use."""
-    if plugin.sha256:
-        loaded = [each for each in _list_files() if each.name == plugin.name]
-        return next((each for each in loaded if each == plugin), loaded[0] if loaded else None)
-    if not plugin.version:
-        return plugin if plugin.name in sys.modules else None
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
-
-    try:
-        return Plugin(name=plugin.name, version=version(plugin.name))
-    except (PackageNotFoundError, ValueError):
-        return None
-
-
-_DECLARED: dict[str, dict[str, dict[str, Claim]]] = {}
-"""The declarations made by Python code, by group, name and module."""
-
-_LOADING: list[Plugin] = []
-"""The plug-ins that are being loaded."""
-
-_IMPORTED: dict[Installed, PluginError | None] = {}
-"""The installed plug-ins that were imported, with the error of those that could not be."""
-
-_FILES: dict[str, PluginError | None] = {}
-"""The plug-in files that were loaded, by path, with the error of those that could not be."""
-
-_SOURCES: list[PluginSource] = []
-"""The plug-in files that were loaded, in their order."""
-
-_MODULES: dict[str, Plugin] = {}
-"""The plug-in files that were loaded, by the name of their module."""
-
-
-class PluginSource(NamedTuple):
-    """A plug-in file that was loaded, as another process can execute it."""
-
-    path: str
-    code: bytes
-
-
-def list_plugin_sources() -> tuple[PluginSource, ...]:
-    """List the plug-in files of this process, for workers on other machines."""
-    return tuple(_SOURCES)
-
-
-def find_plugin_file(name: str) -> PluginSource | None:
-    """Find the plug-in file of this name that was loaded last; None if there is none."""
-    load_plugin_files()
-    return next((each for each in reversed(_SOURCES) if Path(each.path).name == name), None)
-
-
-def has_plugin_file(name: str) -> bool:
-    """Return whether a file of this name was loaded, or imported with a declaration."""
-    load_plugin_files()
-    return any(each.name == name for each in _list_files())
-
-
-def _list_files() -> list[Plugin]:
-    """List the plug-in files that were loaded, or imported with a declaration."""
-    claims = (
-        claim for names in _DECLARED.values() for each in names.values() for claim in each.values()
-    )
-    return [*_MODULES.values(), *(claim.plugin for claim in claims if claim.plugin.sha256)]
-
-
-def load_sources(sources: Iterable[PluginSource]) -> None:
-    """Load plug-in files as another process read them, under the same module names.
-
-    Raises:
-        PluginError: a file cannot be imported here.
-    """
-    for source in sources:
-        _FILES.setdefault(source.path, None)
-        _run_source(source)
 
 
 @cache
@@ -307,42 +330,10 @@ def _read_entry_points() -> tuple[Installed, ...]:
     """Read the entry points of installed plug-ins; the modules that they name are not imported."""
     from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
 
-    found = []
+    points = []
     for point in entry_points(group=_GROUP):
         plugin = Plugin(name=point.module)
         if point.dist:
             plugin = Plugin(name=point.dist.name, version=point.dist.version)
-        found.append(Installed(plugin, point.name, point.value))
-    return tuple(found)
-
-
-def _load_file(path: Path) -> None:
-    """Execute a plug-in file as a module of its own."""
-    if path.suffix != ".py":
-        raise PluginError("plug-in {}: not a Python file (.py)", path)
-    try:
-        code = path.read_bytes()
-    except OSError as error:
-        raise PluginError("plug-in {}: {}", path, error.strerror or error) from None
-    _run_source(PluginSource(str(path), code))
-
-
-def _run_source(source: PluginSource) -> None:
-    path = Path(source.path)
-    sha256 = hashlib.sha256(source.code).hexdigest()
-    name = f"keju_plugin_{path.stem}_{sha256[:12]}"
-    if name in _MODULES:
-        return
-    module = sys.modules[name] = ModuleType(name)
-    module.__file__ = source.path
-    _MODULES[name] = Plugin(name=path.name, sha256=sha256)
-    _SOURCES.append(source)
-    _LOADING.append(_MODULES[name])
-    try:
-        exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's file
-    except PluginError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise PluginError("plug-in {}: {}", path, describe_exception(error)) from error
-    finally:
-        _LOADING.pop()
+        points.append(Installed(plugin, point.name, point.value))
+    return tuple(points)

@@ -158,7 +158,7 @@ def _join(folders: Sequence[RunFolder], merged: RunFolder, out: Path) -> int:
                         path,
                     )
                 store.append(response)
-            for response in folder.all_readings():
+            for response in folder.readings():
                 if response.key not in reading_keys:
                     reading_keys.add(response.key)
                     store.append(response, reading=True)

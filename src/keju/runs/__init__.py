@@ -1,9 +1,8 @@
 """Run directories: manifest, items, responses and scores on disk."""
 
-from keju.runs.folder import RunFolder, file_name, path_of_name
+from keju.runs.folder import RunFolder, file_name, path_of_name, read_responses
 from keju.runs.manifest import FORMAT, HUMAN, RunManifest
 from keju.runs.record_list import RecordList, StoredItems
-from keju.runs.responses import read_responses
 
 __all__ = [
     "FORMAT",

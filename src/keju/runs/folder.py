@@ -14,11 +14,13 @@ need except the images.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from keju.datasets.store import Dataset
 from keju.datasets.table import copy_ordered_items, iter_ids, iter_items, read_items, write_items
@@ -28,6 +30,7 @@ from keju.errors import DataError, UsageError, shortened
 from keju.files import (
     is_reserved,
     read_json,
+    read_jsonl,
     sha256_bytes,
     sha256_file,
     write_atomic,
@@ -37,7 +40,16 @@ from keju.items import Item, Response
 from keju.local_paths import check_local, shell_quoted
 from keju.object_stores import is_address
 from keju.runs.manifest import FORMAT, RunManifest
-from keju.runs.responses import read_responses
+
+T = TypeVar("T")
+
+_REPEATED = (
+    "model", "benchmark", "task", "query", "setting", "script", "wording", "status",
+    "finish_reason", "usage", "uncounted", "box_convention", "served_model", "fingerprint",
+)  # fmt: skip
+"""The fields of a response whose values many share."""
+
+_MOST_SHARED = 10_000
 
 
 def file_name(name: str) -> str:
@@ -47,8 +59,9 @@ def file_name(name: str) -> str:
     different names. A name that Windows reserves, such as ``aux.txt``, gets one too.
     """
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "_"
-    unique = name if plain == name else f"{plain}-{_hash(name)}"
-    return f"{unique.replace('.', '_')}-{_hash(name)}" if is_reserved(unique) else unique
+    digest = sha256_bytes(name.encode())[:8]
+    unique = name if plain == name else f"{plain}-{digest}"
+    return f"{unique.replace('.', '_')}-{digest}" if is_reserved(unique) else unique
 
 
 def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
@@ -56,24 +69,37 @@ def path_of_name(folder: Path, name: str, suffix: str = "") -> Path:
     return folder / f"{file_name(name)}{suffix}"
 
 
-def _hash(name: str) -> str:
-    return sha256_bytes(name.encode())[:8]
+def read_responses(path: Path) -> Iterator[Response]:
+    """The responses of a file as stored.
 
+    Values that many responses share, such as the model, are in memory once.
 
-_Stamp = tuple[int, int, int] | None
-"""Inode, size in bytes and time of the last change in nanoseconds; None without the file."""
-
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    Raises:
+        DataError: a line is damaged.
+    """
+    shared: dict[object, object] = {}
+    for response in read_jsonl(path, Response, appended=True):
+        if len(shared) > _MOST_SHARED:
+            shared.clear()
+        for name in _REPEATED:
+            value = getattr(response, name)
+            force_setattr(response, name, shared.setdefault(value, value))
+        yield response
 
 
 class RunFolder:
     """One run directory.
+
+    Attributes:
+        path: the directory; the other attributes are paths in it.
+        manifest_path: the manifest, without which it is not a run.
+        lock_path: the file that a writing process locks.
+        items_path: the items.
+        examples_path: the items of the few-shot examples.
+        timings_path: the times of OCR engines on this machine.
+        scores_dir: scoring's parquet files.
+        reasoned_scores_dir: `official` scores with reasoning from a separate field.
+        reviewed_scores_dir: accuracies after the review of answers with several letters.
 
     Raises:
         UsageError: the path is an address, such as ``s3://…``.
@@ -82,8 +108,15 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         check_local(path)
         self.path = path
-        self._manifest: tuple[_Stamp, RunManifest] | None = None
-        self._items_hash: tuple[_Stamp, str] | None = None
+        self.manifest_path = path / "run.json"
+        self.lock_path = path / "run.lock"
+        self.items_path = path / "items.parquet"
+        self.examples_path = path / "examples.parquet"
+        self.timings_path = path / "timings.json"
+        self.scores_dir = path / "scores"
+        self.reasoned_scores_dir = self.scores_dir / "with-reasoning"
+        self.reviewed_scores_dir = self.scores_dir / "reviewed"
+        self._read: dict[Path, tuple[object, Any]] = {}
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -106,80 +139,32 @@ class RunFolder:
         folder.manifest()
         return folder
 
-    @property
-    def manifest_path(self) -> Path:
-        """The path of the manifest."""
-        return self.path / "run.json"
-
-    @property
-    def lock_path(self) -> Path:
-        """The path of the file that a writing process locks."""
-        return self.path / "run.lock"
-
-    @property
-    def timings_path(self) -> Path:
-        """The path of the times of OCR engines on this machine."""
-        return self.path / "timings.json"
-
-    @property
-    def scores_dir(self) -> Path:
-        """The directory of scoring's parquet files."""
-        return self.path / "scores"
-
-    @property
-    def reasoned_scores_dir(self) -> Path:
-        """The directory of `official` scores with reasoning from a separate field."""
-        return self.scores_dir / "with-reasoning"
-
-    @property
-    def reviewed_scores_dir(self) -> Path:
-        """The directory of accuracies after the review of answers with several letters."""
-        return self.scores_dir / "reviewed"
-
     def exists(self) -> bool:
         """Whether a run was started here."""
         return self.manifest_path.is_file()
 
-    def manifest(self) -> RunManifest:
-        """The content of run.json, which is read again only if the file has changed.
+    def _unchanged(self, path: Path, read: Callable[[Path], T]) -> T:
+        """The content of a file as `read` returns it; read again only if the file has changed."""
+        stamp: tuple[int, ...] = ()  # A file that is missing is an error of `read`.
+        with suppress(OSError):
+            status = path.stat()
+            stamp = status.st_ino, status.st_size, status.st_mtime_ns
+        if not stamp or path not in self._read or self._read[path][0] != stamp:
+            self._read[path] = stamp, read(path)
+        content: T = self._read[path][1]
+        return content
 
-        Reading it registers the benchmarks and wordings that it defines.
+    def manifest(self) -> RunManifest:
+        """The content of run.json. Reading it registers the benchmarks and wordings it defines.
 
         Raises:
-            DataError: it is damaged, or of another format.
+            DataError: it is missing, damaged, or of another format.
         """
-        stamp = _stamp(self.manifest_path)
-        if self._manifest is None or self._manifest[0] != stamp:
-            self._manifest = stamp, self._read_manifest()
-        return self._manifest[1]
-
-    def _read_manifest(self) -> RunManifest:
-        manifest = read_json(self.manifest_path, RunManifest)
-        for name, text in manifest.benchmarks.items():
-            register_definition(text, f"{self.manifest_path}: {shortened(name)}")
-        try:
-            register_wordings(manifest.prompts)
-        except DataError as error:
-            raise DataError(error.problem, file=self.manifest_path, item=error.item) from None
-        if manifest.format != FORMAT:
-            raise DataError(
-                "format {!r}, but this keju reads {!r}",
-                manifest.format,
-                FORMAT,
-                file=self.manifest_path,
-                hint="Use the keju version that wrote it",
-            )
-        return manifest
+        return self._unchanged(self.manifest_path, _read_manifest)
 
     def write_manifest(self, manifest: RunManifest) -> None:
         """Write run.json, atomically."""
         write_json(self.manifest_path, manifest)
-        self._manifest = None
-
-    @property
-    def items_path(self) -> Path:
-        """The path of the items."""
-        return self.path / "items.parquet"
 
     def items(self) -> list[Item]:
         """The items of this run, with their answers.
@@ -198,6 +183,10 @@ class RunFolder:
         """
         self.check_items()
         yield from iter_items(self.items_path)
+
+    def iter_item_ids(self) -> Iterator[str]:
+        """The ids of the items of this run, one after the other."""
+        return iter_ids(self.items_path)
 
     def check_items(self) -> None:
         """Check that items.parquet is the file that the run stored.
@@ -229,19 +218,22 @@ class RunFolder:
         """
         if not self.items_path.is_file():
             raise DataError("no such file", file=self.items_path, hint="Restore the run's items")
-        stamp = _stamp(self.items_path)
-        if self._items_hash is None or self._items_hash[0] != stamp:
-            self._items_hash = stamp, sha256_file(self.items_path)
-        return self._items_hash[1]
+        return self._unchanged(self.items_path, sha256_file)
 
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""
         write_items(self.items_path, items)
 
-    @property
-    def examples_path(self) -> Path:
-        """The path of the items of the few-shot examples."""
-        return self.path / "examples.parquet"
+    def copy_items_from(self, dataset: Dataset, items: Sequence[Item]) -> None:
+        """Copy items from a dataset, in its order; if they are all, its file byte for byte.
+
+        The items may be reduced, because only their ids are used.
+        """
+        if len(items) == dataset.manifest.items and dataset.items_path.is_file():
+            with dataset.items_path.open("rb") as stream:
+                write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
+        else:
+            copy_ordered_items(dataset.items_path, self.items_path, (item.id for item in items))
 
     def examples(self) -> list[Item]:
         """The items of the reference split that were few-shot examples.
@@ -271,25 +263,6 @@ class RunFolder:
             self.write_manifest(replace(self.manifest(), examples_sha256=""))
         write_items(self.examples_path, items)
 
-    def item_ids(self) -> list[str]:
-        """The ids of the items of this run, in their order."""
-        return list(iter_ids(self.items_path))
-
-    def iter_item_ids(self) -> Iterator[str]:
-        """The ids of the items of this run, one after the other."""
-        return iter_ids(self.items_path)
-
-    def copy_items_from(self, dataset: Dataset, items: Sequence[Item]) -> None:
-        """Copy items from a dataset, in its order; if they are all, its file byte for byte.
-
-        The items may be reduced, because only their ids are used.
-        """
-        if len(items) == dataset.manifest.items and dataset.items_path.is_file():
-            with dataset.items_path.open("rb") as stream:
-                write_atomic(self.items_path, iter(partial(stream.read, 1 << 20), b""))
-        else:
-            copy_ordered_items(dataset.items_path, self.items_path, (item.id for item in items))
-
     def dataset(self) -> Dataset:
         """The dataset of this run, which has the images.
 
@@ -300,10 +273,6 @@ class RunFolder:
         if not recorded:
             raise UsageError("{} does not record where its dataset with the images is", self.path)
         return Dataset.open(Path(recorded) if is_address(recorded) else self.path / recorded)
-
-    def responses_path(self, model: str, task: str) -> Path:
-        """The file of one model's responses to one task."""
-        return path_of_name(path_of_name(self.path / "responses", model), task, ".jsonl")
 
     def batches_dir(self, model: str) -> Path:
         """The directory of the records of unfinished batches of a model's server."""
@@ -317,20 +286,19 @@ class RunFolder:
         """The file of the transcriptions that one model made before answering."""
         return path_of_name(self.path / "readings", reader, ".jsonl")
 
-    def readings(self, reader: str) -> Iterator[Response]:
-        """The transcriptions of a model, one response per image (or pages of an item) and round."""
-        path = self.readings_path(reader)
-        if path.is_file():
-            yield from read_responses(path)
-
-    def all_readings(self) -> Iterator[Response]:
-        """The transcriptions of all readers."""
-        for path in self.reading_files():
-            yield from read_responses(path)
-
     def reading_files(self) -> list[Path]:
         """The files of transcriptions, in a fixed order."""
         return sorted((self.path / "readings").glob("*.jsonl"))
+
+    def readings(self, reader: str | None = None) -> Iterator[Response]:
+        """The transcriptions of all models or one: a response per image (or item) and round."""
+        for path in [self.readings_path(reader)] if reader else self.reading_files():
+            if path.is_file():
+                yield from read_responses(path)
+
+    def responses_path(self, model: str, task: str) -> Path:
+        """The file of one model's responses to one task."""
+        return path_of_name(path_of_name(self.path / "responses", model), task, ".jsonl")
 
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses, all or one model's, in a fixed order."""
@@ -345,7 +313,26 @@ class RunFolder:
 
         With `tasks`, no other task's files are read.
         """
-        wanted = None if tasks is None else {*map(file_name, tasks)}
+        stems = None if tasks is None else {*map(file_name, tasks)}
         for path in self.response_files(model):
-            if wanted is None or path.stem in wanted:
+            if stems is None or path.stem in stems:
                 yield from read_responses(path)
+
+
+def _read_manifest(path: Path) -> RunManifest:
+    manifest = read_json(path, RunManifest)
+    for name, text in manifest.benchmarks.items():
+        register_definition(text, f"{path}: {shortened(name)}")
+    try:
+        register_wordings(manifest.prompts)
+    except DataError as error:
+        raise DataError(error.problem, file=path, item=error.item) from None
+    if manifest.format != FORMAT:
+        raise DataError(
+            "format {!r}, but this keju reads {!r}",
+            manifest.format,
+            FORMAT,
+            file=path,
+            hint="Use the keju version that wrote it",
+        )
+    return manifest

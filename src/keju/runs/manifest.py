@@ -71,9 +71,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     def limits(self, model: str) -> str:
         """The limits to which a model's images were scaled down, for the signatures."""
-        said = self.models.get(model, {}).items()
-        kept = [f"{name}={value}" for name, value in said if _LIMIT.fullmatch(name)]
-        return ",".join(sorted(kept))
+        identity = self.models.get(model, {}).items()
+        return ",".join(sorted(f"{key}={text}" for key, text in identity if _LIMIT.fullmatch(key)))
 
     def system_hash(self, model: str) -> str:
         """The hash of the system prompt of all requests to a model, 8 hexadecimal digits.
@@ -101,8 +100,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     @property
     def rounds(self) -> int:
         """The number of rounds of each item; 1 where the settings name no number."""
-        said = self.settings.get("rounds", "")
-        return int(said) if re.fullmatch("[0-9]{1,9}", said) else 1
+        number = self.settings.get("rounds", "")
+        return int(number) if re.fullmatch("[0-9]{1,9}", number) else 1
 
 
 LONGEST_LABEL = 60

@@ -6,7 +6,8 @@ import tempfile
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, overload
+from itertools import islice
+from typing import IO, TypeVar, overload
 
 import msgspec
 
@@ -22,7 +23,7 @@ _BUFFER = 1 << 20
 """Bytes that are collected before they are written, and that are read at a time."""
 
 
-class RecordList(Sequence[T], Generic[T]):
+class RecordList(Sequence[T]):
     """A list of records to which records are only appended.
 
     Up to `most` records are in memory as they are. A longer list is encoded in a temporary file in
@@ -40,14 +41,13 @@ class RecordList(Sequence[T], Generic[T]):
         self, shape: type[T], records: Iterable[T] = (), *, most: int | None = None
     ) -> None:
         self._most = MOST_IN_MEMORY if most is None else most
-        self._records: list[T] = []
+        iterator = iter(records)
+        self._records = list(islice(iterator, self._most))
+        self._file: IO[bytes] | None = None
         self._ends = array("q")
-        self._waiting = bytearray()
-        self._written = 0
-        self._file: Any = None
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder: msgspec.msgpack.Decoder[T] = msgspec.msgpack.Decoder(shape)
-        for record in records:
+        for record in iterator:
             self.append(record)
 
     def append(self, record: T) -> None:
@@ -57,21 +57,14 @@ class RecordList(Sequence[T], Generic[T]):
             return
         moved = [record]
         if self._file is None:
-            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed with the list
+            self._file = tempfile.TemporaryFile(buffering=_BUFFER)  # noqa: SIM115 - ends with it
             moved, self._records = [*self._records, record], []
         for moving in moved:
-            self._waiting += self._encoder.encode(moving)
-            self._ends.append(self._written + len(self._waiting))
-            if len(self._waiting) >= _BUFFER:
-                self._flush()
-
-    def extend(self, records: Iterable[T]) -> None:
-        """Add records at the end."""
-        for record in records:
-            self.append(record)
+            size = self._file.write(self._encoder.encode(moving))
+            self._ends.append(self._start(len(self._ends)) + size)
 
     def __len__(self) -> int:
-        return len(self._records) if self._file is None else len(self._ends)
+        return len(self._records) or len(self._ends)
 
     @overload
     def __getitem__(self, place: int) -> T: ...
@@ -80,37 +73,34 @@ class RecordList(Sequence[T], Generic[T]):
     def __getitem__(self, place: int | slice) -> T | list[T]:
         if self._file is None:
             return self._records[place]
-        if isinstance(place, slice):
-            return [self[at] for at in range(*place.indices(len(self)))]
-        place = range(len(self))[place]
-        start, end = self._start(place), self._ends[place]
-        if end > self._written:
-            self._flush()
-        return self._decoder.decode(read_at(self._file, end - start, start))
+        places = range(len(self._ends))[place]
+        if not isinstance(places, int):
+            return [self[index] for index in places]
+        data = self._read(self._start(places), self._ends[places])
+        return self._decoder.decode(data)
 
     def __iter__(self) -> Iterator[T]:
-        return iter(self._records) if self._file is None else self._read()
-
-    def _read(self) -> Iterator[T]:
-        self._flush()
-        total, place = len(self), 0
-        while place < total:
-            start = self._start(place)
-            last = min(total, max(place + 1, bisect_right(self._ends, start + _BUFFER, place)))
-            data = memoryview(read_at(self._file, self._ends[last - 1] - start, start))
-            for at in range(place, last):
-                yield self._decoder.decode(data[self._start(at) - start : self._ends[at] - start])
-            place = last
+        if self._file is None:
+            yield from self._records
+            return
+        total, first = len(self), 0
+        while first < total:
+            start = self._start(first)
+            last = min(total, max(first + 1, bisect_right(self._ends, start + _BUFFER, first)))
+            data = memoryview(self._read(start, self._ends[last - 1]))
+            for place in range(first, last):
+                end = self._ends[place]
+                yield self._decoder.decode(data[self._start(place) - start : end - start])
+            first = last
 
     def _start(self, place: int) -> int:
         return self._ends[place - 1] if place else 0
 
-    def _flush(self) -> None:
-        while self._waiting:
-            # The system may take only a part, as of a disk that is nearly full.
-            written = self._file.write(self._waiting)
-            self._written += written
-            del self._waiting[:written]
+    def _read(self, start: int, end: int) -> bytes:
+        assert self._file is not None
+        # A read at a position does not see what is still in the buffer.
+        self._file.flush()
+        return read_at(self._file, end - start, start)
 
 
 class StoredItems(RecordList[Item]):
@@ -125,7 +115,9 @@ class StoredItems(RecordList[Item]):
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._places: dict[tuple[str, str], dict[str, int]] = {}
-        super().__init__(Item, items)
+        super().__init__(Item)
+        for item in items:
+            self.append(item)
 
     def append(self, item: Item) -> None:
         """Add an item at the end."""
@@ -148,7 +140,12 @@ class StoredItems(RecordList[Item]):
 
 
 class LazyList(Sequence[T]):
-    """A list of which an element is made at each access."""
+    """A list of which an element is made at each access.
+
+    Args:
+        length: the number of elements.
+        make: makes the element with an index, 0 to length - 1.
+    """
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
         self._length = length
@@ -162,5 +159,5 @@ class LazyList(Sequence[T]):
     @overload
     def __getitem__(self, place: slice) -> list[T]: ...
     def __getitem__(self, place: int | slice) -> T | list[T]:
-        found = range(self._length)[place]
-        return self._make(found) if isinstance(found, int) else [self._make(each) for each in found]
+        places = range(self._length)[place]
+        return self._make(places) if isinstance(places, int) else [*map(self._make, places)]

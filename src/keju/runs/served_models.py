@@ -40,6 +40,26 @@ class ServedModels(msgspec.Struct):
             self.changed, self.before, self.after = response.item, self.last, name
         self.last = name
 
+    def line(self, model: str) -> Text:
+        """A line with the number of responses of each reported model, and the first change."""
+        ranked = sorted(self.counts.items(), key=lambda pair: -pair[1])
+        shares = [
+            n_("{n:,} response by {}", "{n:,} responses by {}", count, name)
+            for name, count in ranked[:_MOST_NAMED]
+        ]
+        return n_(
+            "{}: the server reported {n:,} model under this name ({}); from item {} on {} after "
+            "{}. The scores mix them: use another --label and --out for each",
+            "{}: the server reported {n:,} models under this name ({}); from item {} on {} after "
+            "{}. The scores mix them: use another --label and --out for each",
+            len(ranked),
+            model,
+            listed(shares),
+            self.changed,
+            self.after,
+            self.before,
+        )
+
 
 def served_name(response: Response) -> str:
     """The model that the server reported, with its fingerprint; empty where it reported none."""
@@ -54,34 +74,12 @@ def changed_models(responses: Iterable[Response]) -> dict[str, ServedModels]:
     Args:
         responses: in the order in which they are stored, task by task.
     """
-    found: dict[str, ServedModels] = {}
+    models: dict[str, ServedModels] = {}
     for response in responses:
-        found.setdefault(response.model, ServedModels()).add(response)
-    return {model: each for model, each in found.items() if each.several}
+        models.setdefault(response.model, ServedModels()).add(response)
+    return {model: served for model, served in models.items() if served.several}
 
 
 def served_lines(responses: Iterable[Response]) -> Iterator[Text]:
     """One line for each model whose server reported several models."""
-    for model, each in changed_models(responses).items():
-        yield served_line(model, each)
-
-
-def served_line(model: str, served: ServedModels) -> Text:
-    """A line with the number of responses of each reported model, and the place of the change."""
-    ranked = sorted(served.counts.items(), key=lambda pair: -pair[1])
-    named = [
-        n_("{n:,} response by {}", "{n:,} responses by {}", count, name)
-        for name, count in ranked[:_MOST_NAMED]
-    ]
-    return n_(
-        "{}: the server reported {n:,} model under this name ({}); from item {} on {} after {}. "
-        "The scores mix them: use another --label and --out for each",
-        "{}: the server reported {n:,} models under this name ({}); from item {} on {} after {}. "
-        "The scores mix them: use another --label and --out for each",
-        len(ranked),
-        model,
-        listed(named),
-        served.changed,
-        served.after,
-        served.before
-    )  # fmt: skip
+    return (served.line(model) for model, served in changed_models(responses).items())

@@ -138,7 +138,7 @@ def _summaries(paths: Sequence[Path], out: Path) -> tuple[dict[Path, BundleSumma
                     read += 1
             except UsageError as error:
                 # Such as a task that no benchmark has.
-                raise DataError(error.message, file=path) from None
+                raise DataError(error.problem, file=path) from None
             found[path] = summary
     return found, read
 

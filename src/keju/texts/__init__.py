@@ -146,7 +146,7 @@ class Text(str, Translatable):
         """The sentence with its values."""
         values = tuple(values)
         count = number if plural else None
-        sentence = _sentence(template, plural, number, context, "en")
+        sentence = plural if plural and number != 1 else template
         text = super().__new__(cls, _fill(sentence, values, count, "en"))
         text.template, text.values, text.context = template, values, context
         text.hint = hint if isinstance(hint, Translatable) or not hint else Text(hint)

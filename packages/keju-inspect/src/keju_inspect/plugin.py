@@ -30,6 +30,7 @@ def open_model(spec: str, options: ModelOptions) -> Model:
     run="Run directory. Scores are included if the run is scored.",
     out="Output directory, new or empty.",
     images="Include the images, not only their names.",
+    next_step="inspect view start --log-dir {}",
 )
 def export_run(run: Path, out: Path, *, images: bool = False) -> Iterable[ResponseFile]:
     """Write the logs."""

@@ -69,9 +69,8 @@ def draft_items(context: StepContext, settings: DraftSettings) -> None:
         context.dataset, settings, RunFolder(_get_responses_folder(context.out, settings))
     )
     pages = list_pages(context.items())
-    drafts = RecordList(Draft)
-    if OCR in settings.kinds:
-        drafts.extend(Draft(item, OCR) for item in _transcribe(work, pages))
+    recognised = _transcribe(work, pages) if OCR in settings.kinds else ()
+    drafts = RecordList(Draft, (Draft(item, OCR) for item in recognised))
     filled = {draft.item.id for draft in drafts}
     lacks: list[str] = []
     for kind in kinds:

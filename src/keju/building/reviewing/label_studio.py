@@ -221,7 +221,7 @@ def read_tasks(
                 verdicts.append(verdict)
             except DataError as error:
                 place = f"task {number}, {item.id}"
-                raise DataError(error.message, file=file, item=place) from None
+                raise DataError(error.problem, file=file, item=place) from None
     return verdicts
 
 

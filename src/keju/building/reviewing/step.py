@@ -236,7 +236,7 @@ def _check_verdicts(
         try:
             yield unify_texts(item, verdict)
         except DataError as error:
-            raise DataError(error.message, file=src, item=item.id) from None
+            raise DataError(error.problem, file=src, item=item.id) from None
 
 
 def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:

@@ -49,7 +49,7 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
     """Convert the rows of a table to items; list those that are not valid.
 
     Raises:
-        FaultsError: columns that the table does not have.
+        ProblemsError: columns that the table does not have.
         DataError: the table is not readable, or no row is valid.
     """
     with logging_import() as log:

@@ -12,8 +12,8 @@ from msgspec import Meta, field
 from keju.building.sources.base import SourceSettings
 from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, task
-from keju.errors import UsageError, unknown_name
-from keju.settings import FaultsError, collect_errors
+from keju.errors import ProblemsError, UsageError, unknown_name
+from keju.settings import collect_errors
 from keju.texts import _
 
 _BLANK = re.compile(r"\{(\w+)\}")
@@ -96,7 +96,7 @@ def check_settings(settings: RowsSettings) -> None:
     """Check the settings, and that the table has their columns.
 
     Raises:
-        FaultsError: all faults that were found.
+        ProblemsError: all faults that were found.
     """
     faults: list[str] = []
     with collect_errors(faults):
@@ -115,7 +115,7 @@ def check_settings(settings: RowsSettings) -> None:
     with collect_errors(faults):
         check_columns(settings, read_table(settings.path))
     if faults:
-        raise FaultsError(faults)
+        raise ProblemsError(faults)
 
 
 def _list_unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
@@ -157,7 +157,7 @@ def check_columns(settings: RowsSettings, rows: list[Row]) -> None:
     """Check that the rows have every column that the settings name.
 
     Raises:
-        FaultsError: the columns that are missing, each with the nearest name.
+        ProblemsError: the columns that are missing, each with the nearest name.
     """
     known = {name for row in rows for name in row.cells}
     wanted = [*settings.columns.values(), *settings.fields.values(), *settings.options]
@@ -166,4 +166,4 @@ def check_columns(settings: RowsSettings, rows: list[Row]) -> None:
         for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]
         if name not in known
     ]:
-        raise FaultsError(missing)
+        raise ProblemsError(missing)

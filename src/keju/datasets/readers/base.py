@@ -122,8 +122,8 @@ class Reader(Generic[S]):
         """The settings that options mean.
 
         Raises:
-            UsageError: an option is unknown, missing or has a wrong value; a `FaultsError` if there
-                are several errors.
+            UsageError: an option is unknown, missing or has a wrong value.
+            ProblemsError: there are several errors.
         """
         return parse_options(options, self.settings, self.name, texts=self.texts)
 

@@ -10,11 +10,10 @@ import msgspec
 from msgspec.structs import FieldInfo
 
 from keju.datasets.readers.encodings import OPTION
-from keju.errors import UsageError, did_you_mean, error_text, nearest_names
+from keju.errors import ProblemsError, UsageError, did_you_mean, error_text, nearest_names
 from keju.local_paths import check_local
 from keju.settings import (
     FAMILY,
-    FaultsError,
     Settings,
     describe_error,
     get_bounds,
@@ -44,8 +43,8 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
         texts: whether the format has the option ``encoding`` beside its settings.
 
     Raises:
-        UsageError: an option is unknown, missing or has a wrong value; a `FaultsError` if there are
-            several errors.
+        UsageError: an option is unknown, missing or has a wrong value.
+        ProblemsError: there are several errors.
     """
     fields = {name_option(each): each for each in msgspec.structs.fields(shape)}
     faults: list[UsageError] = []
@@ -71,11 +70,11 @@ def parse_options(given: Mapping[str, str], shape: type[S], form: str, *, texts:
         if field.required and not given.get(option) and field.name not in found
     ]
     if faults:
-        raise faults[0] if len(faults) == 1 else FaultsError(map(error_text, faults))
+        raise faults[0] if len(faults) == 1 else ProblemsError(map(error_text, faults))
     try:
         return shape(**found)
     except ValueError as error:  # raised by the settings themselves
-        raise FaultsError([_("{}: {}", form, error_text(error))]) from None
+        raise ProblemsError([_("{}: {}", form, error_text(error))]) from None
 
 
 def _report_unknown(option: str, known: Iterable[str], form: str) -> UsageError:
