@@ -86,7 +86,7 @@ def test_other_items_are_refused_or_left_out(runs, bundles, tmp_path):
     assert found("compare", bundles[0], other)["dropped"] == 3
     with pytest.raises(UsageError) as refused:
         keju_history(bundles[0], other)
-    assert "3 items" in refused.value.message
+    assert "3 items" in refused.value.problem
 
 
 def test_a_bundle_whose_scores_were_altered_is_refused(runs, bundles, tmp_path):

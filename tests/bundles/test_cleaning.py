@@ -98,7 +98,7 @@ def test_an_answer_is_never_changed_but_refused(
     change_run(scored_run, good, text=text.format(run=scored_run.parent))
     with pytest.raises(UsageError) as raised:
         write_bundle(scored_run, scored_run.parent / "x.keju.zip")
-    assert isinstance(raised.value.message, Text)
+    assert isinstance(raised.value.problem, Text)
     assert raised.value.template.startswith(problem)
     assert "page-0" in str(raised.value)
     assert KEY not in str(raised.value)
