@@ -104,11 +104,11 @@ polygon = "position"
 
 PLUGIN = """
 import keju
-from keju.plugins import Answer, Model
+from keju.plugins import Answer, ModelBase
 
 
 @keju.model("first", summary="the first option", role="baseline", local=True)
-class First(Model):
+class First(ModelBase):
     def __init__(self, options):
         self.temperature = options.decoding.temperature
 

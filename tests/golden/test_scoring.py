@@ -65,11 +65,11 @@ VERSIONS = re.compile(r"-\d+(\.\d+)+(-zh-cn)?|\|keju:[^|]*|(?<=\|reviewed:)[0-9a
 DIGEST_MODEL = """
 import hashlib
 import keju
-from keju.plugins import Answer, Model
+from keju.plugins import Answer, ModelBase
 
 
 @keju.model("digest", summary="an answer drawn by prompt and images")
-class Digest(Model):
+class Digest(ModelBase):
     name = "digest"
 
     def __init__(self, options):

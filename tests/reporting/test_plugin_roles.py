@@ -24,12 +24,12 @@ TEXTS = {
 }
 FILE = f"""
 import keju
-from keju.plugins import Answer, Model
+from keju.plugins import Answer, ModelBase
 
 READ = {{"p1": {TEXTS["p2"]!r}, "p2": {TEXTS["p1"]!r}, "p3": "此頁空白"}}
 
 
-class Swapping(Model):
+class Swapping(ModelBase):
     def __init__(self, options):
         pass
 
@@ -49,11 +49,11 @@ class Engine(Swapping):
 
 
 READERS = """
-from keju.plugins import Answer, Model
+from keju.plugins import Answer, ModelBase
 import keju
 
 
-class Reader(Model):
+class Reader(ModelBase):
     def __init__(self, options):
         pass
 

@@ -276,7 +276,7 @@ class Model:
         raise NotImplementedError
 
     async def diagnosis(self) -> str:
-        """What the server reports about its models and its address; by default nothing."""
+        """The report of the server about its models and its address; by default empty."""
         return ""
 
     def batches(self) -> Batches | None:
