@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keju.models.function_model import PluginModel
-from keju.plugins import AskError, ModelBase, Plugin, Request
+from keju.plugins import AskError, Model, Plugin, Request
 from tests.support.plugged import run_here
 
 FILE = """
@@ -25,7 +25,7 @@ def broken(text=""):
 
 
 @keju.model("faulty:PART", summary="fails where its part says")
-class Faulty(ModelBase):
+class Faulty(Model):
     def __init__(self, part, options):
         self.part, self.asked = part, 0
         if part == "opens":
@@ -235,7 +235,7 @@ def test_an_answer_that_fails_is_a_failure_of_its_request(
 
 
 def test_a_timeout_of_a_plug_in_is_asked_again():
-    class Late(ModelBase):
+    class Late(Model):
         async def answer(self, request, images):
             raise TimeoutError("no server")
 

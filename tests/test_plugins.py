@@ -28,7 +28,7 @@ from keju.plugins import *
 
 
 @keju.model("fixed:TEXT", summary="answers every request with TEXT", role="baseline")
-class Fixed(ModelBase):
+class Fixed(Model):
     def __init__(self, text, options):
         self.text = text
 
@@ -43,7 +43,7 @@ class Fixed(ModelBase):
 
 
 @keju.model("echo", summary="answers every request with its prompt")
-class Echo(ModelBase):
+class Echo(Model):
     def __init__(self, options):
         pass
 

@@ -53,7 +53,6 @@ __all__ = [
     "Listing",
     "Meta",
     "Model",
-    "ModelBase",
     "ModelOptions",
     "Options",
     "Plugin",
@@ -101,14 +100,6 @@ E = TypeVar("E", bound=WriteRun)
 A = TypeVar("A", bound=Callable[[Path], Iterable[tuple[Item, str | None] | StoredAnswer]])
 
 
-class ModelBase(Model):
-    """The base class of a plug-in's models, which need only `answer`; it may return the text alone.
-
-    Runs record the model string and the plug-in. `identity`, `concurrency` and `destinations` are
-    plain attributes with defaults; `unsupported_reason` and `close` are methods with defaults.
-    """
-
-
 def model(
     spelling: str,
     *,
@@ -120,7 +111,7 @@ def model(
     install: str = "",
     key: str = "",
 ) -> Callable[[M], M]:
-    """Declare a kind of model: a decorator of a class that derives from `ModelBase`.
+    """Declare a kind of model: a decorator of a class that derives from `Model`.
 
     Args:
         spelling: what users write: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.

@@ -104,11 +104,11 @@ polygon = "position"
 
 PLUGIN = """
 import keju
-from keju.plugins import Answer, ModelBase
+from keju.plugins import Answer, Model
 
 
 @keju.model("first", summary="the first option", role="baseline", local=True)
-class First(ModelBase):
+class First(Model):
     def __init__(self, options):
         self.temperature = options.decoding.temperature
 

@@ -65,11 +65,11 @@ VERSIONS = re.compile(r"-\d+(\.\d+)+(-zh-cn)?|\|keju:[^|]*|(?<=\|reviewed:)[0-9a
 DIGEST_MODEL = """
 import hashlib
 import keju
-from keju.plugins import Answer, ModelBase
+from keju.plugins import Answer, Model
 
 
 @keju.model("digest", summary="an answer drawn by prompt and images")
-class Digest(ModelBase):
+class Digest(Model):
     name = "digest"
 
     def __init__(self, options):

@@ -24,12 +24,12 @@ TEXTS = {
 }
 FILE = f"""
 import keju
-from keju.plugins import Answer, ModelBase
+from keju.plugins import Answer, Model
 
 READ = {{"p1": {TEXTS["p2"]!r}, "p2": {TEXTS["p1"]!r}, "p3": "此頁空白"}}
 
 
-class Swapping(ModelBase):
+class Swapping(Model):
     def __init__(self, options):
         pass
 
@@ -49,11 +49,11 @@ class Engine(Swapping):
 
 
 READERS = """
-from keju.plugins import Answer, ModelBase
+from keju.plugins import Answer, Model
 import keju
 
 
-class Reader(ModelBase):
+class Reader(Model):
     def __init__(self, options):
         pass
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import keju
 from keju.definitions import Query, options_in, task
-from keju.plugins import Answer, ModelBase, ModelOptions, Request, _, add_translations
+from keju.plugins import Answer, Model, ModelOptions, Request, _, add_translations
 from keju.text import counted
 
 add_translations(Path(__file__).with_name("keju-baselines.mo"))
@@ -32,7 +32,7 @@ class Shared(NamedTuple):
     role="baseline",
     local=True,
 )
-class Overlap(ModelBase):
+class Overlap(Model):
     """Answers from a text by counting shared characters.
 
     The text is supplied by the setting or transcribed by an engine before

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import keju
-from keju.plugins import Answer, AskError, ModelBase, ModelOptions, Request, _, add_translations
+from keju.plugins import Answer, AskError, Model, ModelOptions, Request, _, add_translations
 
 add_translations(Path(__file__).with_name("keju-baselines.mo"))
 
@@ -37,7 +37,7 @@ class Word(NamedTuple):
     packages=("ufal.udpipe", "udkanbun"),
     install='pip install "ufal.udpipe>=1.4" "udkanbun==3.4.9"',
 )
-class UDPipe(ModelBase):
+class UDPipe(Model):
     """Divides a text into clauses, or lists its names, with the model in the udkanbun package.
 
     The model (UDPipe, trained on UD Classical Chinese Kyoto) is read from the package's file; none

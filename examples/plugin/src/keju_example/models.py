@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import keju
-from keju.plugins import Answer, ModelBase, ModelOptions, Request
+from keju.plugins import Answer, Model, ModelOptions, Request
 
 
 @keju.model("first-option", summary="always the first option", role="baseline", local=True)
-class FirstOption(ModelBase):
+class FirstOption(Model):
     """The floor under a benchmark whose options are not in random order."""
 
     def __init__(self, options: ModelOptions) -> None:
