@@ -114,8 +114,13 @@ def count_rows(path: Path) -> int:
     return sum(open_file(file).metadata.num_rows for file in table_files(path))
 
 
-def open_file(path: Path) -> ParquetFile:
+def open_file(path: Path, *, memory_map: bool = True) -> ParquetFile:
     """A parquet file, of which nothing but its description is read.
+
+    Args:
+        path: the file.
+        memory_map: rows are read through a memory map; the pages of the file that were read then
+            count as memory of the process.
 
     Raises:
         DataError: it is missing or damaged.
@@ -124,7 +129,7 @@ def open_file(path: Path) -> ParquetFile:
 
     _check_file(path)
     with reporting_damage(path):
-        return ParquetFile(path, memory_map=True)
+        return ParquetFile(path, memory_map=memory_map)
 
 
 @contextmanager
@@ -172,9 +177,12 @@ def _large_file_frames(
 ) -> Iterator[pl.DataFrame]:
     import pyarrow as pa  # noqa: PLC0415 - slow to import
 
-    file = open_file(path)
-    found = [name for name in columns or () if name in file.schema_arrow.names]
-    batches = file.iter_batches(rows, columns=found if columns else None, use_threads=False)
+    file = open_file(path, memory_map=False)
+    present = [name for name in columns or () if name in file.schema_arrow.names]
     with reporting_damage(path):
-        for batch in batches:
-            yield pl.DataFrame(pa.Table.from_batches([batch]))
+        # Group by group: batches of the whole file would keep what was read of it in memory.
+        for group in range(file.num_row_groups):
+            for batch in file.iter_batches(
+                rows, [group], columns=present if columns else None, use_threads=False
+            ):
+                yield pl.DataFrame(pa.Table.from_batches([batch]))

@@ -392,16 +392,19 @@ def skip_reason(item: Item, variant: RequestVariant) -> str:
         return ""
     if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
         return _("tasks of pairs are asked without examples")
-    reason = wording_skip_reason(item, variant.wording)
-    if reason or setting == "image":
-        return reason
+    return wording_skip_reason(item, variant.wording) or _setting_skip_reason(item, setting)
+
+
+def _setting_skip_reason(item: Item, setting: Setting) -> str:
+    if setting == "image":
+        return ""
     if task(item.task).of_pairs:
         return _("it compares two images, and a transcription describes neither")
     return _text_skip_reason(item, setting)
 
 
 def _text_skip_reason(item: Item, setting: Setting) -> str:
-    """The same for settings that send a text, for an item that compares no pairs."""
+    """The skip reason in settings that send a text, of an item that compares no pairs."""
     if query_of(item).form == "transcription":
         if setting in TRUE_READING:
             return _("with {} the prompt would contain the answer", setting)
