@@ -131,11 +131,6 @@ class RunFolder:
         """The directory of `official` scores with reasoning from a separate field."""
         return self.scores_dir / "with-reasoning"
 
-    @property
-    def reviewed_scores_dir(self) -> Path:
-        """The directory of accuracies after the review of answers with several letters."""
-        return self.scores_dir / "reviewed"
-
     def exists(self) -> bool:
         """Whether a run was started here."""
         return self.manifest_path.is_file()
