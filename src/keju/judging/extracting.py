@@ -180,15 +180,12 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
     folder = ExtractionFolder(run)
     identity = folder.judges().get(extractor)
     if identity is None or not folder.response_files(extractor):
-        others = [name for name in folder.judges() if folder.response_files(name)]
         raise UsageError(
-            "{}: there are no replies of the extractor {}. {}Ask it with: keju judge extract {} "
-            "--model {}",
+            "{0}: there are no replies of the extractor {1} (stored: {2}). Ask it with: keju judge "
+            "extract {0} --model {1}",
             run.path,
             extractor,
-            _("There are some of {}. ", ", ".join(others)) if others else "",
-            run.path,
-            extractor,
+            ", ".join(stored_extractors(run)) or _("none"),
         )
     replies = {
         reply.item: (reply.key, reply.source_sha256, *value_of_reply(reply))
