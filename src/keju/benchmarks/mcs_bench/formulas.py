@@ -72,9 +72,10 @@ def reviewed_pair(sample: ScoringSample) -> tuple[str, str]:
     (C.2). Here such an answer counts by the letter that is read or decided, as does every answer
     that people or a model decided. Which ones the authors reviewed is not published.
     """
+    pair = CONTAINED.inputs(sample)
     letters = choices_of(sample.item) or "ABCDEF"
     if sample.decision is None and sum(letter in sample.text for letter in letters) < 2:
-        return CONTAINED.inputs(sample)
+        return pair
     return sample.reference.strip().upper(), sample.reading.value
 
 
