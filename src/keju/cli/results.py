@@ -104,13 +104,11 @@ def score(
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.judging import extracted_decisions
+    from keju.judging import gather_decisions
     from keju.runs import RunFolder
     from keju.scoring import (
-        NO_DECISIONS,
         PROTOCOLS,
         join_json,
-        read_decisions,
         score_file,
         score_models,
         summarise,
@@ -127,9 +125,7 @@ def score(
         if protocol == "official" and (why := without_official(run.iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError("{}: {}", what, why)
-        decisions = read_decisions(adjudicated) if adjudicated else NO_DECISIONS
-        if extractor:
-            decisions = decisions.before(extracted_decisions(run, extractor))
+        decisions = gather_decisions(run, adjudicated, extractor or "")
         found = score_models(
             run, sum_up, protocols, encoders, variants=variants, decisions=decisions, workers=cores
         )
@@ -201,6 +197,14 @@ def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | Non
                 ", ".join(extractors),
                 run.path,
                 extractors[0],
+            )
+        )
+    if not adjudicated and (run.path / "decisions.csv").is_file():
+        lines.append(
+            _(
+                "People's decisions on unclear answers are not used. Use them: keju score {0} "
+                "--adjudicated {0}/decisions.csv",
+                run.path,
             )
         )
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):

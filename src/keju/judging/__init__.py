@@ -15,8 +15,8 @@ from keju.judging.extracting import (
     ExtractionFolder,
     ExtractionResult,
     count_extractions,
-    extracted_decisions,
     extraction_requests,
+    gather_decisions,
     stored_extractors,
 )
 from keju.judging.folder import JudgementFolder, stored_rubrics
@@ -67,8 +67,8 @@ __all__ = [
     "count_extractions",
     "declared_probes",
     "draw_sample",
-    "extracted_decisions",
     "extraction_requests",
+    "gather_decisions",
     "grade_of",
     "graded_answers",
     "grades_of",

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 import msgspec
@@ -25,7 +26,15 @@ from keju.judging.folder import ReplyFolder
 from keju.running.key import request_key
 from keju.running.prompt_delimiters import seal_of, without_marks
 from keju.runs import RunFolder
-from keju.scoring import Decision, Decisions, answer_code, body_of, unclear_samples
+from keju.scoring import (
+    NO_DECISIONS,
+    Decision,
+    Decisions,
+    answer_code,
+    body_of,
+    read_decisions,
+    unclear_samples,
+)
 from keju.scoring.decisions import normalised_value
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.short_answer import entity_set
@@ -51,7 +60,7 @@ value is not in the answer. `unreadable`: its reply has no value. `failed`: the 
 
 
 class FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an extractor is told about one form of answers: the rule, and the form of its reply."""
+    """The part of the prompt for one form of answers: the rule, and the form of the reply."""
 
     rule: str
     reply: str
@@ -87,7 +96,7 @@ class ExtractionFolder(ReplyFolder):
 
 
 class Extraction(NamedTuple):
-    """What an extractor read from one unclear answer; `value` only where it counts."""
+    """The reading of one unclear answer by an extractor; `value` only where it counts."""
 
     sample: ScoringSample
     state: State
@@ -95,7 +104,7 @@ class Extraction(NamedTuple):
 
 
 class TaskExtractions(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What an extractor read from the unclear answers of one model to one task.
+    """The numbers of an extractor's readings of the unclear answers of one model to one task.
 
     `states` counts the answers by `State`. `own` is whether the extractor is the model itself.
     """
@@ -171,7 +180,7 @@ def extraction_requests(run: RunFolder, forms: QuestionForms = _ALL) -> Iterator
 
 
 def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
-    """What an extractor has read from each unclear answer of a run, by its stored replies.
+    """The extraction of each unclear answer of a run, by the stored replies of an extractor.
 
     Raises:
         UsageError: it has no replies to the prompts of this keju.
@@ -222,7 +231,7 @@ def value_of_reply(reply: Response) -> tuple[State, str]:
 
 
 def _as_text(value: object) -> str | None:
-    """A value of JSON as a decision has it: "" for null, None for what is no value."""
+    """A value of JSON as a decision has it: "" for null, None where it is not a value."""
     text: str | None = None
     match value:
         case None:
@@ -315,6 +324,17 @@ def extracted_decisions(run: RunFolder, extractor: str) -> Decisions:
     spelled = f"{folder.hash_of(extractor)} {extraction_prompts().id}"
     source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
     return Decisions(sources=(source,), by_code=by_code)
+
+
+def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = "") -> Decisions:
+    """The decisions of people in a file, and of an extractor on what people did not decide.
+
+    Raises:
+        UsageError: the file does not exist, or the extractor has no replies.
+        DataError: the file or a stored line is damaged.
+    """
+    decisions = read_decisions(adjudicated) if adjudicated else NO_DECISIONS
+    return decisions.before(extracted_decisions(run, extractor)) if extractor else decisions
 
 
 def stored_extractors(run: RunFolder) -> list[str]:

@@ -59,7 +59,7 @@ class Decisions(Record, frozen=True, kw_only=True):
     by_code: Mapping[str, Decision] = {}
 
     def of(self, code: str) -> Decision | None:
-        """The decision on an answer, or None if nobody has decided."""
+        """The decision on an answer, or None if it is not decided yet."""
         return self.by_code.get(code)
 
     @property
@@ -141,7 +141,7 @@ def _without_apostrophe(cell: str) -> str:
 
 
 def normalised_value(form: AnswerForm, value: str, choices: Sequence[str] = ()) -> str | None:
-    """A decided value as the reader writes values of the form; None if it is not one.
+    """A decided value in the spelling of the reader; None if it is not a value of the form.
 
     Args:
         form: the form of the answer.

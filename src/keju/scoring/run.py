@@ -73,10 +73,11 @@ def score_run(
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
     *,
+    decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
 ) -> list[Score]:
     """Score every response of a run; all scores in one list (see `score_models`)."""
-    packed = score_models(run, _packed, protocols, encoders, workers=workers)
+    packed = score_models(run, _packed, protocols, encoders, decisions=decisions, workers=workers)
     return [score for part in packed for score in msgspec.msgpack.decode(part, type=list[Score])]
 
 

@@ -177,7 +177,7 @@ class ScoringSample:
 
     @cached_property
     def decision(self) -> Decision | None:
-        """The decision on an unclear answer; None if nobody has decided, and for all others."""
+        """The decision on an unclear answer; None if it is not decided yet, and for all others."""
         if not self.decisions.by_code or not self.is_unclear:
             return None
         return self.decisions.of(answer_code(self.response))
