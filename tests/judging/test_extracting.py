@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+import keju as keju_package
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
@@ -18,7 +19,7 @@ from keju.judging import ExtractionFolder, extraction_requests
 from keju.judging.extracting import is_contained, value_of_reply
 from keju.running import run
 from keju.runs import RunFolder
-from keju.scoring import read_scores
+from keju.scoring import answer_code, read_scores
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support import children
 from tests.support.making import make_dataset, picture
@@ -164,6 +165,37 @@ def test_an_extractor_that_reads_its_own_answers_is_named(answered, keju, chat):
     chat.plan(says='{"answer": "B"}')
     assert "openai:reader reads its own answers" in keju("judge", "extract", "own", *server)
     assert "openai:reader reads its own answers" in keju("score", "own", "--extractor", EXTRACTOR)
+
+
+def test_answers_that_were_read_in_two_ways_are_not_compared(answered, keju, chat):
+    chat.plan(says='{"answer": "B"}')
+    rows = [json.dumps({"item": item, "text": text}) for item, text in ANSWERS.items()]
+    Path("other.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+    run(Path("set"), ["replay:other.jsonl"], Path("second"))
+    for folder in ("run", "second"):
+        keju("judge", "extract", folder, "--model", EXTRACTOR, "--base-url", chat.url)
+    keju("score", "run", "--extractor", EXTRACTOR)
+    keju("score", "second")
+    with pytest.raises(UsageError, match=r"T5 were read in two ways.*Score both runs again"):
+        app(["compare", "run", "second"], standalone_mode=False)
+    keju("score", "second", "--extractor", EXTRACTOR)
+    assert json.loads(keju("compare", "run", "second", "--json"))["tasks"]
+
+
+def test_python_scores_with_decisions_as_the_command_does(answered, keju, chat):
+    chat.plan(says='{"answer": "B"}')
+    keju("judge", "extract", "run", "--model", EXTRACTOR, "--base-url", chat.url)
+    results = keju_package.score("run", extractor=EXTRACTOR)
+    read = {score.item: score.extracted for score in results.scores if score.metric == "Acc"
+            and score.protocol == "strict"}  # fmt: skip
+    assert read == {"l0": "B", "l1": "B", "l2": "B", "l3": "B"}
+    code = answer_code(next(answered.responses(tasks={"T5"})))
+    Path("decisions.csv").write_text(f"answer_key,value\n{code},A\n", "utf-8")
+    results = keju_package.score("run", adjudicated="decisions.csv", extractor=EXTRACTOR)
+    assert sorted(score.extracted for score in results.scores if score.metric == "Acc"
+                  and score.protocol == "strict") == ["A", "B", "B", "B"]  # fmt: skip
+    with pytest.raises(ValueError, match="unclear answers of a run"):
+        keju_package.score([(letter_item("l0"), "A或B")], extractor=EXTRACTOR)
 
 
 def test_killed_extraction_resumes_without_asking_again(answered, chat):

@@ -114,6 +114,7 @@ def test_every_form_takes_decided_values(pair, value, metric):
 )  # fmt: skip
 def test_values_of_another_form_are_refused(form, value):
     assert normalised_value(form, value, tuple("ABCD")) is None
+    assert normalised_value("letter", "甲") is None
 
 
 def test_a_decision_of_another_form_is_an_error_with_its_item():

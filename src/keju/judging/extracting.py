@@ -169,13 +169,13 @@ def extraction_requests(run: RunFolder, forms: QuestionForms = _ALL) -> Iterator
     Raises:
         DataError: a stored response is damaged.
     """
-    known: set[str] = set()
+    ids: set[str] = set()
     for sample in unclear_samples(run):
         if not forms.takes(sample.item):
             continue
         request = extraction_request(sample)
-        if request.item not in known:
-            known.add(request.item)
+        if request.item not in ids:
+            ids.add(request.item)
             yield request
 
 
@@ -219,11 +219,11 @@ def value_of_reply(reply: Response) -> tuple[State, str]:
     values = set()
     for match in _OBJECT.finditer(body_of(reply.text)[-_LONGEST_REPLY:]):
         try:
-            found = msgspec.json.decode(match[0].encode("utf-8", "replace"))
+            row = msgspec.json.decode(match[0].encode("utf-8", "replace"))
         except (msgspec.DecodeError, RecursionError):
             continue
-        if "answer" in found:
-            values.add(_as_text(found["answer"]))
+        if "answer" in row:
+            values.add(_as_text(row["answer"]))
     if len(values) != 1 or None in values:
         return "unreadable", ""
     (value,) = values

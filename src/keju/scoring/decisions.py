@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Literal
 
 import msgspec
@@ -67,10 +68,10 @@ class Decisions(Record, frozen=True, kw_only=True):
         """Part of a score's signature: ``unclear:people@9f8e7d6c+openai:m@1a2b3c4d``, or ""."""
         return f"unclear:{'+'.join(self.sources)}" if self.sources else ""
 
-    def before(self, others: Decisions) -> Decisions:
-        """These decisions, and those of others about answers that these do not decide."""
+    def before(self, second: Decisions) -> Decisions:
+        """These decisions, and a second set for the answers that these do not decide."""
         return Decisions(
-            sources=(*self.sources, *others.sources), by_code={**others.by_code, **self.by_code}
+            sources=(*self.sources, *second.sources), by_code={**second.by_code, **self.by_code}
         )
 
 
@@ -128,8 +129,8 @@ def read_decisions(path: Path) -> Decisions:
         csv.field_size_limit(limit)
     decided = {}
     for code, values in votes.items():
-        (value, count), *others = Counter(values.values()).most_common(2)
-        if not others or others[0][1] < count:
+        (value, count), *runners_up = Counter(values.values()).most_common(2)
+        if not runners_up or runners_up[0][1] < count:
             value = "" if value == NO_ANSWER else value
             decided[code] = Decision(code=code, value=value, by="person")
     return Decisions(sources=(f"people@{sha256_file(path)[:8]}",), by_code=decided)
@@ -152,7 +153,7 @@ def normalised_value(form: AnswerForm, value: str, choices: Sequence[str] = ()) 
     match form:
         case "letter":
             letter = value.upper()
-            if letter in choices if choices else len(letter) == 1 and letter.isalpha():
+            if letter in (choices or tuple(ascii_uppercase)):
                 normalised = letter
         case "yes-no":
             normalised = value.capitalize() if value.lower() in {"yes", "no"} else ""

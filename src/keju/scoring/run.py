@@ -218,8 +218,8 @@ def _score_model(
     strays: dict[str, int] = {}
     variants: list[Score] = []
     noted_cases: list[ScoringSample] = []
-    read = _samples_of(run, model, items, strays, task.decisions)
-    samples = collect_reasoned_samples(read, noted_cases)
+    samples = _samples_of(run, model, items, strays, task.decisions)
+    samples = collect_reasoned_samples(samples, noted_cases)
     if task.variants:
         samples = collect_variant_scores(samples, variants, encoders)
     scores = OrderedScores()
