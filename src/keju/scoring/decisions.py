@@ -8,7 +8,6 @@ gives, if any. Until somebody has decided, it earns nothing, and its score is a 
 from __future__ import annotations
 
 import csv
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,6 +27,8 @@ CODE, VALUE, PERSON = "answer_key", "value", "person"
 """The columns of a decisions file that are read; it may have more."""
 NO_ANSWER = "none"
 """The value in a decisions file of an answer that gives none: it is wrong."""
+_LONGEST_CELL = 2**31 - 1
+"""Answers of a million characters are longer than Python's default limit of cells."""
 
 DECIDED_FORMS: frozenset[AnswerForm] = frozenset(
     {"letter", "short", "number", "yes-no", "probability", "entities", "boxes"}
@@ -107,8 +108,7 @@ def read_decisions(path: Path) -> Decisions:
     if not path.is_file():
         raise UsageError("{}: no such file", path)
     votes: dict[str, dict[str, str]] = defaultdict(dict)
-    # The column with the answer may have a million characters; the default limit is 131,072.
-    limit = csv.field_size_limit(sys.maxsize)
+    limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             for number, row in enumerate(csv.DictReader(stream), start=2):
