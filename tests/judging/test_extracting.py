@@ -307,6 +307,9 @@ def test_what_an_answer_contains(form, text, value, contained):
         ('{"answer": {"a": 1}}', "unreadable", ""),
         ("答案：B", "unreadable", ""),
         ('{"value": "B"}', "unreadable", ""),
+        ('{"answer": ' + "9" * 400 + "}", "unreadable", ""),
+        ('{"answer": ' + "9" * 9000 + "}", "unreadable", ""),
+        ('{"answer": 1e999}', "unreadable", ""),
         ("", "unreadable", ""),
     ],
 )

@@ -220,10 +220,11 @@ def value_of_reply(reply: Response) -> tuple[State, str]:
     for match in _OBJECT.finditer(body_of(reply.text)[-_LONGEST_REPLY:]):
         try:
             row = msgspec.json.decode(match[0].encode("utf-8", "replace"))
-        except (msgspec.DecodeError, RecursionError):
+            value = _as_text(row["answer"])
+        # A reply may have any text, such as a number of 5,000 digits.
+        except (msgspec.DecodeError, KeyError, OverflowError, RecursionError, ValueError):
             continue
-        if "answer" in row:
-            values.add(_as_text(row["answer"]))
+        values.add(value)
     if len(values) != 1 or None in values:
         return "unreadable", ""
     (value,) = values

@@ -99,7 +99,7 @@ def extractions_table(counted: ExtractionResult) -> Table:
     table = plain_table(
         *name_columns(
             "extractor", "model", "task", "unclear", "read", "no value", "value not in the answer",
-            "no reply",
+            "no readable reply",
         ),
         right=[3, 4, 5, 6, 7],
     )  # fmt: skip
