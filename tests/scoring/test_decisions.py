@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError
-from keju.items import Box, Item, Response
+from keju.items import Box, ImageRef, Item, Response
 from keju.scoring import Decision, Decisions, answer_code, read_decisions
 from keju.scoring.decisions import normalised_value
 from keju.scoring.run import _sample
@@ -22,8 +22,8 @@ ITEM = Item(
 
 
 def said(text: str, **more: object) -> Response:
-    about = {"item": "i", "task": "T5", "model": "m", "status": "answered"}
-    return Response(key="k", benchmark="MCS-Bench", text=text, **(about | more))
+    about = {"key": "k", "item": "i", "task": "T5", "model": "m", "status": "answered"}
+    return Response(benchmark="MCS-Bench", text=text, **(about | more))
 
 
 def decided(response: Response, value: str, by: str = "person") -> Decisions:
@@ -105,6 +105,24 @@ def test_every_form_takes_decided_values(pair, value, metric):
     none = ScoringSample(item, response, decisions=decided(response, ""))
     values = {score.metric: score.value for score in score_samples([none], ["strict"])}
     assert values[metric] == 0
+
+
+def test_decided_pairs_are_ranked_in_strict_alone():
+    images = tuple(ImageRef(path=f"{n}.png", sha256=f"{n}" * 64, size=9, width=9, height=9)
+                   for n in range(3))  # fmt: skip
+    item = Item(id="i", benchmark="OBI-Bench", task="rejoining", query="How", question="?",
+                images=images, relevant=(2,))  # fmt: skip
+    about = {"task": "rejoining", "query": "How"}
+    pairs = [replace(said("难以言说", key=f"k{n}", candidate=n, **about), benchmark="OBI-Bench")
+             for n in (1, 2)]  # fmt: skip
+    decisions = decided(pairs[1], "0.9")
+    samples = [ScoringSample(item, pair, decisions=decisions) for pair in pairs]
+    scores = {(score.protocol, score.metric): score
+              for score in score_samples(samples, ["official", "strict"])}  # fmt: skip
+    assert scores["strict", "Acc@1"].value == 1
+    assert scores["strict", "Acc@1"].signature.endswith("|reader:1|unclear:people@1f")
+    assert scores["official", "Acc@1"].value < 1
+    assert "unclear:" not in scores["official", "Acc@1"].signature
 
 
 @pytest.mark.parametrize(
