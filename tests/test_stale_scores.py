@@ -288,7 +288,7 @@ def test_decisions_on_changed_answers_are_counted_and_have_no_effect(
     chat.plan(says="A、B")
     ask(dataset, folder, chat, MODEL)
     rows = [f"{answer_code(each)},A" for each in RunFolder(folder).responses()]
-    sheet.write_text("\n".join(["answer_key,letter", *rows]))
+    sheet.write_text("\n".join(["answer_key,value", *rows]))
     edit(folder, MODEL, 0, text="C、D")
     result = CliRunner().invoke(app, ["score", str(folder), "--adjudicated", str(sheet)])
     assert result.exit_code == 0

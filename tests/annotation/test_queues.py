@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+from concurrent.futures import ThreadPoolExecutor
+from operator import attrgetter
 
 import pytest
 from typer.testing import CliRunner
@@ -15,8 +17,10 @@ from keju.building.reviewing.forms import read_review
 from keju.cli import app
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
+from keju.definitions import query_of, task
 from keju.files import read_jsonl
 from keju.judging import answers_of, code_of, read_ratings, read_rubrics
+from keju.running import Selection, run
 from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, score_models
 from tests.annotation.conftest import HOSTILE, after
@@ -172,28 +176,113 @@ def test_unclear_answers_are_adjudicated_without_reference_or_model(serving, set
     queue = served.app.queues["adjudication"]
     assert len(queue.list_subjects("Li")) == 4
     page = set_session(served, "Li", "/adjudication")
-    letters = ["a", "0", "c", "0"]
-    for turn, letter in enumerate(letters):
+    for turn, letter in enumerate("a0c0"):
         assert "replay" not in page.content()
         assert "owned" not in page.title()
-        page.keyboard.press(letter)
+        if letter != "0":
+            page.keyboard.press(letter)
+        # The key 0 submits the card itself: the answer gives no value.
+        key = "0" if letter == "0" else "Enter"
         if turn < 3:
-            after(page, lambda: page.keyboard.press("Enter"))
+            after(page, lambda key=key: page.keyboard.press(key))
         else:
-            page.keyboard.press("Enter")
+            page.keyboard.press(key)
             page.wait_for_url("**/adjudication/done")
     served.app.collect()
-    path = answered / "people" / "adjudicated.csv"
+    path = answered / "decisions.csv"
     rows = list(csv.DictReader(path.open(encoding="utf-8-sig")))
-    assert sorted(row["letter"] for row in rows) == ["A", "C", "none", "none"]
+    assert sorted(row["value"] for row in rows) == ["A", "C", "none", "none"]
     stored = {(r.model, r.item): r.text for r in RunFolder.open(answered).responses()}
     assert all(stored[row["model"], row["item"]] == row["answer"] for row in rows)
-    scored = list(score_models(RunFolder.open(answered), settled, decisions=read_decisions(path)))
+    scored = list(score_models(RunFolder.open(answered), decided, decisions=read_decisions(path)))
     assert sorted(letter for letters in scored for letter in letters) == ["", "", "A", "C"]
 
 
-def settled(found: ModelScores) -> list[str]:
-    return [score.extracted for score in found.variants if score.metric == "Acc_reviewed"]
+def decided(found: ModelScores) -> list[str]:
+    """The values of strict that people decided."""
+    return [score.extracted for score in found.scores
+            if score.metric == "Acc" and "unclear:people@" in score.signature]  # fmt: skip
+
+
+UNSURE = "=() 難以言說，或此或彼"
+NO_NAMES = "=() 可能有，也可能沒有"
+WRITTEN = {"short": "或此", "number": "十二", "probability": "0.5", "entities": "或此、或彼"}
+STORED = {"short": "或此", "number": "12", "probability": "0.5", "entities": "或此、或彼",
+          "letter": "B", "yes-no": "No"}  # fmt: skip
+"""What people decide in the test, by form of the answer, and what is stored."""
+
+
+@pytest.fixture
+def unsure(tmp_path, dataset):
+    """A run of every form whose answers give no value."""
+    items = Dataset.open(dataset).items()
+    lines = []
+    for item in items:
+        text = NO_NAMES if query_of(item).form == "entities" else UNSURE
+        row = {"item": item.id, "text": text}
+        candidates = range(1, len(item.images)) if task(item.task).of_pairs else ()
+        rows = [row | {"candidate": candidate} for candidate in candidates] or [row]
+        lines += map(json.dumps, rows)
+    (tmp_path / "unsure.jsonl").write_text("\n".join(lines), "utf-8")
+    with ThreadPoolExecutor(1) as pool:
+        model = f"replay:{tmp_path}/unsure.jsonl"
+        pool.submit(run, dataset, [model], tmp_path / "run", selection=Selection()).result()
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_unclear_answers_of_every_form_but_boxes_are_decided(serving, set_session, unsure, locale):
+    served = serving(unsure)
+    queue = served.app.queues["adjudication"]
+    subjects = queue.list_subjects("Li")
+    page = set_session(served, "Li", "/adjudication", locale=locale)
+    forms = set()
+    for number, subject in enumerate(subjects, start=1):
+        _item, form, _response = queue._answers[subject]
+        forms.add(form)
+        page.goto(f"{served.root}/adjudication/{number}")
+        assert (
+            page.locator("button[value=none]")
+            .inner_text()
+            .startswith("No value" if locale == "en-US" else "没有")
+        )
+        if form in WRITTEN:
+            page.locator("#f-answer").fill(WRITTEN[form])
+            key = "Control+Enter"
+        else:
+            page.keyboard.press({"letter": "b", "yes-no": "n"}[form])
+            key = "Enter"
+        page.keyboard.press(key)
+        page.wait_for_url(lambda url, number=number: not url.endswith(f"/adjudication/{number}"))
+    assert forms == STORED.keys()
+    served.app.collect()
+    rows = list(csv.DictReader((unsure / "decisions.csv").open(encoding="utf-8-sig")))
+    values = {row["answer_key"]: row["value"] for row in rows}
+    assert values == {subject: STORED[queue._answers[subject][1]] for subject in subjects}
+    assert {row["answer"] for row in rows} == {f"'{UNSURE}", f"'{NO_NAMES}"}
+    decisions = read_decisions(unsure / "decisions.csv")
+    scores = [
+        score
+        for part in score_models(RunFolder.open(unsure), attrgetter("scores"), decisions=decisions)
+        for score in part
+    ]
+    read = {score.extracted for score in scores if score.protocol == "strict" and score.extracted}
+    assert read >= {"或此", "12", "或此、或彼", "B", "No"}
+
+
+def test_a_value_of_another_form_is_refused_with_a_hint(serving, unsure):
+    served = serving(unsure)
+    queue = served.app.queues["adjudication"]
+    forms = [queue._answers[subject][1] for subject in queue.list_subjects("Li")]
+    for form, text in (("number", "两三个"), ("probability", "70"), ("letter", "Z"),
+                       ("short", " ")):  # fmt: skip
+        number = forms.index(form) + 1
+        refused = served.ask("POST", f"/adjudication/{number}", person="Li", form={"answer": text})
+        assert refused.status == 400, form
+    number = forms.index("short") + 1
+    form = {"act": "none"}
+    assert served.ask("POST", f"/adjudication/{number}", person="Li", form=form).status == 303
+    assert ",none," in queue.export(served.app.events)
 
 
 def test_new_items_are_written_about_an_image_and_exported_as_a_dataset(

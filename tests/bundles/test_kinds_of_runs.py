@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,14 @@ from keju.judging import (
 from keju.models import ModelOptions
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_run, write_scores
+from keju.scoring import (
+    answer_code,
+    read_decisions,
+    read_scores,
+    score_models,
+    score_run,
+    write_scores,
+)
 from keju.scoring.scores_parquet import read_fingerprint
 from tests.bundles.bundling import altered, members_of
 from tests.support import ROOT
@@ -270,3 +278,29 @@ def test_grades_of_a_judge_are_present_and_not_verified(
     assert (found.result, checks(found)["grades"]) == ("verified", (len(asked), 0))
     (part,) = (each for each in found.not_verified if "judge" in each.part)
     assert (part.count, part.needed) == (len(asked), False)
+
+
+def test_scores_with_decisions_are_verified_with_the_decisions(place: Path) -> None:
+    make(place / "set", fill_pages)
+    lines = [json.dumps({"item": f"t7-{number}", "text": "A或B"}) for number in range(2)]
+    (place / "unsure.jsonl").write_text("\n".join(lines), "utf-8")
+    run(place / "set", [f"replay:{place}/unsure.jsonl"], place / "run",
+        selection=Selection(tasks=("T7",)))  # fmt: skip
+    folder = RunFolder.open(place / "run")
+    rows = [f"{answer_code(response)},B" for response in folder.responses()]
+    (folder.path / "decisions.csv").write_text("\n".join(["answer_key,value", *rows]), "utf-8")
+    decisions = read_decisions(folder.path / "decisions.csv")
+    assert list(score_models(folder, attrgetter("model"), decisions=decisions))
+    written = write_bundle(folder.path, place / "x.zip").path
+    found = verify_bundle(written, place / "set")
+    assert found.result == "verified", found.differences
+    (part,) = (each for each in found.not_verified if "decisions" in each.part)
+    assert (part.count, part.needed) == (2, False)
+    other = altered(written, place / "y.zip", "run/scores/decisions.json",
+                    lambda content: content.replace(b'"B"', b'"A"'), rehash=True)  # fmt: skip
+    assert verify_bundle(other, place / "set").differences
+    # Scores that were computed without decisions do not keep those of an earlier scoring.
+    score_run(folder)
+    assert "run/scores/decisions.json" not in members_of(
+        write_bundle(folder.path, place / "z.zip").path
+    )

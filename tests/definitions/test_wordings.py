@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import prompt_of
@@ -17,7 +18,7 @@ from keju.models import ModelOptions
 from keju.reporting.page import write_report
 from keju.running import Policy, Selection, merge, run
 from keju.runs import RunFolder
-from keju.scoring import score_run
+from keju.scoring import read_scores, score_run
 from tests.support.commanding import keju
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -189,7 +190,46 @@ def test_every_declared_wording_has_a_prompt_for_each_of_its_forms(dataset: Path
     for each in wordings().values():
         assert each.what
         assert each.source
-        assert each.prompts
+        assert each.prompts or each.forms
+
+
+LINE = "answer-line"
+
+
+def test_the_answer_line_is_asked_for_in_the_language_of_the_prompt(dataset: Path):
+    items = {item.id: item for item in Dataset.open(dataset).items()}
+    yes_no = items["a#Yes-or-No"]
+    assert prompt_of(yes_no, wording=LINE) == (
+        f"{prompt_of(yes_no)}\nWrite only this on the last line: Answer: Yes, or: Answer: No"
+    )
+    assert "no prompt" in wording_skip_reason(items["a#Where"], LINE)
+    question = "何意？\nA、甲 B、乙"
+    letter = Item(id="i", benchmark="MCS-Bench", task="T5", question=question, answer="A",
+                  verbatim=True)  # fmt: skip
+    assert wording_skip_reason(letter, LINE) == ""
+    assert prompt_of(letter, wording=LINE) == (
+        "何意？\nA、甲 B、乙\n最后一行只写：答案：X（X 为选项字母）"
+    )
+    assert prompt_of(letter, script="traditional", wording=LINE).endswith(
+        "最後一行只寫：答案：X（X 爲選項字母）"
+    )
+    assert "no prompt" in wording_skip_reason(replace(letter, task="T1"), LINE)
+
+
+def test_unclear_answers_of_both_wordings_are_compared(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="It is hard to say.", finds=[["Write only this", "Hard to say.\nAnswer: Yes"]])
+    run = tmp_path / "run"
+    form = ("--task", "recognition/Yes-or-No")
+    wanted = ("--wording", "released", "--wording", LINE)
+    assert keju(*command(dataset, run, chat, *form, *wanted)).returncode == 0
+    assert keju("score", run).returncode == 0
+    (path,) = (run / "scores").glob("*.parquet")
+    verdicts = {(score.wording, score.verdict) for score in read_scores(path)}
+    assert verdicts == {("released", "unparsable"), (LINE, "ok")}
+    done = keju("compare", run, "--wordings", "released", LINE, "--json")
+    assert done.returncode == 0, done.stderr
+    (task,) = json.loads(done.stdout)["tasks"]
+    assert (task["first"], task["second"]) == (0, 1)
 
 
 def test_a_wording_that_does_not_exist_names_those_that_do(dataset: Path):

@@ -31,7 +31,8 @@ from keju.api.scores import Results
 from keju.items import Box
 from keju.runs import RunFolder
 from keju.scoring import read_scores
-from keju.scoring.decisions import answer_code, is_unclear
+from keju.scoring.decisions import answer_code
+from keju.scoring.scoring_sample import ScoringSample
 from tests.support.bundled import DEFINITIONS
 from tests.support.commanding import keju
 from tests.support.generated import MISSING, generated
@@ -61,7 +62,7 @@ ENCODED = {
 """Metrics that need an encoder: unscored, for a reason that depends on the installed packages."""
 TOLERANCE = 2e-5
 """Of their values: processors differ in the last digits of an encoder's vectors."""
-VERSIONS = re.compile(r"-\d+(\.\d+)+(-zh-cn)?|\|keju:[^|]*|(?<=\|reviewed:)[0-9a-f]{8}")
+VERSIONS = re.compile(r"-\d+(\.\d+)+(-zh-cn)?|\|keju:[^|]*|(?<=people@)[0-9a-f]{8}")
 DIGEST_MODEL = """
 import hashlib
 import keju
@@ -120,10 +121,11 @@ def write_decisions(run: Path, file: Path) -> None:
     items = {item.id: item for item in folder.iter_items()}
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
-        writer.writerow(["answer_key", "letter"])
+        writer.writerow(["answer_key", "value"])
         for response in folder.responses():
             draw = zlib.crc32(response.item.encode()) % 7
-            if draw and is_unclear(items[response.item], response):
+            sample = ScoringSample(items[response.item], response)
+            if draw and sample.form == "letter" and sample.is_unclear:
                 writer.writerow([answer_code(response), "ABCD"[draw - 1] if draw < 5 else "none"])
 
 
@@ -270,9 +272,6 @@ class Source:
                 self._add(parts, benchmark, "as-printed", "means", [task, formulas])
             if mean is not None:
                 self._add(parts, benchmark, "reviewed", "means", [task, mean])
-        for name, value in data.get("reviewed", {}).items():
-            if name not in {"missing", "signatures"}:
-                self._add(parts, "MCS-Bench", "reviewed", "means", [name, value])
         if self.metrics:
             signatures = _without_encoders(data["signatures"])
             row = VERSIONS.sub("", signatures.pop("Acc_reviewed", ""))

@@ -8,7 +8,7 @@ from pathlib import Path
 from keju.files import read_jsonl, read_toml
 from keju.models.decoding import read_system_prompt
 from keju.running.item_list import read_item_ids
-from keju.scoring.decisions import CODE, LETTER, read_decisions
+from keju.scoring.decisions import CODE, VALUE, read_decisions
 from tests.support import ROOT
 
 BOM = b"\xef\xbb\xbf"
@@ -36,8 +36,9 @@ def test_json_lines_have_any_line_endings(tmp_path: Path) -> None:
 
 
 def test_decisions_have_any_line_endings(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(BOM + f"{CODE},{LETTER}\r\nx1,B\r\n".encode())
-    assert read_decisions(tmp_path / "a.csv").letters == {"x1": "B"}
+    (tmp_path / "a.csv").write_bytes(BOM + f"{CODE},{VALUE}\r\nx1,B\r\n".encode())
+    decisions = read_decisions(tmp_path / "a.csv")
+    assert decisions.of("x1").value == "B"
 
 
 def _newlines_of_the_system(file: Path) -> list[str]:

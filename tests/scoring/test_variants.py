@@ -7,7 +7,16 @@ import pytest
 from keju.benchmarks.mcs_bench.formulas import bleu_eq5
 from keju.definitions import tasks
 from keju.encoders import Encoders
-from keju.scoring import aggregate, score_answer, summarise, to_json, variant_results
+from keju.scoring import (
+    Decision,
+    Decisions,
+    aggregate,
+    answer_code,
+    score_answer,
+    summarise,
+    to_json,
+    variant_results,
+)
 from keju.scoring.run import ModelScores
 from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.scoring.variants import collect_variant_scores, variant_scores, variants_of
@@ -34,7 +43,7 @@ def test_each_formula_stands_beside_a_metric_of_the_script(make):
             ("BLEU_eq5", "BLEU"), ("ROUGE-1_recall", "ROUGE-1"), ("ROUGE-2_recall", "ROUGE-2"),
             ("ROUGE-L_beta1.2", "ROUGE-L"),
         ],
-        "T5": [],
+        "T5": [("Acc_reviewed", "Acc")],
         "T6": [("ANLS_eq7", "ANLS"), ("ANLS_biten", "ANLS")],
         "page_level_ocr": [],
         "reasoning_qa": [],
@@ -47,6 +56,35 @@ def test_values_are_those_of_the_formulas_on_the_texts_that_the_script_takes(mak
     found = {s.metric: s.value for s in scores_of(make("T2", "学而时习", "學而"))}
     assert found["ROUGE-1_recall"] == 0.5
     assert found["BLEU_eq5"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("B", 1),
+        ("b", 0),  # the script looks for a capital letter
+        ("我不知道", 0),
+        ("ABCD", 0),  # right by the script
+        ("选项A错误，答案：B", 1),
+        ("选项B错误，答案：A", 0),  # right by the script
+        ("<think>A还是B？</think>B", 1),
+        ("", 0),
+    ],
+)
+def test_answers_with_several_letters_count_by_the_letter_that_is_read(make, text, value):
+    (found,) = scores_of(make("T5", "B", text, options=tuple("甲乙丙丁")))
+    assert (found.metric, found.value) == ("Acc_reviewed", value)
+    assert found.signature.startswith("Acc_reviewed|as-printed|text:one letter|")
+
+
+def test_a_decision_counts_for_an_answer_with_several_letters(make):
+    item, response = make("T5", "B", "A或B", options=tuple("甲乙丙丁"))
+    code = answer_code(response)
+    decision = Decision(code=code, value="B", by="person")
+    decisions = Decisions(sources=("people@1f",), by_code={code: decision})
+    (found,) = variant_scores(ScoringSample(item, response, decisions=decisions))
+    assert found.value == 1
+    assert found.signature.endswith("|reader:1|unclear:people@1f")
 
 
 def test_signatures_are_their_own(make):

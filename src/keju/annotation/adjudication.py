@@ -1,44 +1,53 @@
-"""Adjudication: people decide which option a response chose if the rules cannot decide it.
+"""Adjudication: people decide which value an unclear answer gives, if any.
 
-People see the question and the answer, but neither the reference nor the model. They select the
-chosen option, or none.
+People see the question, its images and the answer, but neither the reference nor the model. Answers
+with boxes are left to an extractor model (``keju judge extract``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
 
 from keju.annotation.events import Event, EventLog, decode_event
-from keju.annotation.exam import make_item_key
 from keju.annotation.fields import parse_choice
-from keju.annotation.queue import Form, Queue, describe_task, format_csv
-from keju.definitions import choices_of, options_of, prompt_of, query_of
+from keju.annotation.queue import Form, Queue, describe_task, format_csv, read_text
+from keju.definitions import choices_of, options_of, prompt_of
+from keju.errors import UsageError
 from keju.files import cell_text
-from keju.items import Item, Record, Response
+from keju.items import ImageRef, Item, Record, Response
 from keju.runs import RunFolder
-from keju.scoring import answer_code, is_unclear
-from keju.scoring.decisions import CODE, LETTER, NONE
+from keju.scoring import answer_code, unclear_samples
+from keju.scoring.decisions import CODE, NO_ANSWER, PERSON, VALUE, normalised_value
 from keju.text import answer_part
+from keju.texts import _
 
 COLUMNS = (
-    CODE, "item", "task", "query", "setting", "round", "model", "person", LETTER, "answer",
+    CODE, "item", "task", "query", "setting", "round", "model", PERSON, VALUE, "answer",
 )  # fmt: skip
+_NO_VALUE = _('Enter the value that the answer gives, or choose "No value"')
+_HINTS = {
+    "number": _("Write one number, such as 3 or 三."),
+    "probability": _("Write a number from 0 to 1, such as 0.7."),
+}
 
 
-class ChosenOption(Record, frozen=True, kw_only=True):
-    """One stored decision: the letter of the option, or `NONE`."""
+class DecidedValue(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One stored decision: the value; empty if the answer gives none."""
 
-    letter: str
+    value: str
 
 
 class Adjudication(Queue):
-    """Adjudication queue: all answers to questions with options that the rules cannot decide."""
+    """Adjudication queue: all unclear answers of a run but those with boxes."""
 
     name = "adjudication"
 
     def __init__(self, run: RunFolder) -> None:
         self._answers = {
-            answer_code(response): (item, response) for item, response in _list_unclear(run)
+            answer_code(sample.response): (sample.item, sample.form, sample.response)
+            for sample in unclear_samples(run)
+            if sample.form != "boxes"
         }
 
     def list_subjects(self, person: str) -> Sequence[str]:
@@ -48,32 +57,43 @@ class Adjudication(Queue):
 
     def build_card(self, subject: str, event: Event | None, language: str) -> dict[str, object]:
         """The question, its options and the answer; neither the reference nor the model."""
-        item, response = self._answers[subject]
-        before = decode_event(event, ChosenOption)
+        item, form, response = self._answers[subject]
+        before = decode_event(event, DecidedValue)
         return {
             **describe_task(item, language),
-            "images": item.images,
+            "images": _images(item, response),
+            "paired": bool(response.candidate),
             "question": prompt_of(item),
-            "choices": choices_of(item),
+            "form": form,
+            "choices": _choices(item, form),
             "options": options_of(item),
             "answer": answer_part(response.text),
-            "letter": before.letter if before else None,
+            "hint": _HINTS.get(form, ""),
+            "value": before.value if before else None,
         }
 
     def get_content(self, subject: str) -> object:
         """The question, its options and images, and the answer."""
-        item, response = self._answers[subject]
-        question = (prompt_of(item), choices_of(item), options_of(item), item.images)
+        item, _, response = self._answers[subject]
+        question = (prompt_of(item), choices_of(item), options_of(item), _images(item, response))
         return question, answer_part(response.text)
 
-    def read(self, subject: str, form: Form) -> ChosenOption:
-        """Read the chosen option.
+    def read(self, subject: str, form: Form) -> DecidedValue:
+        """Read the decided value.
 
         Raises:
-            UsageError: it is not one of the options.
+            UsageError: it is not one of the options, or not a value of the answer's form.
         """
-        item, _ = self._answers[subject]
-        return ChosenOption(letter=parse_choice(form, (*choices_of(item), NONE)))
+        item, answer_form, _ = self._answers[subject]
+        if form.get("act") == NO_ANSWER:
+            return DecidedValue(value="")
+        if choices := _choices(item, answer_form):
+            return DecidedValue(value=parse_choice(form, choices))
+        text = read_text(form, "answer", needed=_NO_VALUE)
+        value = normalised_value(answer_form, "" if text == NO_ANSWER else text)
+        if value is None:
+            raise UsageError(_HINTS.get(answer_form, _NO_VALUE))
+        return DecidedValue(value=value)
 
     def export(self, events: EventLog) -> str:
         """The current decisions, one row each, in the format of ``keju score --adjudicated``."""
@@ -81,24 +101,27 @@ class Adjudication(Queue):
 
     def _list_rows(self, events: EventLog) -> Iterator[Sequence[object]]:
         for (person, subject), event in events.find_latest(self.name).items():
-            chosen = decode_event(event, ChosenOption)
-            if chosen is None or subject not in self._answers:
+            decided = decode_event(event, DecidedValue)
+            if decided is None or subject not in self._answers:
                 continue
-            item, response = self._answers[subject]
+            item, _, response = self._answers[subject]
             yield (
                 subject, cell_text(item.id), item.task, item.query,
                 response.setting, response.round, cell_text(response.model),
-                cell_text(person), chosen.letter, cell_text(answer_part(response.text)),
+                cell_text(person), cell_text(decided.value) or NO_ANSWER,
+                cell_text(answer_part(response.text)),
             )  # fmt: skip
 
 
-def _list_unclear(run: RunFolder) -> Iterator[tuple[Item, Response]]:
-    items = {
-        make_item_key(item): item
-        for item in run.items()
-        if query_of(item).form == "letter" and choices_of(item)
-    }
-    for response in run.responses(tasks={task_id for task_id, _, _ in items}):
-        item = items.get((response.task, response.query, response.item))
-        if item is not None and is_unclear(item, response):
-            yield item, response
+def _images(item: Item, response: Response) -> tuple[ImageRef, ...]:
+    """The images of the question: of pairs the two that the model compared."""
+    if not response.candidate:
+        return item.images
+    return item.images[0], item.images[response.candidate]
+
+
+def _choices(item: Item, form: str) -> tuple[str, ...]:
+    """The values to choose from; empty where a value is written."""
+    if form == "letter":
+        return choices_of(item) or tuple(ascii_uppercase[:6])
+    return ("Yes", "No") if form == "yes-no" else ()

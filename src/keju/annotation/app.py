@@ -2,7 +2,8 @@
 
 ::
 
-    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · adjudicated.csv · authored/
+    RUN/         decisions.csv
+    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · authored/
 
 `acts.sqlite` contains all events. The other files are exported from it and can be exported again.
 The answers of the exam are written to the run itself.
@@ -113,6 +114,10 @@ class AnnotationApp:
         """The directory of people's answers."""
         return self.run.path / "people"
 
+    def file_path(self, name: str) -> Path:
+        """The path of an exported file; decisions are a part of the run (docs/running.md)."""
+        return (self.run.path if name == "decisions.csv" else self.people) / name
+
     def make_draft_key(self, binding: PageBinding) -> str:
         """The key under which a browser stores unsent input; it depends on run and content."""
         parts = (str(self.run.path.resolve()), *astuple(binding))
@@ -179,7 +184,7 @@ class AnnotationApp:
         return n_("{n:,} verdict: {}", "{n:,} verdicts: {}", len(verdicts), path)
 
     def _collect_adjudicated(self) -> Text | None:
-        queue, path = self.queues.get("adjudication"), self.people / "adjudicated.csv"
+        queue, path = self.queues.get("adjudication"), self.file_path("decisions.csv")
         if isinstance(queue, Adjudication) and _write_table(path, queue.export(self.events)):
             return _("decisions on unclear answers: {}", path)
         return None
@@ -262,7 +267,7 @@ class AnnotationApp:
     def _make_adjudication(self) -> Adjudication:
         queue = Adjudication(self._require_run())
         if not queue.list_subjects(""):
-            raise UsageError("No answer is unclear: the rules extracted one option from each.")
+            raise UsageError("No answer is unclear: the rules read a value from each.")
         return queue
 
     def _require_run(self) -> RunFolder:

@@ -52,7 +52,7 @@ QUEUE_TEXTS = {
     "adjudication": QueueTexts(
         "裁",
         _("Adjudicate unclear answers"),
-        _("Decide which option an answer chose if the rules cannot decide it."),
+        _("Decide which value an answer gives if the rules cannot read it."),
     ),
 }
 

@@ -41,7 +41,7 @@ COLLECT_SECONDS = 30.0
 _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
 _THUMB = 320
 _THUMBS = 2000
-_FILES = ("ratings.csv", "verdicts.jsonl", "adjudicated.csv")
+_FILES = ("ratings.csv", "verdicts.jsonl", "decisions.csv")
 OLD_FORM = _("This form is from another session. Enter your name again.")
 
 
@@ -96,7 +96,7 @@ class Server:
         return render_page(
             request, "start.html.j2", asks_name=False, about=app.dataset.manifest, queues=queues,
             exported=self.exported, export_error=self.export_error, next="/",
-            files=[name for name in _FILES if (app.people / name).is_file()],
+            files=[name for name in _FILES if app.file_path(name).is_file()],
         )  # fmt: skip
 
     async def show_name_form(self, request: web.Request) -> web.Response:
@@ -133,7 +133,7 @@ class Server:
         if name not in _FILES:
             raise web.HTTPNotFound
         await self._collect()
-        path = self.annotation.people / name
+        path = self.annotation.file_path(name)
         if not path.is_file():
             raise web.HTTPNotFound
         return web.Response(

@@ -92,9 +92,15 @@ class Run(os.PathLike[str]):
         """
         return pl.DataFrame(map(_response_row, self._folder.responses()), schema=_RESPONSES)
 
-    def score(self, *, protocol: ProtocolChoice = "both") -> Results:
+    def score(
+        self,
+        *,
+        protocol: ProtocolChoice = "both",
+        adjudicated: AnyPath | None = None,
+        extractor: str = "",
+    ) -> Results:
         """Score the responses, as `keju.score` does."""
-        return score(self, protocol=protocol)
+        return score(self, protocol=protocol, adjudicated=adjudicated, extractor=extractor)
 
     def report(
         self,

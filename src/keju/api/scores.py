@@ -16,6 +16,7 @@ from keju.definitions import query_of
 from keju.definitions import task as task_named
 from keju.encoders import Encoders, default_cache_path
 from keju.items import Item, Protocol, Response, Score
+from keju.judging import gather_decisions
 from keju.notebook import block, table
 from keju.runs import RunFolder
 from keju.scoring import (
@@ -147,6 +148,8 @@ def score(
     *,
     protocol: ProtocolChoice = "both",
     model: str = "",
+    adjudicated: AnyPath | None = None,
+    extractor: str = "",
 ) -> Results:
     """Score responses; no model, key or network is needed.
 
@@ -155,16 +158,23 @@ def score(
             file of responses with their items; or a list of items with the text that answers each.
         protocol: ``official`` (as published), ``strict`` (recommended), or ``both``.
         model: the name of the model that gave the answers in a list.
+        adjudicated: a file of people's decisions on unclear answers of a run.
+        extractor: the model whose stored replies decide the unclear answers of a run that people
+            did not decide (``keju judge extract``).
 
     Raises:
         TypeError: `responses` is neither a path nor a list of items with texts.
         ValueError: `protocol` is not one of these; the list is empty; an item is listed twice, or
-            is of a pair task, which only a run can have; `model` is given with a path.
+            is of a pair task, which only a run can have; `model` is given with a path, or
+            `adjudicated` or `extractor` without a run.
         KejuError: the file or run does not exist, or is damaged.
     """
     if protocol not in get_args(ProtocolChoice):
         raise ValueError(f"protocol is {protocol!r}. Use official, strict or both")
     protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
+    is_run = isinstance(responses, str | os.PathLike) and path_of(responses).is_dir()
+    if (adjudicated or extractor) and not is_run:
+        raise ValueError("adjudicated and extractor decide the unclear answers of a run")
     if not isinstance(responses, str | os.PathLike):
         pairs = listed("responses", responses, _PAIRS)
         if not pairs:
@@ -176,7 +186,9 @@ def score(
     encoders = Encoders({}, default_cache_path())
     if path.is_dir():
         run = RunFolder.open(path)
-        return Results(score_run(run, protocols, encoders), run)
+        file = path_of(adjudicated) if adjudicated else None
+        decisions = gather_decisions(run, file, extractor)
+        return Results(score_run(run, protocols, encoders, decisions=decisions), run)
     return Results(score_file(path, protocols, encoders).scores)
 
 

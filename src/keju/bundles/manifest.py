@@ -25,6 +25,7 @@ RUN_ITEMS = f"{RUN}/items.parquet"
 RESPONSES = f"{RUN}/responses"
 READINGS = f"{RUN}/readings"
 SCORES = f"{RUN}/scores"
+DECISIONS = f"{SCORES}/decisions.json"
 IMAGES = "images"
 
 FILTERS = ("dynasty", "period", "script", "category", "source")
@@ -144,7 +145,7 @@ def scores_member(model: str, *, reasoned: bool = False) -> str:
 
 def unknown_members(manifest: BundleManifest) -> list[str]:
     """The listed members that keju does not write and a verification does not read."""
-    known = {CRATE, ENVIRONMENT, INDEX, GRADES, RUN_MANIFEST}
+    known = {CRATE, DECISIONS, ENVIRONMENT, INDEX, GRADES, RUN_MANIFEST}
     known.update(each.definition for each in manifest.benchmarks)
     folders = [f"{READINGS}/"]
     if manifest.dataset.included:

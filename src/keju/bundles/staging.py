@@ -10,18 +10,25 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.bundles.cleaning import Cleaner
-from keju.bundles.manifest import READINGS, RUN, RUN_MANIFEST, responses_folder, scores_member
+from keju.bundles.manifest import (
+    DECISIONS,
+    READINGS,
+    RUN,
+    RUN_MANIFEST,
+    responses_folder,
+    scores_member,
+)
 from keju.errors import UsageError, shortened
-from keju.files import read_jsonl_lines, write_json
+from keju.files import read_json, read_jsonl_lines, write_json
 from keju.items import Response, Score
 from keju.judging import JudgementFolder, stored_rubrics
 from keju.judging.answers import AnswerId
 from keju.judging.grades import grade_in
 from keju.runs import RecordList, RunFolder, RunManifest, file_name, read_responses
-from keju.scoring import read_fingerprint, write_scores
+from keju.scoring import NO_DECISIONS, Decisions, answer_code, read_fingerprint, write_scores
 from keju.scoring.fingerprints import fingerprint_of
 from keju.scoring.scores_parquet import iter_scores_of
-from keju.scoring.stored import reasoned_scores_path, scores_path
+from keju.scoring.stored import decisions_path, reasoned_scores_path, scores_path
 
 
 class StagedModel(NamedTuple):
@@ -49,6 +56,9 @@ class RunStager:
         self._groups = groups
         self._stored = run.manifest()
         self.names = cleaner.names_of([*self._stored.models, *self._stored.roles])
+        path = decisions_path(run)
+        self._decisions = read_json(path, Decisions) if path.is_file() else NO_DECISIONS
+        self._codes: dict[str, str] = {}
 
     def stage_manifest(self) -> RunManifest:
         """Write run.json; returns it."""
@@ -76,6 +86,19 @@ class RunStager:
         fingerprint = read_fingerprint(scores_path(self._run, model)) if scores else None
         return StagedModel(count, scores, fingerprint.keju if fingerprint else "")
 
+    def stage_decisions(self) -> None:
+        """Write the decisions of the scores; a response with another name has another code."""
+        if not self._decisions.sources:
+            return
+        decided = (
+            replace(decision, code=self._codes.get(code, code))
+            for code, decision in self._decisions.by_code.items()
+        )
+        path = self._folder / DECISIONS
+        by_code = {decision.code: decision for decision in decided}
+        write_json(path, replace(self._decisions, by_code=by_code))
+        check_clean(self._cleaner, path.read_bytes(), path.name)
+
     def stage_readings(self) -> None:
         """Write the transcriptions that models and engines made before they answered."""
         for path in self._run.reading_files():
@@ -96,6 +119,8 @@ class RunStager:
             for response, line in read_jsonl_lines(source, Response, appended=True):
                 kept = self._cleaner.clean_response(response, self.names)
                 if kept is not response:
+                    if self._decisions.by_code:
+                        self._codes[answer_code(response)] = answer_code(kept)
                     line = msgspec.json.encode(kept) + b"\n"  # noqa: PLW2901 - as it is stored
                     changed = True
                 check_clean(self._cleaner, line, f"{source.name}, {shortened(response.item)}")

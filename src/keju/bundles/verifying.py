@@ -16,6 +16,7 @@ from keju.bundles.index import number_groups
 from keju.bundles.key_check import check_keys
 from keju.bundles.manifest import (
     BUNDLE_MANIFEST,
+    DECISIONS,
     GRADES,
     RESPONSES,
     RUN,
@@ -45,13 +46,15 @@ from keju.files import read_jsonl, write_json
 from keju.items import get_group
 from keju.published import audit_run
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import score_models
+from keju.scoring import NO_DECISIONS, Decisions, score_models
 from keju.scoring.scores_parquet import iter_scores_of
 from keju.scoring.stored import reasoned_scores_path, scores_path
 from keju.texts import _
 
 _TOKENIZERS = ("jieba", "zhconv", "opencc")
 """The packages whose versions are part of signatures."""
+_MOST_DECISIONS = 1 << 28
+"""Bytes of the largest decisions that are read; those on a million answers have half of them."""
 
 
 def verify_bundle(
@@ -268,7 +271,10 @@ class _Verifier:
             for path in self._run.response_files(model):
                 path.unlink()
         try:
-            for model in score_models(self._run, attrgetter("model"), encoders=self._encoders):
+            decisions = self._decisions()
+            for model in score_models(
+                self._run, attrgetter("model"), encoders=self._encoders, decisions=decisions
+            ):
                 about = self._bundle.manifest.models.get(model)
                 same_program = same and about is not None and about.scored_by == __version__
                 self._compare(model, same_program=same_program, reasoned=False)
@@ -289,6 +295,19 @@ class _Verifier:
         else:
             check_keys(self._bundle, self._run, self._dataset, self._readable, self._findings)
         return len(self._readable) == len(self._bundle.models)
+
+    def _decisions(self) -> Decisions:
+        """The decisions on unclear answers, which follow from no response."""
+        if DECISIONS not in self._bundle.manifest.members:
+            return NO_DECISIONS
+        decisions = self._bundle.read(DECISIONS, Decisions, _MOST_DECISIONS)
+        self._findings.add_not_verified(
+            _("decisions on unclear answers"),
+            _("a decision of people or of an extractor model cannot be computed again"),
+            count=len(decisions.by_code),
+            needed=False,
+        )
+        return decisions
 
     def _compare(self, model: str, *, same_program: bool, reasoned: bool) -> None:
         member = scores_member(model, reasoned=reasoned)

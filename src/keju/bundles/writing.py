@@ -112,6 +112,7 @@ def _stage(
     shutil.copyfile(run.items_path, items)
     run_manifest = stager.stage_manifest()
     staged = {model: stager.stage_model(model) for model in run.manifest().models}
+    stager.stage_decisions()
     stager.stage_readings()
     if include_data and dataset:
         write_images(dataset, run, stage)

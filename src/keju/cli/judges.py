@@ -18,7 +18,8 @@ from keju.texts import _
 
 if TYPE_CHECKING:
     from keju.items import Request
-    from keju.judging import JudgementFolder
+    from keju.judging.asking import ExpectedReply
+    from keju.judging.folder import ReplyFolder
     from keju.models import Model
     from keju.running.options import RunOptions
 
@@ -47,15 +48,18 @@ class JudgeOptions(ServerOptions):
 
 
 def show_judging_plan(
-    folder: JudgementFolder,
+    folder: ReplyFolder,
     models: list[str],
     options: RunOptions,
     questions: Callable[[Model], Iterable[Request]],
     answers: int,
     as_json: bool,
+    *,
+    reply: ExpectedReply | None = None,
 ) -> None:
-    """Print the cost of judging without sending a request."""
+    """Print the cost of judging or extracting without sending a request."""
     from keju.judging import open_judges, plan_judging, sent_data
+    from keju.judging.asking import GRADE
     from keju.running.restricted_data import SendingCheck
 
     judges = open_judges(models, replace(options.model_options(), asking=False))
@@ -66,6 +70,7 @@ def show_judging_plan(
         answers=answers,
         prices=options.policy().prices,
         per_minute=options.per_minute,
+        reply=reply or GRADE,
     )
     if as_json:
         print_json(found)
@@ -82,7 +87,7 @@ def show_judging_plan(
 
 
 def ask_judging(
-    folder: JudgementFolder,
+    folder: ReplyFolder,
     models: list[str],
     options: RunOptions,
     questions: Callable[[Model], Iterable[Request]],

@@ -1,4 +1,4 @@
-"""Commands about judges: grade a run, probe the judge, compare it with people."""
+"""Commands about judges: grade a run, read unclear answers, probe the judge, compare it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ judge_app = typer.Typer(
     cls=_Judging,
     no_args_is_help=True,
     help="Grade open answers from 0 to 10 with a language model ([b]keju judge RUN --model"
-    " M[/b]), probe the judge for bias, and measure its agreement with people. See "
-    "docs/judging.md",
+    " M[/b]), read unclear answers with one, probe the judge for bias, and measure its agreement"
+    " with people. See docs/judging.md",
 )
 app.add_typer(judge_app, name="judge")
 
@@ -153,6 +153,71 @@ def grade(
         if graded.judges:
             out.print(agreement_table(graded.judges, _("Agreement among judges")))
         say(*grade_lines(graded))
+    if not complete:
+        raise typer.Exit(WITH_FAILURES)
+
+
+@judge_app.command()
+@with_groups
+def extract(
+    run: RunPath,
+    *,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", metavar="MODEL", help="Extractor model. Can be given several times."
+        ),
+    ] = None,
+    task: TaskIds = None,
+    server: JudgeOptions,
+    plan: PlanOnly = False,
+    as_json: AsJson = False,
+) -> None:
+    """Read unclear answers with a language model. The same command resumes.
+
+    The model sees the question, the options and the answer, but not the image, the reference or
+    the model's name. Its value counts only if the answer contains it; else the answer stays
+    unclear. The replies count in: keju score RUN --extractor MODEL. Without --model, the command
+    shows what was read.
+    """
+    from keju.cli.output.judge_tables import extraction_lines, extractions_table
+    from keju.definitions import QuestionForms
+    from keju.items import Request
+    from keju.judging import (
+        EXTRACTION,
+        ExtractionFolder,
+        count_extractions,
+        extraction_requests,
+        stored_extractors,
+    )
+    from keju.runs import RecordList, RunFolder
+
+    opened = RunFolder.open(run)
+    folder, forms = ExtractionFolder(opened), QuestionForms(task)
+    complete, extractors = True, stored_extractors(opened)
+    if model:
+        requests = RecordList(Request, extraction_requests(opened, forms))
+        options = run_options(server)
+        if not len(requests):
+            say(_("{}: no answer is unclear", run))
+            return
+        questions = lambda _: iter(requests)  # noqa: E731
+        if plan:
+            show_judging_plan(
+                folder, model, options, questions, len(requests), as_json, reply=EXTRACTION
+            )
+            return
+        complete = ask_judging(folder, model, options, questions)
+        stored = stored_extractors(opened)
+        extractors = [name for name in stored if name not in extractors or name in model]
+    counted = count_extractions(opened, extractors, forms)
+    if as_json:
+        print_json(counted)
+    elif not counted.tasks:
+        say(_("{} has no replies of extractors. Name one with --model", run))
+    else:
+        out.print(extractions_table(counted))
+        say(*extraction_lines(counted))
     if not complete:
         raise typer.Exit(WITH_FAILURES)
 

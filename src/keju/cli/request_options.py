@@ -112,9 +112,9 @@ class PromptOptions:
         prompt_option(
             "--wording",
             metavar="NAME",
-            help="Wording of the prompts: released (default), or another declared one: "
-            "obi-gemini (How and Where of recognition in one prompt). Can be given "
-            "several times.",
+            help="Wording of the prompts: released (default), answer-line (and a last line with "
+            "the answer alone, so that fewer answers are unclear), or obi-gemini (How and Where of "
+            "recognition in one prompt). Can be given several times.",
         ),
     ] = None
     prompts: Annotated[

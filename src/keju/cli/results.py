@@ -70,9 +70,15 @@ def score(
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="People's decisions on unclear answers (see `keju serve`). They make"
-            " Acc_reviewed, the accuracy after the review of answers with several letters, with"
-            " means of its own.",
+            help="People's decisions on unclear answers (see `keju serve`). They count in strict.",
+        ),
+    ] = None,
+    extractor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Extractor whose stored replies decide the unclear answers that people did not"
+            " decide (see `keju judge extract`).",
         ),
     ] = None,
     everything: Everything = False,
@@ -98,11 +104,11 @@ def score(
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
+    from keju.judging import gather_decisions
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,
         join_json,
-        read_decisions,
         score_file,
         score_models,
         summarise,
@@ -119,12 +125,12 @@ def score(
         if protocol == "official" and (why := without_official(run.iter_items())):
             # Before anything is written: the scores of the other protocol would be lost.
             raise UsageError("{}: {}", what, why)
-        settled = read_decisions(adjudicated) if adjudicated else None
+        decisions = gather_decisions(run, adjudicated, extractor or "")
         found = score_models(
-            run, sum_up, protocols, encoders, variants=variants, decisions=settled, workers=cores
+            run, sum_up, protocols, encoders, variants=variants, decisions=decisions, workers=cores
         )
-    elif adjudicated:
-        raise UsageError("--adjudicated is for a run: people settle the answers of one")
+    elif adjudicated or extractor:
+        raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
     summaries: list[Summary] = []
@@ -143,13 +149,13 @@ def score(
         write_atomic(json_out, join_json(parts()))
     results = [result for summary in summaries for result in summary.results]
     models = [summary.model for summary in summaries]
-    of_run = _lines_of_run(run, adjudicated) if run else []
+    of_run = _lines_of_run(run, adjudicated, extractor) if run else []
     readings = list(map(translate, reading_lines(results, run)))
     lines = list(map(translate, [*of_run, *summary_lines(summaries)]))
     print_briefly(
         [
             *scores_tables(results, models, width=out.width),
-            *more_tables(summaries, variants=variants or adjudicated is not None),
+            *more_tables(summaries, variants=variants),
             *readings,
             *lines,
         ],
@@ -162,19 +168,45 @@ def score(
         raise typer.Exit(WITH_FAILURES)
 
 
-def _lines_of_run(run: RunFolder, adjudicated: Path | None) -> list[str]:
+def _lines_of_run(run: RunFolder, adjudicated: Path | None, extractor: str | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
     from keju.analysis.blank_pages import invented_lines
     from keju.analysis.own_drafts import own_draft_lines
     from keju.analysis.swapped import swap_lines, swapped_in
     from keju.analysis.unpublished_settings import otherwise_lines
     from keju.cli.output.run_summary import unfinished_lines
+    from keju.judging import stored_extractors
     from keju.scoring import read_decisions, unused_decisions
 
     label = run.manifest().label
     lines: list[str] = [_("Label of the run: {}", label)] if label else []
     lines += [*unfinished_lines(run), *own_draft_lines(run), *otherwise_lines(run.manifest())]
     lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
+    if extractor in run.manifest().models:
+        lines.append(
+            _(
+                "{} reads its own answers. Use another extractor to compare it with others",
+                extractor,
+            )
+        )
+    elif not extractor and (extractors := stored_extractors(run)):
+        lines.append(
+            _(
+                "Stored replies of the extractor {} are not used. Use them: keju score {} "
+                "--extractor {}",
+                ", ".join(extractors),
+                run.path,
+                extractors[0],
+            )
+        )
+    if not adjudicated and (run.path / "decisions.csv").is_file():
+        lines.append(
+            _(
+                "People's decisions on unclear answers are not used. Use them: keju score {0} "
+                "--adjudicated {0}/decisions.csv",
+                run.path,
+            )
+        )
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
         lines.append(
             n_(

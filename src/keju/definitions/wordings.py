@@ -16,8 +16,8 @@ import msgspec
 from keju.definitions.forms import question_form
 from keju.definitions.registry import task
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes
-from keju.items import Item
+from keju.files import sha256_bytes, shipped_toml
+from keju.items import AnswerForm, Item
 from keju.metrics.boxes import box_convention
 from keju.registry import list_shipped_folders
 from keju.texts import _
@@ -26,6 +26,7 @@ RELEASED = "released"
 """The name of the benchmark's own wording."""
 
 _FILE = "wordings.toml"
+_SHIPPED = "data/wordings.toml"
 _SHOTS = re.compile(r"(.+)\+([1-9][0-9]?)-shot(?:\.([1-9][0-9]{0,8}))?")
 
 
@@ -47,18 +48,26 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A wording: its description, its source, and its prompts by question form.
 
     `system` is a system prompt for every question form without one of its own; with it, a question
-    form without a prompt here has the published one.
+    form without a prompt here has the published one. `forms` are templates for all questions with
+    that form of the answer, by language (``zh`` or ``en``); only keju's own wordings have some.
     """
 
     what: str
     source: str
-    prompts: dict[str, WordedPrompt]
+    prompts: dict[str, WordedPrompt] = {}
     system: str = ""
+    forms: dict[AnswerForm, dict[str, str]] = {}
 
     def prompt(self, task_id: str, query: str) -> WordedPrompt | None:
         """The prompt of a question form, or None where this wording has none of its own."""
         found = self.prompts.get(f"{task_id}/{query}" if query else task_id)
-        return found or (WordedPrompt(ask="", system=self.system) if self.system else None)
+        if found or self.system:
+            return found or WordedPrompt(ask="", system=self.system)
+        for declared in task(task_id).queries if self.forms else ():
+            if declared.name == query and declared.form in self.forms:
+                language = "en" if declared.answer_language == "en" else "zh"
+                return WordedPrompt(ask=self.forms[declared.form][language])
+        return None
 
     @property
     def content_hash(self) -> str:
@@ -166,23 +175,27 @@ def wording_skip_reason(item: Item, name: str) -> str:
         return _(
             "the wording {} asks it in the prompt of {}; the response counts for both", name, within
         )
-    if chosen.prompt(item.task, item.query) is None:
+    prompt = chosen.prompt(item.task, item.query)
+    if prompt is None:
         return _("the wording {} has no prompt for it", name)
-    if item.verbatim and not is_own_wording(name):
+    if item.verbatim and not is_own_wording(name) and "{prompt}" not in prompt.ask:
         return _("its prompt is asked as released, not in the wording {}", name)
     return ""
 
 
 @cache
 def wordings() -> Mapping[str, Wording]:
-    """Every wording that a benchmark's folder declares, by name.
+    """Every wording that keju or a benchmark's folder declares, by name.
 
     Raises:
         DataError: a file is not valid.
     """
     files = (folder.joinpath(_FILE) for folder in list_shipped_folders())
     texts = (file.read_bytes() for file in files if file.is_file())
-    declared = [msgspec.toml.decode(text, type=dict[str, Wording]) for text in texts]
+    declared = [
+        *(msgspec.toml.decode(text, type=dict[str, Wording]) for text in texts),
+        shipped_toml("keju.definitions", _SHIPPED, dict[str, Wording]),
+    ]
     found = {name: each for names in declared for name, each in names.items()}
     try:
         for each in found.values():

@@ -1,4 +1,4 @@
-"""Language models as judges: grading, probes of judges, and agreement with people."""
+"""Language models as judges and extractors: grades, agreement with people, unclear answers."""
 
 from keju.judging.aligning import Alignment, Estimate, align
 from keju.judging.answers import (
@@ -10,6 +10,15 @@ from keju.judging.answers import (
     code_of,
 )
 from keju.judging.asking import ask_judges, open_judges, plan_judging, sent_data
+from keju.judging.extracting import (
+    EXTRACTION,
+    ExtractionFolder,
+    ExtractionResult,
+    count_extractions,
+    extraction_requests,
+    gather_decisions,
+    stored_extractors,
+)
 from keju.judging.folder import JudgementFolder, stored_rubrics
 from keju.judging.grades import Grade, grade_of
 from keju.judging.grading import (
@@ -30,12 +39,15 @@ from keju.judging.rubrics import Rubric, Rubrics, check_rubrics, read_rubrics
 from keju.judging.sampling import draw_sample, sampled_codes, write_sample
 
 __all__ = [
+    "EXTRACTION",
     "Agreement",
     "Alignment",
     "AnswerId",
     "AnswerSelection",
     "Answers",
     "Estimate",
+    "ExtractionFolder",
+    "ExtractionResult",
     "GradableAnswer",
     "Grade",
     "GradingResult",
@@ -52,8 +64,11 @@ __all__ = [
     "ask_judges",
     "check_rubrics",
     "code_of",
+    "count_extractions",
     "declared_probes",
     "draw_sample",
+    "extraction_requests",
+    "gather_decisions",
     "grade_of",
     "graded_answers",
     "grades_of",
@@ -68,6 +83,7 @@ __all__ = [
     "read_rubrics",
     "sampled_codes",
     "sent_data",
+    "stored_extractors",
     "stored_rubrics",
     "write_sample",
 ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isfinite
+from typing import NamedTuple
 
 from keju.console import Console
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import KejuError, UsageError
 from keju.items import UNKNOWN, Request
-from keju.judging.folder import JudgementFolder
+from keju.judging.folder import ReplyFolder
 from keju.models import Model, ModelOptions, open_model
 from keju.running import EstimatedRequest, Plan, Policy, ResponseStore, RunSummary, plan_of
 from keju.running.key import Slot, key_of
@@ -19,10 +20,19 @@ from keju.running.prices import Prices
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.session import send_requests
 from keju.runs import RunFolder
-from keju.texts import _
+from keju.texts import Text, _
 
-OUTPUT_RULE = _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
-REPLY_TOKENS = 80
+
+class ExpectedReply(NamedTuple):
+    """The length of a reply, for an estimate of its cost."""
+
+    tokens: int
+    rule: Text
+
+
+GRADE = ExpectedReply(
+    80, _("a reply of 80 tokens: two sentences and the grade; thinking is not counted")
+)
 
 
 def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
@@ -52,7 +62,7 @@ def open_judges(specs: Sequence[str], options: ModelOptions) -> list[Model]:
 
 
 def ask_judges(
-    folder: JudgementFolder,
+    folder: ReplyFolder,
     judges: list[Model],
     questions: Callable[[Model], Iterable[Request]],
     *,
@@ -121,23 +131,24 @@ def _licence_of(run: RunFolder) -> str:
 
 
 def plan_judging(
-    folder: JudgementFolder,
+    folder: ReplyFolder,
     judges: Sequence[Model],
     questions: Callable[[Model], Iterable[Request]],
     *,
     answers: int,
     prices: Prices | None = None,
     per_minute: float | None = None,
+    reply: ExpectedReply = GRADE,
 ) -> Plan:
-    """Count the requests to judges and estimate their cost; sends nothing."""
+    """Count the requests to judges or extractors and estimate their cost; sends nothing."""
 
     def estimated() -> Iterator[EstimatedRequest]:
         for judge in judges:
             known = ResponseStore(folder).known(judge.name)
             for request in questions(judge):
                 slot = Slot(key_of(request, judge), request.item, request.candidate)
-                yield EstimatedRequest(judge, request, REPLY_TOKENS, slot in known)
+                yield EstimatedRequest(judge, request, reply.tokens, slot in known)
 
     return plan_of(
-        estimated(), items=answers, output_rule=OUTPUT_RULE, prices=prices, per_minute=per_minute
+        estimated(), items=answers, output_rule=reply.rule, prices=prices, per_minute=per_minute
     )

@@ -24,11 +24,10 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row per score), ``tasks.csv`` (one row per model, task and metric).
 
     Also ``directions.csv`` (means of the directions within domains, where a benchmark has any),
-    ``acc-reviewed.csv`` where answers with several letters were reviewed, ``times.csv`` (times and
-    costs of engines, with both ends of ranges), ``parameters.csv`` (parameters of models behind
-    servers), ``post-editing.csv`` and ``risk-coverage.csv`` where pages were transcribed,
-    ``undeciphered.csv`` (one row per reading) where there are
-    undeciphered characters, ``wordings.csv`` (one row per model, task and wording) where a model
+    ``times.csv`` (times and costs of engines, with both ends of ranges), ``parameters.csv``
+    (parameters of models behind servers), ``post-editing.csv`` and ``risk-coverage.csv`` where
+    pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are undeciphered
+    characters, ``wordings.csv`` (one row per model, task and wording) where a model
     has several wordings, ``rounds.csv`` (one row per model, task and round) where it has several
     rounds, ``blank-pages.csv`` (one row per response, with its invented characters)
     where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
@@ -91,32 +90,11 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
     parts = (_times, _wordings, _rounds, _parameters, _reasoning, _blank_pages, _directions)
-    for part in (*parts, _reviewed):
+    for part in parts:
         frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
-
-
-def _reviewed(report: Report) -> dict[str, pl.DataFrame]:
-    """``acc-reviewed.csv``: accuracies after the review of answers with several letters."""
-    rows = [
-        {
-            "model": table.model,
-            "task_or_benchmark": row.place,
-            "mean": row.mean,
-            "acc_reviewed": row.lowest,
-            "undecided_as_script": row.highest,
-            "script": row.script,
-            "answers_with_several_letters": table.counts["several_letters"],
-            "decided_by_people": table.counts["people"],
-            "read_by_rules": table.counts["rules"],
-            "undecided": table.counts["undecided"],
-        }
-        for table in report.view.reviewed
-        for row in table.rows
-    ]
-    return {"acc-reviewed": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _directions(report: Report) -> dict[str, pl.DataFrame]:

@@ -23,7 +23,6 @@ from keju.analysis.own_prompts import OwnPrompt, ShownExample, own_prompts, show
 from keju.analysis.parameters import ParametersRow, parameters
 from keju.analysis.reading_errors import reading_errors, wrong_pages
 from keju.analysis.reasoning import ReasoningTable, reasoning_tables
-from keju.analysis.reviewed import ReviewedTable, reviewed_tables
 from keju.analysis.risk_coverage import (
     PostEditCost,
     RiskCoverageRow,
@@ -135,7 +134,6 @@ class View(NamedTuple):
     tables: list[TaskTable]
     round_spreads: list[RoundSpread]
     reasoning: list[ReasoningTable]
-    reviewed: list[ReviewedTable]
     texts: PaperTexts
     metrics: list[MetricRow]
     errors: list[ErrorRow]
@@ -225,7 +223,6 @@ def build_view(
         tables=task_tables(run_set, results),
         round_spreads=round_spreads(run_set),
         reasoning=reasoned,
-        reviewed=list(reviewed_tables(run_set)),
         texts=paper_texts((each.benchmark for each in boards), reasoned),
         metrics=list(metric_rows(results)),
         errors=[error_row(each) for each in reading_errors(results.values(), wrong_pages(run_set))],

@@ -99,7 +99,6 @@ class RunFolder:
         timings_path: the times of OCR engines on this machine.
         scores_dir: scoring's parquet files.
         reasoned_scores_dir: `official` scores with reasoning from a separate field.
-        reviewed_scores_dir: accuracies after the review of answers with several letters.
 
     Raises:
         UsageError: the path is an address, such as ``s3://…``.
@@ -115,7 +114,6 @@ class RunFolder:
         self.timings_path = path / "timings.json"
         self.scores_dir = path / "scores"
         self.reasoned_scores_dir = self.scores_dir / "with-reasoning"
-        self.reviewed_scores_dir = self.scores_dir / "reviewed"
         self._read: dict[Path, tuple[object, Any]] = {}
 
     @classmethod

@@ -6,15 +6,7 @@ catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_jso
 
 from keju.scoring.aggregate import aggregate, is_ratio_of_sums
 from keju.scoring.box_parsing import BoxList, extract_boxes
-from keju.scoring.decisions import (
-    Decisions,
-    ReviewedResult,
-    answer_code,
-    is_unclear,
-    read_decisions,
-    reviewed_results,
-    unused_decisions,
-)
+from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
 from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import join_json, to_json
@@ -55,6 +47,8 @@ from keju.scoring.run import (
     score_models,
     score_responses,
     score_run,
+    unclear_samples,
+    unused_decisions,
 )
 from keju.scoring.score import PROTOCOLS, score_answer
 from keju.scoring.scores_parquet import read_fingerprint, read_scores, scores_frame, write_scores
@@ -64,7 +58,6 @@ from keju.scoring.stored import (
     check_scores,
     iter_stored_scores,
     stored_reasoned_scores,
-    stored_reviewed_scores,
     stored_scores,
 )
 from keju.scoring.summary import (
@@ -79,11 +72,13 @@ from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 __all__ = [
+    "NO_DECISIONS",
     "NO_RESPONSES",
     "PROTOCOLS",
     "VERDICTS",
     "BenchmarkResult",
     "BoxList",
+    "Decision",
     "Decisions",
     "Difference",
     "Extracted",
@@ -96,7 +91,6 @@ __all__ = [
     "OverallComparison",
     "ProtocolDifference",
     "Result",
-    "ReviewedResult",
     "SideScores",
     "Summary",
     "TaskComparison",
@@ -126,7 +120,6 @@ __all__ = [
     "extract_yes_no",
     "first_yes_no",
     "is_ratio_of_sums",
-    "is_unclear",
     "iter_stored_scores",
     "join_json",
     "known_metrics",
@@ -144,7 +137,6 @@ __all__ = [
     "read_decisions",
     "read_fingerprint",
     "read_scores",
-    "reviewed_results",
     "score_answer",
     "score_answers",
     "score_file",
@@ -154,12 +146,12 @@ __all__ = [
     "scores_frame",
     "signature",
     "stored_reasoned_scores",
-    "stored_reviewed_scores",
     "stored_scores",
     "summarise",
     "summarise_with_json",
     "to_json",
     "transcription_of",
+    "unclear_samples",
     "unused_decisions",
     "variant_results",
     "verdict_of",

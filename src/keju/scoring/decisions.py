@@ -1,75 +1,86 @@
-"""`Acc_reviewed`: accuracy after the review of answers with several letters, with its means.
+"""`Decisions`: what people and extractor models decided about unclear answers.
 
-A script that counts an answer as right that contains the right letter anywhere accepts "ABCD". The
-authors of a benchmark therefore review such answers by hand, without publishing which ones, and how
-they decided. Here people decide which option an answer chose if no rule extracts one letter
-(``keju serve``). The result is a metric of its own with its own means; no mean of a protocol
-includes it.
+The rules take a value from an answer only where it commits to one (`keju.extraction`). Of any other
+answer people (``keju serve``) or an extractor model (``keju judge extract``) decide which value it
+gives, if any. Until somebody has decided, it earns nothing, and its score is a range.
 """
 
 from __future__ import annotations
 
 import csv
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from statistics import fmean
-from typing import NamedTuple
+from string import ascii_uppercase
+from typing import Literal
 
 import msgspec
 
-from keju.definitions import choices_of
-from keju.errors import DataError, UsageError, english_problem
-from keju.files import sha256_bytes, sha256_file
-from keju.items import Item, PromptVariant, Record, Response, Score, variant_of
-from keju.metrics import UndefinedMetricError
-from keju.runs import RunFolder
-from keju.scoring.extraction import body_of
-from keju.scoring.means import benchmark_result
-from keju.scoring.metric import keju_metric
-from keju.scoring.metric_value import mean
-from keju.scoring.results import MetricResult, Result
-from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.signatures import signature
+from keju.errors import DataError, UsageError
+from keju.files import FORMULA, sha256_bytes, sha256_file, write_json
+from keju.items import AnswerForm, Record, Response
+from keju.text import parse_number
+from keju.texts import _
 
-REVIEWED = "Acc_reviewed"
-NONE = "none"
-"""No one option was chosen: the answer is wrong."""
+CODE, VALUE, PERSON = "answer_key", "value", "person"
+"""The columns of a decisions file that are read; it may have more."""
+NO_ANSWER = "none"
+"""The value in a decisions file of an answer that gives none: it is wrong."""
+_LONGEST_CELL = 2**31 - 1
+"""Answers of a million characters are longer than Python's default limit of cells."""
 
-SEVERAL = "several_letters"
-"""Statistic of a score: whether the answer contains the letters of several options."""
-PEOPLE, RULES, SCRIPT, UNDECIDED = "people", "rules", "script", "undecided"
-"""Statistics of a score: what its value rests on."""
-HIGHEST = "highest"
-"""Statistic of a score: its value if an undecided answer counts as the authors' script has it."""
-_COUNTED = (SEVERAL, PEOPLE, RULES, UNDECIDED)
-
-CODE, LETTER = "answer_key", "letter"
-_FAILED = frozenset({"failed", "filtered"})
-_WITHOUT = _FAILED | {"empty"}
-_LETTERS = tuple("ABCDEF")
+DECIDED_FORMS: frozenset[AnswerForm] = frozenset(
+    {"letter", "short", "number", "yes-no", "probability", "entities", "boxes"}
+)
+"""The forms of which an answer can be unclear. Of a passage the whole text is scored."""
 
 
-class Decisions(NamedTuple):
-    """People's decisions: the letter, or `NONE`, by code of the answer; and the file's hash."""
+class Decision(Record, frozen=True, kw_only=True):
+    """The value that one unclear answer gives.
 
-    letters: Mapping[str, str]
-    id: str
+    Attributes:
+        code: the code of the answer (`answer_code`).
+        value: as `Reading.value`; empty if the answer gives none.
+        by: who decided it.
+    """
+
+    code: str
+    value: str
+    by: Literal["person", "model"]
 
 
-NO_DECISIONS = Decisions({}, "none")
+class Decisions(Record, frozen=True, kw_only=True):
+    """Decisions by code of the answer, and where they are from.
+
+    `sources` are ``people@HASH`` for a file of people's decisions, and ``MODEL@HASH`` for an
+    extractor, of which the hash covers the model's settings and the prompts.
+    """
+
+    sources: tuple[str, ...] = ()
+    by_code: Mapping[str, Decision] = {}
+
+    def of(self, code: str) -> Decision | None:
+        """The decision on an answer, or None if it is not decided yet."""
+        return self.by_code.get(code)
+
+    @property
+    def signature(self) -> str:
+        """Part of a score's signature: ``unclear:people@9f8e7d6c+openai:m@1a2b3c4d``, or ""."""
+        return f"unclear:{'+'.join(self.sources)}" if self.sources else ""
+
+    def before(self, second: Decisions) -> Decisions:
+        """These decisions, and a second set for the answers that these do not decide."""
+        return Decisions(
+            sources=(*self.sources, *second.sources), by_code={**second.by_code, **self.by_code}
+        )
 
 
-def is_unclear(item: Item, response: Response) -> bool:
-    """Whether an answer to a question with options is there, and no rule takes one of them."""
-    if response.status in _WITHOUT or not body_of(response.text).strip():
-        return False
-    sample = ScoringSample(item, response)
-    return sample.form == "letter" and sample.extracted.answer is None
+NO_DECISIONS = Decisions()
 
 
 def answer_code(response: Response) -> str:
-    """A code that identifies an answer and its text, but not who gave it."""
+    """A code that identifies an answer and its text, but does not show who gave it."""
     spelled = msgspec.json.encode(
         (
             response.model,
@@ -88,7 +99,7 @@ def answer_code(response: Response) -> str:
 def read_decisions(path: Path) -> Decisions:
     """Read the decisions that ``keju serve`` wrote. Of several people the majority counts.
 
-    An answer on which they are divided evenly stays undecided.
+    An answer on which they are divided evenly stays unclear. The last row of a person counts.
 
     Raises:
         UsageError: the file does not exist.
@@ -96,186 +107,93 @@ def read_decisions(path: Path) -> Decisions:
     """
     if not path.is_file():
         raise UsageError("{}: no such file", path)
-    said: dict[str, Counter[str]] = {}
+    votes: dict[str, dict[str, str]] = defaultdict(dict)
+    limit = csv.field_size_limit(_LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            for line, row in enumerate(csv.DictReader(stream), start=2):
-                code, letter = row.get(CODE), (row.get(LETTER) or "").strip()
-                if not code or not (letter == NONE or (len(letter) == 1 and letter.isalpha())):
+            for number, row in enumerate(csv.DictReader(stream), start=2):
+                code, value = (row.get(CODE) or "").strip(), (row.get(VALUE) or "").strip()
+                if not code or not value:
                     raise DataError(
-                        "the row is not a decision: fill answer_key, and write one letter into "
-                        "letter or leave it empty",
+                        "the row is not a decision: the columns answer_key and value must be "
+                        "filled, value with `none` where the answer gives no value",
                         file=path,
-                        item=f"row {line}",
-                        hint="Write the file with keju serve"
-                    )  # fmt: skip
-                said.setdefault(code, Counter())[letter] += 1
+                        item=f"row {number}",
+                        hint="Write the file with keju serve",
+                    )
+                voter = (row.get(PERSON) or "").strip() or f"row {number}"
+                votes[code][voter] = _without_apostrophe(value)
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError("not a CSV file in UTF-8: {}", error, file=path) from None
-    letters = {code: most for code, votes in said.items() if (most := _most(votes))}
-    return Decisions(letters, sha256_file(path)[:8])
+    finally:
+        csv.field_size_limit(limit)
+    decided = {}
+    for code, values in votes.items():
+        (value, count), *runners_up = Counter(values.values()).most_common(2)
+        if not runners_up or runners_up[0][1] < count:
+            value = "" if value == NO_ANSWER else value
+            decided[code] = Decision(code=code, value=value, by="person")
+    return Decisions(sources=(f"people@{sha256_file(path)[:8]}",), by_code=decided)
 
 
-def unused_decisions(decisions: Decisions, run: RunFolder) -> int:
-    """How many decisions are of answers that the run does not have, or no longer has.
-
-    Raises:
-        DataError: a stored line is damaged.
-    """
-    present = {answer_code(response) for response in run.responses()}
-    return len(decisions.letters.keys() - present)
+def _without_apostrophe(cell: str) -> str:
+    """A cell's text without the apostrophe that keeps spreadsheets from reading a formula."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
 
 
-def _most(votes: Counter[str]) -> str:
-    (letter, count), *others = votes.most_common()
-    return "" if others and others[0][1] == count else letter
-
-
-def collect_reviewed_scores(
-    samples: Iterable[ScoringSample], decisions: Decisions, scores: list[Score]
-) -> Iterator[ScoringSample]:
-    """Yield the samples unchanged; for those with options, add their `REVIEWED` score to the list.
-
-    A person's decision counts for every answer that has one. Of the others, an answer that contains
-    the letters of several options counts by the letter that keju's rules read, and is undecided
-    where they read none; all others keep the value of the authors' script.
-    """
-    for sample in samples:
-        if sample.form == "letter" and (sample.item.answer or sample.item.answer_simplified):
-            scores.append(_reviewed_score(sample, decisions))
-        yield sample
-
-
-def _reviewed_score(sample: ScoringSample, decisions: Decisions) -> Score:
-    letter, stats, reason = "", dict[str, float](), ""
-    try:
-        script = _script_value(sample)
-        how, letter = _reviewed(sample, decisions)
-        value = script if how == SCRIPT else float(letter == sample.reference.strip().upper())
-        if sample.response.status in _FAILED:
-            value = script = 0.0
-        stats = mean(value).stats | {
-            how: 1.0,
-            SEVERAL: float(has_several_letters(sample)),
-            HIGHEST: script if how == UNDECIDED else value,
-        }
-    except UndefinedMetricError as error:
-        reason = english_problem(error)
-    return Score(
-        **sample.score_fields,
-        protocol="official",
-        metric=REVIEWED,
-        value=stats.get("numerator"),
-        reason=reason,
-        extracted=letter,
-        stats=stats,
-        signature=signature("official", REVIEWED, "one letter", label=f"reviewed:{decisions.id}")
-        if stats
-        else "",
-    )
-
-
-def has_several_letters(sample: ScoringSample) -> bool:
-    """Whether an answer contains the letters of two or more options, as the script finds them."""
-    offered = choices_of(sample.item) or _LETTERS
-    return sum(letter in sample.text for letter in offered) > 1
-
-
-def _script_value(sample: ScoringSample) -> float:
-    """The value of the benchmark's `official` accuracy; 1 or 0 by the rules where it has none."""
-    metric = keju_metric("official", sample.item.benchmark, "letter", "Acc")
-    if metric is None or "Acc" not in sample.query.official:
-        return float(sample.extracted.answer == sample.reference.strip().upper())
-    return metric.measure(sample).value
-
-
-def _reviewed(sample: ScoringSample, decisions: Decisions) -> tuple[str, str]:
-    """Who decided which option an answer chose, and its letter, empty for none."""
-    code = answer_code(sample.response)
-    if code in decisions.letters:
-        letter = decisions.letters[code]
-        return PEOPLE, "" if letter == NONE else letter
-    if not has_several_letters(sample):
-        return SCRIPT, sample.extracted.answer or ""
-    letter = sample.extracted.answer or ""
-    return (RULES if letter else UNDECIDED), letter
-
-
-class ReviewedResult(Record, frozen=True, kw_only=True):
-    """`official` of one model in one prompt variant with `REVIEWED` in the place of Acc.
-
-    `lowest` counts undecided answers as wrong, `highest` as the authors' script counts them.
-    `counts` has for each task, and for all under "", how many answers contain several letters,
-    and how many values people decided, keju's rules read, or are undecided.
-    """
-
-    lowest: Result
-    highest: Result
-    counts: dict[str, dict[str, int]]
-
-
-def reviewed_results(
-    results: Iterable[Result], scores: Iterable[Score]
-) -> Iterator[ReviewedResult]:
-    """The values after the review, with the means of the benchmark.
+def normalised_value(form: AnswerForm, value: str, choices: Sequence[str] = ()) -> str | None:
+    """A decided value in the spelling of the reader; None if it is not a value of the form.
 
     Args:
-        results: of the model; those of `official` are used.
-        scores: all its variants.
+        form: the form of the answer.
+        value: the value, not empty.
+        choices: the letters of the item's options, if they are known.
     """
-    reviewed: dict[PromptVariant, dict[tuple[str, str], list[Score]]] = {}
-    for score in scores:
-        if score.metric == REVIEWED:
-            by_task = reviewed.setdefault(variant_of(score), {})
-            by_task.setdefault((score.task, score.query), []).append(score)
-    for result in results:
-        if result.protocol == "official" and result.variant in reviewed:
-            result_reviewed = reviewed[result.variant]
-            yield ReviewedResult(
-                lowest=_with_reviewed(result, result_reviewed, "numerator"),
-                highest=_with_reviewed(result, result_reviewed, HIGHEST),
-                counts=_counts(result_reviewed),
-            )
+    value, normalised = value.strip(), ""
+    match form:
+        case "letter":
+            letter = value.upper()
+            if letter in (choices or tuple(ascii_uppercase)):
+                normalised = letter
+        case "yes-no":
+            normalised = value.capitalize() if value.lower() in {"yes", "no"} else ""
+        case "number" | "probability":
+            number = parse_number(value)
+            if number is not None and (form == "number" or 0 <= number <= 1):
+                normalised = f"{number:.15g}"
+        case "boxes":
+            with suppress(msgspec.DecodeError):
+                rows = msgspec.json.decode(value, type=list[tuple[float, float, float, float]])
+                normalised = msgspec.json.encode(rows).decode()
+        case _:
+            normalised = value
+    return normalised or None
 
 
-def _with_reviewed(
-    result: Result, reviewed: Mapping[tuple[str, str], Sequence[Score]], part: str
-) -> Result:
-    tasks = tuple(
-        msgspec.structs.replace(each, metrics=(_metric_result(scores, part), *each.metrics[1:]))
-        if (scores := reviewed.get((each.task, each.query)))
-        and each.main
-        and each.main.metric == "Acc"
-        else each
-        for each in result.tasks
-    )
-    benchmarks = tuple(
-        benchmark_result(each.benchmark, "official", tasks) for each in result.benchmarks
-    )
-    return msgspec.structs.replace(result, tasks=tasks, benchmarks=benchmarks)
+def check_value(form: AnswerForm, decision: Decision, item: str, choices: Sequence[str]) -> str:
+    """The normalised value of a decision.
+
+    Raises:
+        DataError: the value is not one of the form.
+    """
+    if not decision.value:
+        return ""
+    value = normalised_value(form, decision.value, choices)
+    if value is None:
+        raise DataError(
+            "the decision {!r} on the answer {} is not a value of the form {}",
+            decision.value[:40],
+            decision.code,
+            form,
+            item=item,
+            hint=_("Correct the row in the file of decisions, or write the file with keju serve"),
+        )
+    return value
 
 
-def _metric_result(scores: Sequence[Score], part: str) -> MetricResult:
-    values = [score.stats[part] for score in scores if score.stats]
-    answered = [s.stats[part] for s in scores if s.stats and s.status not in _FAILED]
-    reasons = Counter(score.reason for score in scores if score.reason)
-    return MetricResult(
-        metric=REVIEWED,
-        value=fmean(values) if values else None,
-        without_failures=fmean(answered) if answered else None,
-        item_mean=fmean(values) if values else None,
-        items=len(scores),
-        scored=len(values),
-        unscored=dict(reasons),
-        signature=next((score.signature for score in scores if score.signature), ""),
-    )
-
-
-def _counts(reviewed: Mapping[tuple[str, str], Sequence[Score]]) -> dict[str, dict[str, int]]:
-    counts: dict[str, Counter[str]] = {"": Counter()}
-    for (task, _), scores in reviewed.items():
-        for score in scores:
-            found = {name: int(score.stats.get(name, 0)) for name in _COUNTED}
-            counts.setdefault(task, Counter()).update(found)
-            counts[""].update(found)
-    return {task: {name: found[name] for name in _COUNTED} for task, found in counts.items()}
+def write_decisions(path: Path, decisions: Decisions) -> None:
+    """Write the decisions that stored scores are computed with; none removes the file."""
+    if decisions.sources:
+        write_json(path, decisions)
+    else:
+        path.unlink(missing_ok=True)

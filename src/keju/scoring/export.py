@@ -11,7 +11,6 @@ import msgspec
 from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import aggregate
-from keju.scoring.decisions import REVIEWED, ReviewedResult, reviewed_results
 from keju.scoring.reasoned_scores import FORM
 from keju.scoring.results import MeanResult, MetricResult, Result, TaskResult
 from keju.scoring.variants import variant_results
@@ -30,8 +29,7 @@ def to_json(
     several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
     the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
     what is not. Variants have a key of their own beside the protocols, and so has `official` with
-    reasoning that came in a field of its own: ``with_reasoning``, in the form of a protocol. Among
-    the variants, ``reviewed`` has the means after the review of answers with several letters.
+    reasoning that came in a field of its own: ``with_reasoning``, in the form of a protocol.
     """
     named = json_by_model(scores, aggregate(scores), variants, reasoned)
     return next(iter(named.values())) if len(named) == 1 else dict(named)
@@ -55,10 +53,7 @@ def json_by_model(
         named[name][result.protocol] = {"items": rows} | _summary(result)
         who = (result.model, result.variant)
         if own := [each for each in variants if (each.model, variant_of(each)) == who]:
-            shown = named[name].setdefault("variants", _variants(own))
-            assert isinstance(shown, dict)
-            for reviewed in reviewed_results([result], own):
-                shown["reviewed"] = _reviewed(reviewed)
+            named[name].setdefault("variants", _variants(own))
         with_it = [each for each in reasoned if (each.model, variant_of(each)) == who]
         if with_it and result.protocol == "official":
             named[name]["with_reasoning"] = _reasoned(with_it)
@@ -124,19 +119,6 @@ def _item(score: Score) -> Json:
 def _reasoned(scores: Sequence[Score]) -> Json:
     (result,) = aggregate(scores)
     return {"form": FORM, "items": list(map(_item, scores))} | _summary(result)
-
-
-def _reviewed(reviewed: ReviewedResult) -> Json:
-    """The means after the review; ``highest`` counts undecided answers as the script does."""
-    lowest, highest = _summary(reviewed.lowest), _summary(reviewed.highest)
-    fields = ("tasks", "domains", "formats", "overall", "missing", "signatures")
-    counts = {official_number(task) if task else "": c for task, c in reviewed.counts.items()}
-    return {
-        "metric": REVIEWED,
-        "counts": counts,
-        **{name: lowest[name] for name in fields},
-        "highest": {name: highest[name] for name in fields[:4]},
-    }
 
 
 def _variants(scores: Sequence[Score]) -> Json:

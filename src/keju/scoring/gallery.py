@@ -8,6 +8,7 @@ from keju.definitions import Query, query_of
 from keju.items import Item, Protocol, Status
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
+from keju.scoring.decisions import NO_DECISIONS
 from keju.scoring.numeric_answer import extract_probability
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.verdicts import Verdict
@@ -30,6 +31,7 @@ class Gallery:
     def __init__(self, item: Item) -> None:
         self.item = item
         self.key = ""
+        self.decisions = NO_DECISIONS
         self._first = len(item.images)
         self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
         self._statuses: Counter[Status] = Counter()
@@ -52,7 +54,7 @@ class Gallery:
 
     def add(self, sample: ScoringSample) -> None:
         """Add the answer to one pair."""
-        response = sample.response
+        response, self.decisions = sample.response, sample.decisions
         if response.candidate <= self._first:
             self._first, self.key = response.candidate, response.key
         taken = sample.extracted.answer

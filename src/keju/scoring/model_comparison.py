@@ -8,10 +8,12 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from keju.definitions import Query, Task, tasks
+from keju.errors import UsageError
 from keju.items import Record
 from keju.scoring.aggregate import metric_of_score, pooled_value
 from keju.scoring.score_columns import StatsColumn
 from keju.scoring.side_scores import ERRORS, SharedScores, SideScores, select_shared
+from keju.scoring.signatures import reading_of
 from keju.scoring.value_parts import classes_of, has_parts, mean_weights
 from keju.statistics import (
     FEWEST_GROUPS,
@@ -89,6 +91,9 @@ def compare_tasks(first: SideScores, second: SideScores) -> list[TaskComparison]
 
     Failures count at each metric's worst value, as in every table. An item that has no
     value on one side is not compared. The p values are not adjusted (see `adjust_comparisons`).
+
+    Raises:
+        UsageError: the answers of the two sides were not read by the same rules and decisions.
     """
     return [_compare_task(shared) for shared in _share_mains(first, second)]
 
@@ -96,7 +101,11 @@ def compare_tasks(first: SideScores, second: SideScores) -> list[TaskComparison]
 def compare_sides(
     first: SideScores, second: SideScores
 ) -> tuple[list[TaskComparison], list[OverallComparison]]:
-    """`compare_tasks`, and the overall mean of each benchmark. No p value is adjusted."""
+    """`compare_tasks`, and the overall mean of each benchmark. No p value is adjusted.
+
+    Raises:
+        UsageError: as `compare_tasks`.
+    """
     shared = list(_share_mains(first, second))
     comparisons = [_compare_task(each) for each in shared]
     by_benchmark: dict[str, list[tuple[_SharedTask, TaskComparison]]] = {}
@@ -212,9 +221,22 @@ def _share_mains(first: SideScores, second: SideScores) -> Iterator[_SharedTask]
 def _share(
     task: Task, query: Query, metric: str, first: SideScores, second: SideScores
 ) -> Iterator[_SharedTask]:
-    """The items of both sides with a value of a metric; nothing where there are none."""
+    """The items of both sides with a value of a metric; nothing where there are none.
+
+    Raises:
+        UsageError: the answers of the two sides were not read by the same rules and decisions.
+    """
     one, two = (side.of(task.id, query.name, metric) for side in (first, second))
     if scores := select_shared(one, two):
+        readings = [reading_of(side.first.signature) for side in (one, two) if side.first]
+        if len(set(readings)) > 1:
+            raise UsageError(
+                "the answers to {} were read in two ways, so the values cannot be compared: {} "
+                "and {}. Score both runs again with the same --extractor and with one "
+                "--adjudicated file, which contains the rows of both files",
+                task.id,
+                *readings,
+            )
         yield _SharedTask(task, query, metric, scores)
 
 

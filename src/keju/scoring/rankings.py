@@ -19,7 +19,7 @@ from keju.scoring.lookup import metric_names, metric_of, unavailable_reason
 from keju.scoring.metric import Metric
 from keju.scoring.metric_value import mean
 from keju.scoring.scoring_sample import ScoringSample
-from keju.scoring.signatures import metric_signature, wording_part
+from keju.scoring.signatures import metric_signature, reading_part, wording_part
 
 
 class GalleryKey(NamedTuple):
@@ -87,6 +87,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         signed = metric_signature(declared)
         if form := reduced_form(item):
             signed += f"|pairs:{form}"
+        signed += reading_part(protocol, gallery.query.form, gallery.decisions)
         signed += wording_part(key.variant.wording)
     except UndefinedMetricError as error:
         reason = english_problem(error)

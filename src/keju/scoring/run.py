@@ -23,9 +23,9 @@ from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.runs import RunFolder, StoredItems, file_name, path_of_name
 from keju.scoring.decisions import (
     NO_DECISIONS,
-    REVIEWED,
     Decisions,
-    collect_reviewed_scores,
+    answer_code,
+    write_decisions,
 )
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.lookup import metric_names, metric_of
@@ -36,7 +36,7 @@ from keju.scoring.response_files import read_responses
 from keju.scoring.score import PROTOCOLS, iter_scores, score_samples
 from keju.scoring.scores_parquet import write_scores
 from keju.scoring.scoring_sample import LONGEST, Defect, ScoringSample
-from keju.scoring.stored import reasoned_scores_path, reviewed_scores_path, scores_path
+from keju.scoring.stored import decisions_path, reasoned_scores_path, scores_path
 from keju.scoring.variants import collect_variant_scores
 from keju.texts import _
 
@@ -73,10 +73,11 @@ def score_run(
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
     *,
+    decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
 ) -> list[Score]:
     """Score every response of a run; all scores in one list (see `score_models`)."""
-    packed = score_models(run, _packed, protocols, encoders, workers=workers)
+    packed = score_models(run, _packed, protocols, encoders, decisions=decisions, workers=workers)
     return [score for part in packed for score in msgspec.msgpack.decode(part, type=list[Score])]
 
 
@@ -87,7 +88,7 @@ def score_models(
     encoders: Encoders | None = None,
     *,
     variants: bool = False,
-    decisions: Decisions | None = None,
+    decisions: Decisions = NO_DECISIONS,
     workers: int = 1,
 ) -> Iterator[T]:
     """Score a run model by model, and write ``scores/<model>.parquet`` for each.
@@ -100,7 +101,7 @@ def score_models(
         protocols: which of the two.
         encoders: those that are there; without, only what an installed package brings along.
         variants: also the paper's formulas, where the script computes something else.
-        decisions: of people on unclear answers, which make one more variant.
+        decisions: of people and extractor models on unclear answers; stored with the scores.
         workers: how many processes may share the models out. They are new Python processes, so a
             script that asks for more than one must keep its work under ``if __name__ ==
             "__main__"``. Fewer than four models are scored in this process, and so are runs that
@@ -111,6 +112,7 @@ def score_models(
     """
     encoders = encoders or Encoders({})
     items, models = StoredItems(run.iter_items()), _models_in(run)
+    write_decisions(decisions_path(run), decisions)
     task = _Task(run.path, tuple(protocols), encoders.paths, variants, decisions)
     apart = workers > 1 and len(models) >= FEWEST
     if apart and not _wants_encoder(items, protocols, encoders):
@@ -162,12 +164,11 @@ def score_file(
         DataError: it is not in that form; the message names the item.
     """
     samples: Iterable[ScoringSample] = read_responses(path)
-    reviewed_scores: list[Score] = []
+    variant_scores: list[Score] = []
     if variants:
-        samples = collect_variant_scores(samples, reviewed_scores, encoders)
-        samples = collect_reviewed_scores(samples, NO_DECISIONS, reviewed_scores)
+        samples = collect_variant_scores(samples, variant_scores, encoders)
     scores = score_samples(samples, protocols, encoders)
-    return ModelScores(path.stem, scores, reviewed_scores, {}, [])
+    return ModelScores(path.stem, scores, variant_scores, {}, [])
 
 
 class _Task(NamedTuple):
@@ -177,7 +178,7 @@ class _Task(NamedTuple):
     protocols: tuple[Protocol, ...]
     weights: Mapping[str, Path]
     variants: bool
-    decisions: Decisions | None
+    decisions: Decisions
 
 
 def _share_out(
@@ -217,11 +218,10 @@ def _score_model(
     strays: dict[str, int] = {}
     variants: list[Score] = []
     noted_cases: list[ScoringSample] = []
-    samples = collect_reasoned_samples(_samples_of(run, model, items, strays), noted_cases)
+    samples = _samples_of(run, model, items, strays, task.decisions)
+    samples = collect_reasoned_samples(samples, noted_cases)
     if task.variants:
         samples = collect_variant_scores(samples, variants, encoders)
-    if task.decisions or task.variants:
-        samples = collect_reviewed_scores(samples, task.decisions or NO_DECISIONS, variants)
     scores = OrderedScores()
     for index, score in iter_scores(samples, task.protocols, encoders, items):
         scores.add(score, place=_place(items, score), index=index)
@@ -239,8 +239,6 @@ def _score_model(
     variants.sort(key=lambda each: (_place(items, each), each.round, variant_of(each)))
     write_scores(scores_path(run, model), scores, fingerprint)
     _write_if_any(reasoned_scores_path(run, model), reasoned, fingerprint)
-    reviewed = [score for score in variants if score.metric == REVIEWED]
-    _write_if_any(reviewed_scores_path(run, model), reviewed, fingerprint)
     return ModelScores(model, scores, variants, strays, reasoned)
 
 
@@ -263,8 +261,38 @@ def _signed(scores: Iterable[Score], part: str) -> list[Score]:
     return [replace(score, signature=signed(score.signature)) for score in scores]
 
 
+def unclear_samples(run: RunFolder, items: StoredItems | None = None) -> Iterator[ScoringSample]:
+    """The unclear answers of a run to items with a reference.
+
+    Raises:
+        DataError: a stored response is damaged.
+    """
+    items = items or StoredItems(run.iter_items())
+    for model in _models_in(run):
+        for sample in _samples_of(run, model, items, {}):
+            # A response that is too long is not read at all.
+            if sample.is_unclear and not (sample.missing_reference or sample.defect.too_long):
+                yield sample
+
+
+def unused_decisions(decisions: Decisions, run: RunFolder) -> int:
+    """How many decisions are about answers that the run does not have, or no longer has.
+
+    Raises:
+        DataError: a stored response is damaged.
+    """
+    items = StoredItems(run.iter_items())
+    samples = (sample for model in _models_in(run) for sample in _samples_of(run, model, items, {}))
+    present = {answer_code(sample.response) for sample in samples}
+    return len(decisions.by_code.keys() - present)
+
+
 def _samples_of(
-    run: RunFolder, model: str, items: StoredItems, strays: dict[str, int]
+    run: RunFolder,
+    model: str,
+    items: StoredItems,
+    strays: dict[str, int],
+    decisions: Decisions = NO_DECISIONS,
 ) -> Iterator[ScoringSample]:
     shared = SharedAnswers(items)
     for response in run.responses(model):
@@ -274,11 +302,11 @@ def _samples_of(
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
             continue
-        yield _sample(item, response)
+        yield _sample(item, response, decisions)
         for copy in shared.copies(response):
             other = items.item_of(copy)
             assert other is not None
-            yield _sample(other, copy)
+            yield _sample(other, copy, decisions)
 
 
 def check_response(response: Response, run: RunFolder) -> None:
@@ -307,7 +335,7 @@ def check_response(response: Response, run: RunFolder) -> None:
         raise DataError(problem, file=file, item=response.item)
 
 
-def _sample(item: Item, response: Response) -> ScoringSample:
+def _sample(item: Item, response: Response, decisions: Decisions = NO_DECISIONS) -> ScoringSample:
     """An item and its response; of one that is too long to be scored, only the beginning."""
     size, defect = len(response.text), Defect()
     if size > LONGEST:
@@ -315,7 +343,7 @@ def _sample(item: Item, response: Response) -> ScoringSample:
         defect = Defect(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
     if len(response.thinking) > LONGEST:
         response = replace(response, thinking=response.thinking[:LONGEST])
-    return ScoringSample(item, response, defect)
+    return ScoringSample(item, response, defect, decisions)
 
 
 def _packed(found: ModelScores) -> bytes:

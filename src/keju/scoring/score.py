@@ -18,7 +18,7 @@ from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.rankings import Galleries
 from keju.scoring.scoring_sample import ScoringSample, json_kind
 from keju.scoring.semantic import Batch
-from keju.scoring.signatures import metric_signature, wording_part
+from keju.scoring.signatures import metric_signature, reading_part, wording_part
 from keju.texts import in_english
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
@@ -210,7 +210,8 @@ def _record(
     metric_value: MetricValue | None = None,
     reason: str = "",
 ) -> Score:
-    response = sample.response
+    parts = reading_part(protocol, sample.form, sample.decisions)
+    parts += wording_part(sample.response.wording)
     with_answer = protocol == "strict" and sample.form in _WITH_EXTRACTED and not reason
     return Score(
         **sample.score_fields,
@@ -221,5 +222,5 @@ def _record(
         extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
         stats={} if metric_value is None else metric_value.stats,
-        signature=signature + wording_part(response.wording) if signature else "",
+        signature=signature + parts if signature else "",
     )

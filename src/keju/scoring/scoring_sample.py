@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
+
 from keju.definitions import (
     NO_REFERENCE,
     choices_of,
@@ -18,7 +20,15 @@ from keju.items import AnswerForm, Item, ReadBy, Response, get_group
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.asked_counts import extract_asked_count
-from keju.scoring.box_parsing import BoxList, extract_any_boxes, extract_count_beside
+from keju.scoring.box_parsing import BoxList, Row, extract_any_boxes, extract_count_beside
+from keju.scoring.decisions import (
+    DECIDED_FORMS,
+    NO_DECISIONS,
+    Decision,
+    Decisions,
+    answer_code,
+    check_value,
+)
 from keju.scoring.entities import extract_entities
 from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.multiple_choice import extract_letter
@@ -54,13 +64,20 @@ class ScoringSample:
     """An item and its response; what several metrics need of them is computed once.
 
     `form` is the form of answer that the query asks for. `text` is the content as it was returned;
-    nothing where the response is a failure.
+    nothing where the response is a failure. `decisions` are those of people and extractor models.
     """
 
-    def __init__(self, item: Item, response: Response, defect: Defect = Defect()) -> None:  # noqa: B008
+    def __init__(
+        self,
+        item: Item,
+        response: Response,
+        defect: Defect = Defect(),  # noqa: B008
+        decisions: Decisions = NO_DECISIONS,
+    ) -> None:
         self.item = item
         self.response = response
         self.defect = defect
+        self.decisions = decisions
         self.query = query_of(item)
         self.form: AnswerForm = self.query.form
         self.text = "" if response.status in {"failed", "filtered"} else response.text
@@ -124,21 +141,52 @@ class ScoringSample:
     @cached_property
     def extracted(self) -> Extracted:
         """The answer as `strict` takes it, by the form that was asked for."""
+        if self.decision is None:
+            return self._extracted
+        return Extracted(self.reading.value or None, self.reading.rule, self.reading.quote)
+
+    @cached_property
+    def _extracted(self) -> Extracted:
+        """The answer as the rules take it."""
         return self._unanswered or self._sought
 
     @cached_property
     def reading(self) -> Reading:
-        """The answer as `strict` reads it; until the compact reader is complete, by these rules."""
-        answer, rule, source, _ = self.extracted
+        """The answer as the rules read it; of an unclear one as people or a model decided."""
+        if self.decision is None:
+            return self._reading
+        choices = choices_of(self.item)
+        value = check_value(self.form, self.decision, self.item.id, choices)
+        rule = f"decided by a {self.decision.by}"
+        return Reading("read" if value else "none", value, rule, self._reading.quote)
+
+    @cached_property
+    def _reading(self) -> Reading:
+        """The answer as the rules read it; until the compact reader is complete, by these rules."""
+        answer, rule, source, _ = self._extracted
         if answer is not None:
             return Reading("read", answer, rule, source)
         body = strict_body(self.text)
         silent = not body.strip() or is_refusal(body)
         return Reading("none" if silent else "unclear", rule=rule, quote=source)
 
+    @cached_property
+    def is_unclear(self) -> bool:
+        """Whether the rules do not read the answer, so that people or a model can decide it."""
+        return self.form in DECIDED_FORMS and self._reading.state == "unclear"
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        """The decision on an unclear answer; None if it is not decided yet, and for all others."""
+        if not self.decisions.by_code or not self.is_unclear:
+            return None
+        return self.decisions.of(answer_code(self.response))
+
     @property
     def read_by(self) -> ReadBy:
         """Who read the answer; `unclear` and `none` where there is no value."""
+        if self.decision is not None:
+            return self.decision.by
         state = self.reading.state
         return "reader" if state == "read" else state
 
@@ -153,7 +201,7 @@ class ScoringSample:
             case "transcription":
                 return self.transcription
             case "boxes":
-                return self.box_list.extracted
+                return self._read_boxes.extracted
             case "number":
                 if self.response.box_convention:
                     return self.official_count
@@ -187,6 +235,15 @@ class ScoringSample:
     @cached_property
     def box_list(self) -> BoxList:
         """The boxes in the response, in the convention that was asked for."""
+        if self.decision is None:
+            return self._read_boxes
+        value = self.reading.value
+        rows = msgspec.json.decode(value, type=tuple[Row, ...]) if value else None
+        return BoxList(rows, self.extracted)
+
+    @cached_property
+    def _read_boxes(self) -> BoxList:
+        """The boxes as the rules read them."""
         if self._unanswered:
             return BoxList(None, self._unanswered)
         return extract_any_boxes(self.text, self.box_convention.axes)

@@ -7,7 +7,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from keju import __version__
 from keju.definitions.wordings import RELEASED
-from keju.items import Protocol
+from keju.extraction import READER
+from keju.items import AnswerForm, Protocol
+from keju.scoring.decisions import DECIDED_FORMS, Decisions
 from keju.scoring.metric import Metric
 from keju.text import normalisation_signature
 
@@ -63,6 +65,23 @@ def signature(
 def wording_part(wording: str) -> str:
     """The part of a signature for a prompt wording; empty for the released one."""
     return "" if wording == RELEASED else f"|wording:{wording}"
+
+
+def reading_part(protocol: Protocol, form: AnswerForm, decisions: Decisions) -> str:
+    """The part of a signature for how answers are read; empty for `official`.
+
+    It names the version of the rules, and who decided unclear answers.
+    """
+    if protocol == "official":
+        return ""
+    decided = decisions.signature if form in DECIDED_FORMS else ""
+    return f"|{READER}|{decided}" if decided else f"|{READER}"
+
+
+def reading_of(signature: str) -> str:
+    """How the answers of a score were read: the parts ``reader:`` and ``unclear:``, or ""."""
+    parts = signature.split("|")
+    return "|".join(part for part in parts if part.startswith(("reader:", "unclear:")))
 
 
 def _preparation(protocol: Protocol, text: str) -> str:

@@ -28,9 +28,9 @@ def reasoned_scores_path(run: RunFolder, model: str) -> Path:
     return path_of_name(run.reasoned_scores_dir, model, ".parquet")
 
 
-def reviewed_scores_path(run: RunFolder, model: str) -> Path:
-    """The file of a model's accuracies after the review of answers with several letters."""
-    return path_of_name(run.reviewed_scores_dir, model, ".parquet")
+def decisions_path(run: RunFolder) -> Path:
+    """The file of the decisions on unclear answers with which the scores are computed."""
+    return run.scores_dir / "decisions.json"
 
 
 def stored_scores(
@@ -74,20 +74,7 @@ def stored_reasoned_scores(run: RunFolder, model: str) -> list[Score]:
         UsageError: they are of another scoring than the model's other scores.
         DataError: a file of the run is damaged.
     """
-    return _of_same_scoring(run, model, reasoned_scores_path(run, model))
-
-
-def stored_reviewed_scores(run: RunFolder, model: str) -> list[Score]:
-    """A model's accuracies after the review; none where the run was scored without one.
-
-    Raises:
-        UsageError: they are of another scoring than the model's other scores.
-        DataError: a file of the run is damaged.
-    """
-    return _of_same_scoring(run, model, reviewed_scores_path(run, model))
-
-
-def _of_same_scoring(run: RunFolder, model: str, path: Path) -> list[Score]:
+    path = reasoned_scores_path(run, model)
     if not path.is_file():
         return []
     if read_fingerprint(path) != read_fingerprint(scores_path(run, model)):

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from keju.items import Record, Score
 from keju.scoring.aggregate import aggregate
-from keju.scoring.decisions import ReviewedResult, reviewed_results
 from keju.scoring.export import encode_json, json_by_model
 from keju.scoring.results import Result
 from keju.scoring.run import ModelScores
@@ -32,7 +31,6 @@ class UnscoredReason(Record, frozen=True, kw_only=True):
 class Summary(Record, frozen=True, kw_only=True):
     """One model's scores, summed up.
 
-    `reviewed` is `official` after the review of answers with several letters, if it was asked for.
     `reasoned` is `official` with reasoning that came in a field of its own, where there is any.
     `failed` counts responses that are failures, `strays` by file those whose item the run does not
     have. `json` is its part of ``keju score --json``, by name, where that was asked for.
@@ -45,7 +43,6 @@ class Summary(Record, frozen=True, kw_only=True):
     variants: tuple[VariantResult, ...] = ()
     strays: dict[str, int] = field(default_factory=dict)
     reasoned: tuple[Result, ...] = ()
-    reviewed: tuple[ReviewedResult, ...] = ()
     json: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -60,7 +57,6 @@ def summarise(found: ModelScores) -> Summary:
         variants=tuple(variant_results(found.variants)),
         strays=found.strays,
         reasoned=tuple(aggregate(found.reasoned)),
-        reviewed=tuple(reviewed_results(results, found.variants)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keju.items import AnswerForm, Item, Response
+from keju.scoring.decisions import NO_DECISIONS
 from keju.scoring.extraction import Extracted
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
@@ -17,7 +18,7 @@ class TextSample(ScoringSample):
         self.response = Response(
             key="", item="", model="", benchmark="", task="", status="answered", text=hypothesis
         )
-        self.defect = Defect()
+        self.defect, self.decisions = Defect(), NO_DECISIONS
         self.text = hypothesis
         self.form = form
         self.extracted = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)

@@ -24,12 +24,12 @@ from keju.items import (
 )
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
-from keju.scoring.decisions import REVIEWED
+from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.metric import EncoderMetric, Preparation, load_declared
 from keju.scoring.metric_value import mean
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import Batch
-from keju.scoring.signatures import signature
+from keju.scoring.signatures import reading_part, signature
 
 _AS_PRINTED = "as-printed"
 
@@ -132,7 +132,6 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     load_declared()
     beside = {each.name: each.beside for each in _VARIANTS}
     beside |= {each.metric.name: each.beside for each in _ENCODED}
-    beside[REVIEWED] = "Acc"
     found = []
     for (task, variant, metric), group in groups.items():
         values = [score.value for score in group if score.value is not None]
@@ -160,6 +159,8 @@ def _score(sample: ScoringSample, variant: Variant) -> Score:
             value = variant.function(*variant.prepare.inputs(sample))
             text = variant.prepare.name
             signed = signature("official", variant.name, text, label=_AS_PRINTED)
+            if variant.form in DECIDED_FORMS:
+                signed += reading_part("strict", variant.form, sample.decisions)
         except UndefinedMetricError as error:
             reason = english_problem(error)
     if value is not None and response.status in {"failed", "filtered"}:

@@ -31,6 +31,8 @@ _UNITS = {
 _GREAT = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _TENS = "廿卄卅丗卌"
 _CHINESE = "".join([*_DIGITS, *_UNITS, *_GREAT])
+CHINESE_NUMBER = f"[{_CHINESE}]+"
+"""A pattern of Chinese numerals; `parse_number` has their value, if they have one."""
 _ARABIC = r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?"
 _LONGEST = 30
 

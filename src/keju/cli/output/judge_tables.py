@@ -12,7 +12,15 @@ from keju.cli.output.console import format_interval, name_columns, plain_table, 
 from keju.cli.output.run_summary import describe_dropped
 from keju.formatting import NOTHING, format_p
 from keju.items import PromptVariant
-from keju.judging import Agreement, Alignment, Estimate, GradingResult, ProbeResult, ProbingResult
+from keju.judging import (
+    Agreement,
+    Alignment,
+    Estimate,
+    ExtractionResult,
+    GradingResult,
+    ProbeResult,
+    ProbingResult,
+)
 from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
 from keju.running import RunSummary
 from keju.running.failures import Hint
@@ -86,6 +94,40 @@ def grade_lines(graded: GradingResult) -> Iterator[str]:
             yield _("{} gave no grade in some replies, such as: {}", judge, translate(seen[0]))
 
 
+def extractions_table(counted: ExtractionResult) -> Table:
+    """A row for each extractor, model and task: the unclear answers, and what was read of them."""
+    table = plain_table(
+        *name_columns(
+            "extractor", "model", "task", "unclear", "read", "no value", "value not in the answer",
+            "no readable reply",
+        ),
+        right=[3, 4, 5, 6, 7],
+    )  # fmt: skip
+    for row in counted.tasks:
+        states = row.states
+        lacking = states["missing"] + states["failed"] + states["unreadable"]
+        numbers = (
+            row.unclear, states["value"], states["none"], states["not-contained"], lacking,
+        )  # fmt: skip
+        table.add_row(
+            row.extractor, row.model, task_name(row.task, ""), *(f"{count:,}" for count in numbers)
+        )
+    return table
+
+
+def extraction_lines(counted: ExtractionResult) -> Iterator[str]:
+    """The meaning of the table's columns, and the command that uses what was read."""
+    yield _(
+        "A value counts only if the answer contains it; yes and no cannot be checked in this way. "
+        "An answer whose value is not in it, or without a readable reply, stays unclear"
+    )
+    for row in {(row.extractor, row.model): row for row in counted.tasks if row.own}.values():
+        yield _("{} reads its own answers. Use another extractor to compare it with others",
+                row.extractor)  # fmt: skip
+    for extractor in dict.fromkeys(row.extractor for row in counted.tasks):
+        yield _("Use what was read: keju score {} --extractor {}", counted.run, extractor)
+
+
 def judging_lines(summary: RunSummary) -> Iterator[str]:
     """Missing responses of judges, why, and what to do about it."""
     for judge in summary.models:
@@ -108,7 +150,7 @@ def judging_lines(summary: RunSummary) -> Iterator[str]:
             text = describe_dropped(judge, name)
             yield _("{}: {}", judge.model, text)
     if summary.cost is not None:
-        yield _("The replies under these rubrics cost {:,.4f} {}", summary.cost, summary.currency)
+        yield _("The replies to these prompts cost {:,.4f} {}", summary.cost, summary.currency)
     if summary.used_up:
         yield _("Stopped: {}", summary.used_up)
     if summary.advice and not any(judge.hint for judge in summary.models):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.table import Table
 
 from keju.analysis.labels import metric_label
 from keju.analysis.reasoning import reasoning_rows
-from keju.analysis.reviewed import ReviewedRow, reviewed_rows
 from keju.cli.output.console import format_literal, name_columns, plain_table, translate
 from keju.definitions import NO_REFERENCE, Query, Task, tasks
 from keju.definitions.references import BLANK_PAGE
@@ -194,14 +193,12 @@ def more_tables(summaries: Sequence[Summary], *, variants: bool) -> Iterator[Tab
     """Values outside of the means: the paper's formulas, and `official` with reasoning."""
     if variants:
         yield variants_table(summaries)
-        if (reviewed := reviewed_table(summaries)) is not None:
-            yield reviewed
     if (reasoning := reasoning_table(summaries)) is not None:
         yield reasoning
 
 
 def variants_table(summaries: Sequence[Summary]) -> Table:
-    """The paper's formulas and adjudicated answers, the script's values in brackets, in percent."""
+    """The paper's formulas, the script's values in brackets, in percent."""
     results = [result for summary in summaries for result in summary.results]
     columns, heads = _columns(
         [summary.model for summary in summaries], [(each.model, each.variant) for each in results]
@@ -227,72 +224,6 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
             cells.append(f"{percent(value)} ({percent(_official(results, who, task, beside))})")
         table.add_row(task, metric, beside, *cells)
     return table
-
-
-def reviewed_table(summaries: Sequence[Summary]) -> Table | None:
-    """`official` after the review of answers with several letters, with its means, in percent.
-
-    A range goes from undecided answers as wrong to those as the authors' script counts them; its
-    own value is in brackets. None where no answer has several letters, and people decided none.
-    """
-    script = {
-        (each.model, each.variant): each
-        for summary in summaries
-        for each in summary.results
-        if each.protocol == "official"
-    }
-    rows_by_model = {
-        (summary.model, each.lowest.variant): each
-        for summary in summaries
-        for each in summary.reviewed
-    }
-    lines = [
-        review_counts(model, each.counts[""])
-        for (model, _), each in rows_by_model.items()
-        if each.counts[""]["several_letters"] or each.counts[""]["people"]
-    ]
-    if not lines:
-        return None
-    columns, heads = _columns([summary.model for summary in summaries], list(rows_by_model))
-    table = plain_table(
-        *name_columns("task", "mean"), *heads, right=range(2, 2 + len(heads)),
-        title=_(
-            "official after the review of answers with several letters (Acc_reviewed, in no "
-            "other mean), from undecided answers as wrong to those as the authors' script counts "
-            "them; its own value in brackets. Means are over the tasks with a value"
-        ),
-    )  # fmt: skip
-    cells = {
-        (row.place, row.mean, who): _reviewed_cell(row)
-        for who, each in rows_by_model.items()
-        for row in reviewed_rows(each, script[who])
-    }
-    for place, mean in dict.fromkeys(key[:2] for key in cells):
-        shown = (cells.get((place, mean, who), NOTHING) for who in columns)
-        table.add_row(place, translate(mean), *shown)
-    lines.append(_("Which answers the authors reviewed is not published."))
-    table.caption, table.caption_justify = format_literal("\n".join(lines)), "left"
-    return table
-
-
-def review_counts(model: str, counts: Mapping[str, int]) -> str:
-    """How many answers contain several letters, and what their values rest on."""
-    return n_(
-        "{}: {n:,} answer contains the letters of several options. Decided: {:d} by people, {:d} "
-        "by keju's rules (not by people), {:d} undecided.",
-        "{}: {n:,} answers contain the letters of several options. Decided: {:d} by people, {:d} "
-        "by keju's rules (not by people), {:d} undecided.",
-        counts["several_letters"],
-        model,
-        counts["people"],
-        counts["rules"],
-        counts["undecided"]
-    )  # fmt: skip
-
-
-def _reviewed_cell(row: ReviewedRow) -> str:
-    ends = dict.fromkeys((percent(row.lowest), percent(row.highest)))
-    return f"{' – '.join(ends)} ({percent(row.script)})"
 
 
 def reasoning_table(summaries: Sequence[Summary]) -> Table | None:

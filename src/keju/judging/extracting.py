@@ -1,0 +1,374 @@
+"""Extraction: a language model reads the value that an unclear answer gives.
+
+The model sees the question, the options and the answer without its reasoning; never the image, the
+reference or the name of the model that answered. Its value counts only if the answer contains it,
+so an extractor cannot answer better than the model did. Whatever else it replies leaves the answer
+unclear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+import msgspec
+
+from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
+from keju.errors import UsageError
+from keju.files import sha256_bytes, shipped_toml
+from keju.items import AnswerForm, Record, Request, Response
+from keju.judging.asking import ExpectedReply
+from keju.judging.folder import ReplyFolder
+from keju.running.key import request_key
+from keju.running.requests import seal_of, without_marks
+from keju.runs import RunFolder
+from keju.scoring import (
+    NO_DECISIONS,
+    Decision,
+    Decisions,
+    answer_code,
+    body_of,
+    read_decisions,
+    unclear_samples,
+)
+from keju.scoring.decisions import normalised_value
+from keju.scoring.scoring_sample import ScoringSample
+from keju.scoring.short_answer import entity_set
+from keju.text import counted, parse_english_number, parse_number, to_half_width
+from keju.text.numerals import CHINESE_NUMBER, ENGLISH_NUMBER
+from keju.texts import _
+
+EXTRACTION = ExpectedReply(20, _("a reply of 20 tokens: one line; thinking is not counted"))
+
+_ALL = QuestionForms(None)
+_BLANK = re.compile(r"\{([a-z]+)\}")
+_OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
+_LONGEST_REPLY = 40_000
+"""Characters at the end of a reply in which the value is looked for."""
+_ARABIC = re.compile(r"(?<![A-Za-z\d.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?P<percent>\s?%)?")
+_CHINESE = re.compile(CHINESE_NUMBER)
+_ENGLISH = re.compile(rf"\b{ENGLISH_NUMBER}", re.IGNORECASE)
+
+State = Literal["value", "none", "not-contained", "unreadable", "failed", "missing"]
+"""`value`: the model read one. `none`: it found that the answer gives none. `not-contained`: its
+value is not in the answer. `unreadable`: its reply has no value. `failed`: the call failed.
+`missing`: it was not asked yet. The first two decide the answer."""
+
+
+class FormPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of the prompt for one form of answers: the rule, and the form of the reply."""
+
+    rule: str
+    reply: str
+
+
+class ExtractionPrompts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """The prompts of extractors, by form of the answer."""
+
+    name: str
+    version: str
+    options: str
+    template: str
+    forms: dict[AnswerForm, FormPrompt]
+
+    @cached_property
+    def id(self) -> str:
+        """Name, version and hash of all prompts; part of the signature of what they decide."""
+        digest = sha256_bytes(msgspec.json.encode(self, order="deterministic"))
+        return f"{self.name}-{self.version}-{digest[:8]}"
+
+
+@cache
+def extraction_prompts() -> ExtractionPrompts:
+    """The prompts that keju ships."""
+    return shipped_toml("keju.judging", "extract.toml", ExtractionPrompts)
+
+
+class ExtractionFolder(ReplyFolder):
+    """The replies of extractors about one run, to the prompts of this keju."""
+
+    def __init__(self, run: RunFolder) -> None:
+        super().__init__(run, "extractions", "extractors", "prompts", extraction_prompts())
+
+
+class Extraction(NamedTuple):
+    """The reading of one unclear answer by an extractor; `value` only where it counts."""
+
+    sample: ScoringSample
+    state: State
+    value: str = ""
+
+
+class TaskExtractions(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The numbers of an extractor's readings of the unclear answers of one model to one task.
+
+    `states` counts the answers by `State`. `own` is whether the extractor is the model itself.
+    """
+
+    extractor: str
+    model: str
+    task: str
+    unclear: int
+    states: dict[str, int]
+    own: bool = False
+
+
+class ExtractionResult(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The extractions of a run by all its extractors, or by some."""
+
+    run: str
+    prompts: str
+    tasks: tuple[TaskExtractions, ...]
+
+
+def extraction_request(sample: ScoringSample) -> Request:
+    """The request about an unclear answer. Equal answers to one question share a request.
+
+    Raises:
+        DataError: the item's prompt cannot be made.
+    """
+    prompts, form = extraction_prompts(), sample.form
+    text = without_marks(body_of(sample.response.text).strip())
+    question = prompt_of(sample.item, sample.response.box_convention)
+    options = "\n".join(
+        f"{letter}、{option}"
+        for letter, option in zip(choices_of(sample.item), options_of(sample.item), strict=True)
+    )
+    seal = seal_of(prompts.id, question, options, text)
+    values = {
+        "question": question,
+        "options": prompts.options.replace("{text}", options) if options else "",
+        "opening": f"⟦回答 {seal}⟧",
+        "answer": text,
+        "closing": f"⟦回答完 {seal}⟧",
+        "rule": prompts.forms[form].rule,
+        "reply": prompts.forms[form].reply,
+    }
+    prompt = _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), prompts.template.strip())
+    prompt = prompt.encode("utf-8", "replace").decode()
+    return Request(
+        item=sha256_bytes(f"{sample.item.id}\0{prompt}".encode())[:16],
+        benchmark=sample.item.benchmark,
+        task=sample.item.task,
+        form="short",
+        prompt=prompt,
+    )
+
+
+def extraction_requests(run: RunFolder, forms: QuestionForms = _ALL) -> Iterator[Request]:
+    """The requests about the unclear answers of a run, each once.
+
+    Args:
+        run: the run.
+        forms: only about these questions; all by default.
+
+    Raises:
+        DataError: a stored response is damaged.
+    """
+    ids: set[str] = set()
+    for sample in unclear_samples(run):
+        if not forms.takes(sample.item):
+            continue
+        request = extraction_request(sample)
+        if request.item not in ids:
+            ids.add(request.item)
+            yield request
+
+
+def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
+    """The extraction of each unclear answer of a run, by the stored replies of an extractor.
+
+    Raises:
+        UsageError: it has no replies to the prompts of this keju.
+        DataError: a stored line is damaged.
+    """
+    folder = ExtractionFolder(run)
+    identity = folder.judges().get(extractor)
+    if identity is None or not folder.response_files(extractor):
+        raise UsageError(
+            "{0}: there are no replies of the extractor {1} (stored: {2}). Ask it with: keju judge "
+            "extract {0} --model {1}",
+            run.path,
+            extractor,
+            ", ".join(stored_extractors(run)) or _("none"),
+        )
+    replies = {
+        reply.item: (reply.key, reply.source_sha256, *value_of_reply(reply))
+        for reply in folder.responses(extractor)
+    }
+    for sample in unclear_samples(run):
+        request = extraction_request(sample)
+        key, source, state, value = replies.get(request.item, ("", "", "missing", ""))
+        if key != request_key(request, identity, source):
+            # To another prompt, or of a model with other settings.
+            yield Extraction(sample, "missing")
+        elif state == "value":
+            yield _checked(sample, value)
+        else:
+            yield Extraction(sample, state)
+
+
+def value_of_reply(reply: Response) -> tuple[State, str]:
+    """The value in an extractor's reply: in its one JSON object, or in several that agree."""
+    if reply.status in {"failed", "filtered"}:
+        return "failed", ""
+    values = set()
+    for match in _OBJECT.finditer(body_of(reply.text)[-_LONGEST_REPLY:]):
+        try:
+            row = msgspec.json.decode(match[0].encode("utf-8", "replace"))
+            value = _as_text(row["answer"])
+        # A reply may have any text, such as a number of 5,000 digits.
+        except (msgspec.DecodeError, KeyError, OverflowError, RecursionError, ValueError):
+            continue
+        values.add(value)
+    if len(values) != 1 or None in values:
+        return "unreadable", ""
+    (value,) = values
+    return ("value", value) if value else ("none", "")
+
+
+def _as_text(value: object) -> str | None:
+    """A value of JSON as a decision has it: "" for null, None where it is not a value."""
+    text: str | None = None
+    match value:
+        case None:
+            text = ""
+        case bool():
+            text = None
+        case str():
+            text = value.strip() or None
+        case int() | float():
+            text = f"{value:.15g}"
+        case [str(), *_]:
+            text = "、".join(map(str, value))
+        case [list(), *_]:
+            text = msgspec.json.encode(value).decode()
+    return text
+
+
+def _checked(sample: ScoringSample, text: str) -> Extraction:
+    """The extraction of a value, which counts only if the answer contains it."""
+    value = normalised_value(sample.form, text, choices_of(sample.item))
+    if value is None or not is_contained(sample, value):
+        return Extraction(sample, "not-contained")
+    return Extraction(sample, "value", value)
+
+
+def is_contained(sample: ScoringSample, value: str) -> bool:
+    """Whether an answer contains a value that an extractor has read from it.
+
+    A letter is contained as itself or by the text of its option, a number as a numeral of this
+    value, a box as four numbers one after the other; names, and short answers, by their characters
+    after normalisation. Yes and no cannot be checked.
+    """
+    text = body_of(sample.response.text)
+    match sample.form:
+        case "yes-no":
+            contained = True
+        case "letter":
+            options = dict(zip(choices_of(sample.item), options_of(sample.item), strict=True))
+            contained = bool(
+                re.search(rf"(?<![A-Za-z]){value}(?![A-Za-z])", to_half_width(text))
+            ) or _has_characters(text, options.get(value, ""))
+        case "number" | "probability":
+            contained = float(value) in _numbers(text, percent=sample.form == "probability")
+        case "boxes":
+            numbers = [float(match[0].rstrip(" %").replace(",", "")) for match in _arabic(text)]
+            boxes = {tuple(numbers[place : place + 4]) for place in range(len(numbers) - 3)}
+            contained = boxes.issuperset(map(tuple, msgspec.json.decode(value)))
+        case "entities":
+            names = entity_set(value)
+            contained = bool(names) and all(_has_characters(text, name) for name in names)
+        case _:
+            number = parse_number(value)
+            contained = _has_characters(text, value) if number is None else number in _numbers(text)
+    return contained
+
+
+def _has_characters(text: str, part: str) -> bool:
+    """Whether a text contains the characters of another, without regard to width or script."""
+    characters = counted(part).casefold()
+    return bool(characters) and characters in counted(text).casefold()
+
+
+def _arabic(text: str) -> Iterator[re.Match[str]]:
+    return _ARABIC.finditer(to_half_width(text))
+
+
+def _numbers(text: str, *, percent: bool = False) -> Iterator[float | None]:
+    """The values of all numerals in a text; with `percent` also 0.7 for 70%."""
+    for match in _arabic(text):
+        number = float(match[0].rstrip(" %").replace(",", ""))
+        yield number
+        if percent and match["percent"]:
+            yield float(f"{number / 100:.15g}")
+    yield from map(parse_number, _CHINESE.findall(text))
+    yield from map(parse_english_number, _ENGLISH.findall(text))
+
+
+def extracted_decisions(run: RunFolder, extractor: str) -> Decisions:
+    """The decisions of an extractor on the unclear answers of a run, by its stored replies.
+
+    Raises:
+        UsageError: as `extractions_of`.
+        DataError: as `extractions_of`.
+    """
+    folder, by_code = ExtractionFolder(run), dict[str, Decision]()
+    for sample, state, value in extractions_of(run, extractor):
+        if state in {"value", "none"}:
+            code = answer_code(sample.response)
+            by_code[code] = Decision(code=code, value=value, by="model")
+    spelled = f"{folder.hash_of(extractor)} {extraction_prompts().id}"
+    source = f"{extractor}@{sha256_bytes(spelled.encode())[:8]}"
+    return Decisions(sources=(source,), by_code=by_code)
+
+
+def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = "") -> Decisions:
+    """The decisions of people in a file, and of an extractor on what people did not decide.
+
+    Raises:
+        UsageError: the file does not exist, or the extractor has no replies.
+        DataError: the file or a stored line is damaged.
+    """
+    decisions = read_decisions(adjudicated) if adjudicated else NO_DECISIONS
+    return decisions.before(extracted_decisions(run, extractor)) if extractor else decisions
+
+
+def stored_extractors(run: RunFolder) -> list[str]:
+    """The extractors with replies to the prompts of this keju."""
+    folder = ExtractionFolder(run)
+    return [name for name in folder.judges() if folder.response_files(name)]
+
+
+def count_extractions(
+    run: RunFolder, extractors: Iterable[str], forms: QuestionForms = _ALL
+) -> ExtractionResult:
+    """Count what extractors have read, by model and task of the answers.
+
+    Raises:
+        UsageError: as `extractions_of`.
+        DataError: as `extractions_of`.
+    """
+    rows = []
+    for extractor in extractors:
+        states: dict[tuple[str, str], Counter[str]] = {}
+        for sample, state, _value in extractions_of(run, extractor):
+            if forms.takes(sample.item):
+                place = sample.response.model, sample.item.task
+                states.setdefault(place, Counter())[state] += 1
+        rows += [
+            TaskExtractions(
+                extractor=extractor,
+                model=model,
+                task=task,
+                unclear=counts.total(),
+                states={state: counts[state] for state in get_args(State)},
+                own=model == extractor,
+            )
+            for (model, task), counts in states.items()
+        ]
+    return ExtractionResult(run=str(run.path), prompts=extraction_prompts().id, tasks=tuple(rows))
