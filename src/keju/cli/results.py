@@ -85,6 +85,7 @@ def score(
 
     Example: keju score RUN --semantic bert-base-chinese=DIR
     """
+    from keju.analysis.answer_readings import readings_lines
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.console import translate
@@ -145,7 +146,8 @@ def score(
     models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated) if run else []
     readings = list(map(translate, reading_lines(results, run)))
-    lines = list(map(translate, [*of_run, *summary_lines(summaries)]))
+    read_by = readings_lines(results, str(what) if run else "")
+    lines = list(map(translate, [*of_run, *summary_lines(summaries), *read_by]))
     print_briefly(
         [
             *scores_tables(results, models, width=out.width),

@@ -10,8 +10,9 @@ from keju.analysis.risk_coverage import COVERAGES, PostEditCost, RiskCoverageRow
 from keju.analysis.round_spread import RoundSpread
 from keju.analysis.task_tables import TaskRow
 from keju.analysis.wording_spread import WordingRow, WordingValue
-from keju.formatting import format_p, percent
+from keju.formatting import format_p, percent, percent_range
 from keju.reporting.cells import Cell, bounds_text, interval_text
+from keju.reporting.comparison_text import describe_undecided, format_difference
 from keju.reporting.leaderboard_cells import (
     chance_lines,
     domain_cell,
@@ -46,7 +47,8 @@ def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
         return Cell(_("unscored"), note=reason, title=reason)
     if main.without_failures is None:
         none = _("none of {} complete", main.scored)
-        return Cell(percent(main.value), note=none, title=main.signature)
+        value = percent_range(main.value, main.value_if_right)
+        return Cell(value, note=none, title=main.signature)
     notes = [interval_text(interval)] if interval else []
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
@@ -57,7 +59,8 @@ def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     title = main.signature
     if interval:
         title = _("{} groups; {}", interval.groups, main.signature)
-    return Cell(percent(main.value), note=join_lines(notes), title=title)
+    value = percent_range(main.value, main.value_if_right)
+    return Cell(value, note=join_lines(notes), title=title)
 
 
 def counted_items(count: int, rounds: int) -> Text:
@@ -98,7 +101,9 @@ def step_cells(row: StepRow) -> list[Cell]:
 
 
 def _step(found: TaskComparison) -> Cell:
-    value = f"{100 * found.difference:+.1f}"
+    value = format_difference(found)
+    if found.undecided:
+        return Cell(value, note=describe_undecided(found))
     if found.groups < FEWEST_GROUPS:
         few = _("{} of {} groups", found.groups, FEWEST_GROUPS)
         return Cell(value, note=_("too few groups"), title=few)

@@ -24,10 +24,10 @@ from keju.texts import in_english
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
-_WITH_EXTRACTED = frozenset({
+_WITH_READING = frozenset({
     "letter", "short", "entities", "yes-no", "number", "boxes", "probability",
 })  # fmt: skip
-"""The answer forms of which a score stores the extracted answer."""
+"""The answer forms whose answer is read. Passages are scored as a whole and are never unclear."""
 
 
 def score_answer(
@@ -97,12 +97,13 @@ def iter_scores(
                 else:
                     yield index, score
                 index += 1
-    for place, result in batch.values():
+    for place, result, if_right in batch.values():
         score = waiting.pop(place)
         if isinstance(result, str):
             yield place, replace(score, reason=in_english(result))
         else:
-            yield place, replace(score, value=result.value, stats=score.stats | result.stats)
+            stats = score.stats | result.stats
+            yield place, replace(score, value=result.value, stats=stats, if_right=dict(if_right))
     yield from enumerate(galleries.scores(tuple(protocols)), start=index)
 
 
@@ -142,9 +143,11 @@ def _score(
         if sample.defect.too_long:
             return _too_long(sample, metric, batch, sample.defect.too_long)
         if isinstance(metric, EncoderMetric):
-            batch.add(index, sample, metric)
+            batch.add(index, sample, metric, unclear=_is_unclear(sample, protocol))
             return _record(sample, protocol, name, batch.signature(metric))
         metric_value = metric.measure(sample)
+        unclear = _is_unclear(sample, protocol)
+        if_right = metric.measure_if_right(sample).stats if unclear else None
     except TooLongError as error:
         # Without a value the response would not count in the mean: a model must not gain by length.
         return _too_long(sample, metric, batch, english_problem(error))
@@ -152,7 +155,16 @@ def _score(
         return _record(sample, protocol, name, reason=english_problem(error))
     if sample.response.status in _WITHOUT_ANSWER:
         metric_value = _as_failed(metric_value, metric)
-    return _record(sample, protocol, name, metric_signature(metric), metric_value=metric_value)
+    signature = metric_signature(metric)
+    return _record(sample, protocol, name, signature, metric_value=metric_value, if_right=if_right)
+
+
+def _is_unclear(sample: ScoringSample, protocol: Protocol) -> bool:
+    """Whether the value is the lower end of a range: `strict` could not read the answer.
+
+    `official` has no range: its values are those of the papers, which print single numbers.
+    """
+    return protocol == "strict" and sample.form in _WITH_READING and sample.read_by == "unclear"
 
 
 def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
@@ -208,10 +220,11 @@ def _record(
     signature: str = "",
     *,
     metric_value: MetricValue | None = None,
+    if_right: dict[str, float] | None = None,
     reason: str = "",
 ) -> Score:
     response = sample.response
-    with_answer = protocol == "strict" and sample.form in _WITH_EXTRACTED and not reason
+    with_answer = protocol == "strict" and sample.form in _WITH_READING and not reason
     return Score(
         **sample.score_fields,
         protocol=protocol,
@@ -221,5 +234,7 @@ def _record(
         extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
         stats={} if metric_value is None else metric_value.stats,
+        read_by=sample.read_by if with_answer else "",
+        if_right=if_right or {},
         signature=signature + wording_part(response.wording) if signature else "",
     )

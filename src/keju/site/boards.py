@@ -19,7 +19,7 @@ from keju.items import Protocol, Record
 from keju.scoring import PROTOCOLS, BenchmarkResult
 from keju.site.addresses import address
 from keju.site.bundle_files import scores_file
-from keju.site.entry_numbers import bounds_of, rounded
+from keju.site.entry_numbers import bounds_of, other_end, rounded
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
@@ -27,12 +27,16 @@ from keju.texts import LANGUAGES, in_english, translator
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):
-    """A mean over tasks with its interval; `tasks` of the `of` tasks have a value."""
+    """A mean over tasks with its interval; `tasks` of the `of` tasks have a value.
+
+    `value_if_right` is the mean if every unclear answer were right; None where it is `value`.
+    """
 
     value: float | None = None
     bounds: Bounds | None = None
     tasks: int = 0
     of: int = 0
+    value_if_right: float | None = None
 
 
 class Position(Record, frozen=True, kw_only=True):
@@ -258,6 +262,7 @@ def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Pos
             bounds=_rounded_bounds(drawn.domains.get((entry, domain))),
             tasks=len(mean.parts) - len(mean.missing),
             of=len(mean.parts),
+            value_if_right=other_end(mean),
         )
         for domain, mean in result.domains.items()
     }
@@ -266,8 +271,9 @@ def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Pos
         bounds=_rounded_bounds(drawn.overall.get(entry)),
         tasks=sum(each.tasks for each in domains.values()),
         of=sum(each.of for each in domains.values()),
+        value_if_right=other_end(result.overall),
     )
-    rank, ranks = drawn.ranks.get(entry, (None, None))
+    rank, ranks = drawn.ranks.get(entry, (None, drawn.undecided.get(entry)))
     return Position(
         overall=overall,
         rank=rank,
