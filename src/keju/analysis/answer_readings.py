@@ -96,12 +96,10 @@ def readings_lines(results: Sequence[Result], run: str) -> Iterator[Text]:
 
 def readings_text(row: AnswerReadings) -> Text:
     """The shares in percent, in one line."""
+    shares = [row.share(name) for name in ("reader", "model", "person", "unclear")]
     return _(
         "read {} · model {} · people {} · unclear {} %",
-        percent(row.share("reader")),
-        percent(row.share("model")),
-        percent(row.share("person")),
-        percent(row.share("unclear")),
+        *(percent(share) if share else "0" for share in shares),
     )
 
 
@@ -124,7 +122,7 @@ def describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
     if not many:
         return None
     parts = [
-        _("{} {} % of {}", row.task, unclear_percent(row.share("unclear")), row.model)
+        _("{} {} % ({})", row.task, unclear_percent(row.share("unclear")), row.model)
         for row in many[:_MOST_NAMED]
     ]
     more = len(many) - _MOST_NAMED

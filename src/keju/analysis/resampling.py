@@ -398,7 +398,8 @@ def _rank(
         ]
         if rivals:
             resampled.undecided[name] = spans[place] if parts.value else None
-            resampled.unranked[name] = _explain_undecided(resampled.unclear, [name, *rivals])
+            share = max(resampled.unclear[rival] for rival in (name, *rivals))
+            resampled.unranked[name] = _("undecided: {} % unclear", unclear_percent(share))
         else:
             ahead = sum(low > order[place][0] for low, _ in order)
             resampled.ranks[name] = 1 + ahead, spans[place] if parts.value else None
@@ -429,15 +430,6 @@ def _rank(
     return resampled._replace(
         largest=_drop_largest(groups, dict(zip(names, spans, strict=True)), parts)
     )
-
-
-def _explain_undecided(unclear: Mapping[str, float], rivals: Sequence[str]) -> Text:
-    """Why a model has no rank: the largest share of unclear answers, of it or of another model."""
-    model = max(rivals, key=lambda name: unclear[name])
-    share = unclear_percent(unclear[model])
-    if model == rivals[0]:
-        return _("undecided: {} % unclear", share)
-    return _("undecided: {} % of {} unclear", share, model)
 
 
 def _test_pairs(parts: _Parts, values: Sequence[Bounds]) -> dict[tuple[int, int], float]:

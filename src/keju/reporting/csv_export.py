@@ -231,7 +231,7 @@ def _read_by(report: Report) -> dict[str, pl.DataFrame]:
     """``read-by.csv``: the numbers of answers by who read them."""
     rows = [
         {"model": row.model, "task": row.task, "answers": row.answers,
-         **{name: row.counts.get(name, 0) for name in get_args(ReadBy)}}
+         **{f"read_by_{name}": row.counts.get(name, 0) for name in get_args(ReadBy)}}
         for row in report.view.readings
     ]  # fmt: skip
     return {"read-by": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}

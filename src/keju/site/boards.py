@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import field
+
 from keju.analysis.leaderboard import RANKED, ROLES, Extent, group_by_basis, group_title
 from keju.analysis.marks import printed
 from keju.analysis.resampling import (
@@ -23,7 +25,7 @@ from keju.site.entry_numbers import bounds_of, other_end, rounded
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
-from keju.texts import LANGUAGES, in_english, translator
+from keju.texts import LANGUAGES, translator
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):
@@ -43,14 +45,14 @@ class Position(Record, frozen=True, kw_only=True):
     """A row of a board under one protocol: the overall mean, the rank and the domains' means.
 
     `ranks` are the best and the worst rank that remain possible; None if ranks are not tested.
-    `unranked` is the reason why a model has none, and `missing_items` the number of items that it
-    lacks.
+    `unranked` is the reason why a model has none, in each language, and `missing_items` the number
+    of items that it lacks.
     """
 
     overall: Mean
     rank: int | None = None
     ranks: tuple[int, int] | None = None
-    unranked: str = ""
+    unranked: dict[str, str] = field(default_factory=dict)
     missing_items: int = 0
     domains: dict[str, Mean]
 
@@ -274,11 +276,12 @@ def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Pos
         value_if_right=other_end(result.overall),
     )
     rank, ranks = drawn.ranks.get(entry, (None, drawn.undecided.get(entry)))
+    reason = drawn.unranked.get(entry, "")
     return Position(
         overall=overall,
         rank=rank,
         ranks=ranks,
-        unranked=in_english(drawn.unranked.get(entry, "")),
+        unranked={each: translator(each)(reason) for each in LANGUAGES} if reason else {},
         missing_items=drawn.missing[entry],
         domains=domains,
     )
