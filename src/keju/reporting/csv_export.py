@@ -203,7 +203,8 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
     """``wordings.csv``: the sensitivity to wording; rows without a task are means over tasks."""
     rows = [
         {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
-         "metric": row.metric, "wording": wording, "value": found.value, "base": row.base,
+         "metric": row.metric, "wording": wording, "value": found.value,
+         "value_if_right": found.better_end, "unclear": found.unclear, "base": row.base,
          **_split_interval("difference", found.difference, found.interval),
          "range": row.spread, "p": row.p, "p_adjusted": row.adjusted,
          "items": row.items, "groups": row.groups}
