@@ -56,10 +56,10 @@ class AnswerReadings(NamedTuple):
 def answer_readings(results: Iterable[Result]) -> list[AnswerReadings]:
     """The readings of every model and task, of results under any protocol."""
     return [
-        AnswerReadings(result.model, found.name, found.read_by)
+        AnswerReadings(result.model, task.name, task.read_by)
         for result in results
-        for found in result.tasks
-        if result.protocol == "strict" and found.read_by
+        for task in result.tasks
+        if result.protocol == "strict" and task.read_by
     ]
 
 
@@ -76,7 +76,7 @@ def readings_lines(results: Sequence[Result], run: str) -> Iterator[Text]:
 
     Args:
         results: the results of all models and prompt variants.
-        run: the run directory; empty for a file of responses, whose answers nobody can decide.
+        run: the run directory; empty for a file of responses, for which there are no decisions.
     """
     variants = {result.variant for result in results}
     rows = []
@@ -115,21 +115,21 @@ def sum_of_tasks(rows: Sequence[AnswerReadings]) -> list[AnswerReadings]:
 
 def describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
     """The tasks with more than 5 % unclear answers; None without any."""
-    many = sorted(
+    tasks = sorted(
         (row for row in rows if row.share("unclear") > MOST_UNCLEAR),
         key=lambda row: -row.share("unclear"),
     )
-    if not many:
+    if not tasks:
         return None
     parts = [
         _("{} {} % ({})", row.task, unclear_percent(row.share("unclear")), row.model)
-        for row in many[:_MOST_NAMED]
+        for row in tasks[:_MOST_NAMED]
     ]
-    more = len(many) - _MOST_NAMED
-    shown = join_clauses(parts)
+    hidden = len(tasks) - _MOST_NAMED
+    names = join_clauses(parts)
     return _(
         "More than 5 % of the answers are unclear, so values are ranges: {}",
-        _("{} and {:,} more", shown, more) if more > 0 else shown,
+        _("{} and {:,} more", names, hidden) if hidden > 0 else names,
     )
 
 
@@ -160,7 +160,7 @@ def count_unclear(rows: Iterable[AnswerReadings]) -> int:
 
 
 def estimate_price(run_set: RunSet, prices: Prices | None) -> Text | None:
-    """What deciding the unclear answers costs with the cheapest model of a price file.
+    """The price of deciding the unclear answers with the cheapest model of a price file.
 
     A request has the question, the options and the answer, and no image. Our estimate.
     """

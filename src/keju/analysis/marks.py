@@ -13,14 +13,14 @@ def printed(value: float) -> float:
     return round(100 * value, 1)
 
 
-def is_open(ends: tuple[float, float], others: tuple[float, float]) -> bool:
+def is_open(ends: tuple[float, float], other_ends: tuple[float, float]) -> bool:
     """Whether unclear answers decide the order of two values: their ranges overlap.
 
     Two equal values without a range are a tie, which is decided.
     """
-    if ends == others and ends[0] == ends[1]:
+    if ends == other_ends and ends[0] == ends[1]:
         return False
-    return min(ends) <= max(others) and min(others) <= max(ends)
+    return min(ends) <= max(other_ends) and min(other_ends) <= max(ends)
 
 
 def marks_of_ranges(

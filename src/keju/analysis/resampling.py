@@ -99,7 +99,7 @@ class ResampledMeans(NamedTuple):
     (None where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
     compares each two ranked models, in both orders. `bases` has the basis of each mean, and
     `missing` the number of items that it lacks of the fullest one. `unclear` has the share of each
-    model's answers that nobody has read, and `undecided` the possible ranks of models without a
+    model's answers that are unclear, and `undecided` the possible ranks of models without a
     rank because unclear answers decide it (`unranked` has the reason). `shares` are those of the
     groups in the fullest mean. `few_groups` says that they are too few to rank the models.
     `largest` is None where the ranks cannot be tested without it.
@@ -141,7 +141,7 @@ class _Benchmark(NamedTuple):
         return self.tasks[name].items.get(model) if name in self.tasks else None
 
     def unclear(self, model: str) -> float:
-        """The share of a model's answers that nobody has read."""
+        """The share of a model's answers that are unclear."""
         read_by = [task.read_by.get(model, Counter()) for task in self.tasks.values()]
         counts = sum(read_by, Counter[str]())
         return counts["unclear"] / max(1, counts.total())

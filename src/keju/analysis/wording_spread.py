@@ -174,7 +174,7 @@ def _row(
     parts = if_right = _parts(chosen, numbers)
     if any(score.if_right for score in scores):
         if_right = _parts(chosen_if_right, numbers)
-    both = [as_columns(columns) for columns in zip(parts, if_right, strict=True)]
+    columns = [as_columns(pair) for pair in zip(parts, if_right, strict=True)]
     ends = [parts] if if_right is parts else [parts, if_right]
     p_values = [p for end in ends if (p := variants_p(end)) is not None]
     values, values_if_right = (
@@ -189,12 +189,12 @@ def _row(
     def wording_value(place: int) -> WordingValue:
         of_wording = [score for by_wording in chosen for score in by_wording[place]]
         unclear = sum(bool(score.if_right) for score in of_wording) / len(of_wording)
-        found = WordingValue(values[place], None, None, values_if_right[place], unclear)
+        value = WordingValue(values[place], None, None, values_if_right[place], unclear)
         if place == base:
-            return found
-        least = difference_interval(both, place, base + len(wordings))
-        most = difference_interval(both, place + len(wordings), base)
-        return found._replace(difference=values[place] - values[base], interval=widest(least, most))
+            return value
+        least = difference_interval(columns, place, base + len(wordings))
+        most = difference_interval(columns, place + len(wordings), base)
+        return value._replace(difference=values[place] - values[base], interval=widest(least, most))
 
     return WordingRow(
         protocol=protocol,

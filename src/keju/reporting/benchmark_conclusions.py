@@ -308,7 +308,7 @@ def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
     if parts:
         run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
         yield Sentence(
-            _("Answers that nobody has read yet make values ranges: {}", join_clauses(parts)),
+            _("Values are ranges while answers are unclear: {}", join_clauses(parts)),
             [describe_decision(run, count_unclear(rows))],
         )
 

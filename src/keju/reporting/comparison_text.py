@@ -125,15 +125,10 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
 
 def _describe_unclear(compared: Comparison) -> Iterator[Text]:
     """The shares of unclear answers of both sides; between two wordings also if there are none."""
-    answers = sum(each.items for each in compared.tasks)
-    first, second = (
-        sum(each.items * share for each, share in zip(compared.tasks, shares, strict=True))
-        / max(1, answers)
-        for shares in (
-            [each.unclear_first for each in compared.tasks],
-            [each.unclear_second for each in compared.tasks],
-        )
-    )
+    tasks = compared.tasks
+    answers = max(1, sum(task.items for task in tasks))
+    first = sum(task.items * task.unclear_first for task in tasks) / answers
+    second = sum(task.items * task.unclear_second for task in tasks) / answers
     one, other = compared.sides
     if first or second or one.get("wording") != other.get("wording"):
         yield _(
@@ -143,9 +138,8 @@ def _describe_unclear(compared: Comparison) -> Iterator[Text]:
             compared.second,
             unclear_percent(second),
         )
-    if any(each.undecided for each in (*compared.overall, *compared.tasks)):
-        runs = dict.fromkeys(side["run"] for side in compared.sides)
-        for run in runs:
+    if any(mean.undecided for mean in (*compared.overall, *tasks)):
+        for run in dict.fromkeys(side["run"] for side in compared.sides):
             yield describe_decision(run)
 
 
@@ -155,11 +149,11 @@ def _name(mean: OverallComparison) -> str:
     return _("the mean of {}", mean.benchmark)
 
 
-def format_difference(found: Difference) -> str:
+def format_difference(mean: Difference) -> str:
     """A difference in percent points; its least and greatest value while answers are unclear."""
-    ends = [end.difference for end in found.ends] or [found.difference]
-    shown = list(dict.fromkeys(f"{100 * difference:+.1f}" for difference in ends))
-    return bounds_text(*shown) if len(shown) > 1 else shown[0]
+    ends = [end.difference for end in mean.ends] or [mean.difference]
+    numbers = list(dict.fromkeys(f"{100 * difference:+.1f}" for difference in ends))
+    return bounds_text(*numbers) if len(numbers) > 1 else numbers[0]
 
 
 def describe_interval(mean: Difference) -> Text:
@@ -170,9 +164,9 @@ def describe_interval(mean: Difference) -> Text:
     return _("95 % interval {}", bounds)
 
 
-def describe_undecided(found: Difference) -> Text:
+def describe_undecided(mean: Difference) -> Text:
     """The larger share of unclear answers of the two sides."""
-    share = unclear_percent(max(found.unclear_first, found.unclear_second))
+    share = unclear_percent(max(mean.unclear_first, mean.unclear_second))
     return _("undecided: {} % unclear", share)
 
 

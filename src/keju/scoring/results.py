@@ -64,7 +64,7 @@ class TaskResult(Record, frozen=True, kw_only=True):
 
     @property
     def unclear(self) -> float:
-        """The share of answers that nobody has read yet."""
+        """The share of unclear answers."""
         return self.read_by.get("unclear", 0) / max(1, sum(self.read_by.values()))
 
     @property

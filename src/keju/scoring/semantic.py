@@ -100,9 +100,9 @@ class Batch:
             pairs = [each.pair for each in wanted]
             answered = (reference for _, reference in pairs)
             references = chain(answered, self._references(group))
-            right = [(each.pair[1], each.pair[1]) for each in wanted if each.unclear]
+            references_twice = [(each.pair[1],) * 2 for each in wanted if each.unclear]
             try:
-                found = metric.values(self._encoders, [*pairs, *right], references)
+                found = metric.values(self._encoders, [*pairs, *references_twice], references)
             except UndefinedMetricError as error:
                 yield from ((each.place, english_problem(error), {}) for each in wanted)
                 continue
