@@ -465,7 +465,7 @@ def _direction(result: BenchmarkResult | None, domain: str, direction: str) -> M
 
 def _rank(known: ResampledMeans, model: str) -> Rank:
     if model not in known.ranks:
-        return Rank(why=known.unranked.get(model, ""))
+        return Rank(why=known.unranked.get(model, ""), possible=known.undecided.get(model))
     return Rank(*known.ranks[model])
 
 
