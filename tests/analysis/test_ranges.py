@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import keju
-from keju.analysis.answer_readings import AnswerReadings, estimate_price, sum_of_tasks
 from keju.analysis.leaderboard import Leaderboard, leaderboards
 from keju.analysis.run_set import load_runs
 from keju.cli import app
 from keju.definitions import task
 from keju.items import Box, ImageRef, Item, Response, Score, better_end
+from keju.reporting.answer_readings import AnswerReadings, estimate_price, sum_of_tasks
 from keju.reporting.benchmark_conclusions import benchmark_sentences
 from keju.reporting.leaderboard_cells import overall_cell, rank_cell
 from keju.reporting.row_cells import task_cells

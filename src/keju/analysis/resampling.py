@@ -15,7 +15,6 @@ from keju.analysis.labels import task_name
 from keju.analysis.marks import is_open, printed
 from keju.analysis.run_set import Mains
 from keju.errors import shortened
-from keju.formatting import unclear_percent
 from keju.items import Protocol
 from keju.scoring import BenchmarkResult, MeanResult
 from keju.scoring.value_parts import mean_weights
@@ -399,7 +398,7 @@ def _rank(
         if rivals:
             resampled.undecided[name] = spans[place] if parts.value else None
             share = max(resampled.unclear[rival] for rival in (name, *rivals))
-            resampled.unranked[name] = _("undecided: {} % unclear", unclear_percent(share))
+            resampled.unranked[name] = _("undecided: {} % unclear", f"{100 * share:.3g}")
         else:
             ahead = sum(low > order[place][0] for low, _ in order)
             resampled.ranks[name] = 1 + ahead, spans[place] if parts.value else None

@@ -85,7 +85,6 @@ def score(
 
     Example: keju score RUN --semantic bert-base-chinese=DIR
     """
-    from keju.analysis.answer_readings import readings_lines
     from keju.analysis.blank_pages import invented_in, with_blank_pages
     from keju.cli.output.brief import print_briefly
     from keju.cli.output.console import translate
@@ -99,6 +98,7 @@ def score(
     from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
+    from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,

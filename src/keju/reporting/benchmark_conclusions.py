@@ -12,12 +12,6 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from keju.analysis.answer_readings import (
-    answer_readings,
-    count_unclear,
-    describe_decision,
-    sum_of_tasks,
-)
 from keju.analysis.labels import higher_is_better
 from keju.analysis.leaderboard import RANKED, Leaderboard
 from keju.analysis.resampling import ResampledMeans
@@ -26,6 +20,12 @@ from keju.analysis.unfinished import Unfinished
 from keju.formatting import percent, percent_range, unclear_percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
+from keju.reporting.answer_readings import (
+    answer_readings,
+    count_unclear,
+    describe_decision,
+    sum_of_tasks,
+)
 from keju.scoring import NO_RESPONSES, MetricResult
 from keju.texts import Text, _, join_clauses, join_parts, listed, n_, recognised
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keju.analysis.answer_readings import describe_decision
 from keju.analysis.comparison import Comparison, Unscored
 from keju.analysis.labels import task_name
 from keju.formatting import format_p, percent_range, unclear_percent
+from keju.reporting.answer_readings import describe_decision
 from keju.reporting.cells import bounds_text
 from keju.scoring import Difference, OverallComparison, TaskComparison
 from keju.statistics import FEWEST_GROUPS

@@ -6,13 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
-from keju.analysis.answer_readings import (
-    AnswerReadings,
-    count_unclear,
-    describe_decision,
-    estimate_price,
-    shown_readings,
-)
 from keju.analysis.blank_pages import InventedRow, invented_rows
 from keju.analysis.breakdowns import Json, breakdowns
 from keju.analysis.difficulty import Difficulty, difficulty, option_errors
@@ -60,6 +53,13 @@ from keju.definitions import (
 from keju.formatting import NOTHING
 from keju.models import RESULTS
 from keju.published import papers
+from keju.reporting.answer_readings import (
+    AnswerReadings,
+    count_unclear,
+    describe_decision,
+    estimate_price,
+    shown_readings,
+)
 from keju.reporting.cells import Cell
 from keju.reporting.error_rows import ErrorRow, error_row
 from keju.reporting.glossary import Glossary, glossary

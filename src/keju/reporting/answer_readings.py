@@ -87,14 +87,14 @@ def readings_lines(results: Sequence[Result], run: str) -> Iterator[Text]:
     if all(row.is_plain for row in rows):
         return
     for row in sum_of_tasks(rows)[:_MOST_LINES]:
-        yield _("{}: {}", row.model, readings_text(row))
-    if (unclear := describe_unclear(rows)) is not None:
+        yield _("{}: {}", row.model, _readings_text(row))
+    if (unclear := _describe_unclear(rows)) is not None:
         yield unclear
         if run:
             yield describe_decision(run, count_unclear(rows))
 
 
-def readings_text(row: AnswerReadings) -> Text:
+def _readings_text(row: AnswerReadings) -> Text:
     """The shares in percent, in one line."""
     shares = [row.share(name) for name in ("reader", "model", "person", "unclear")]
     return _(
@@ -113,7 +113,7 @@ def sum_of_tasks(rows: Sequence[AnswerReadings]) -> list[AnswerReadings]:
     return [AnswerReadings(model, "", counts) for model, counts in by_model.items()]
 
 
-def describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
+def _describe_unclear(rows: Iterable[AnswerReadings]) -> Text | None:
     """The tasks with more than 5 % unclear answers; None without any."""
     tasks = sorted(
         (row for row in rows if row.share("unclear") > MOST_UNCLEAR),
