@@ -118,7 +118,7 @@ TYPES = {
 }
 COLUMNS = [
     "model", "setting", "script", "wording", "protocol", "task", "query", "metric", "main",
-    "value", "without_failures", "item_mean", "items", "scored", "signature",
+    "value", "value_if_right", "without_failures", "item_mean", "items", "scored", "signature",
 ]  # fmt: skip
 
 

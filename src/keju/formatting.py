@@ -12,6 +12,23 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.1f}"
 
 
+def percent_range(value: float | None, value_if_right: float | None) -> str:
+    """Both ends of a value in percent, the lower number first; one number if they print alike.
+
+    Args:
+        value: the value with unclear answers as wrong.
+        value_if_right: the value if they were right; None where there is no range.
+    """
+    if value is None or value_if_right is None:
+        return percent(value)
+    return "–".join(dict.fromkeys(map(percent, sorted((value, value_if_right)))))
+
+
+def unclear_percent(share: float) -> str:
+    """A share of unclear answers in percent, with up to three digits."""
+    return f"{100 * share:.3g}"
+
+
 def format_p(value: float | None) -> str:
     """A p value with three digits and without the leading 0, or a dash.
 

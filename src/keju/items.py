@@ -360,7 +360,10 @@ class Score(Record, frozen=True, kw_only=True):
     not wrong. `extracted` is the extracted answer and `extracted_from` its position and rule.
     `verdict` is scoring's judgement of the response (``ok``, ``refused``, ``unparsable`` …).
     `stats` are the sufficient statistics from which `value` and corpus values are summed. A ranking
-    has the key of the response to its first candidate.
+    has the key of the response to its first candidate. `read_by` is who read the answer, empty
+    where no answer is read (passages, `official`, unscored responses); a ranking with an unclear
+    pair is unclear. `if_right` are the statistics if an unclear answer were right; empty for all
+    others.
     """
 
     key: str
@@ -384,6 +387,15 @@ class Score(Record, frozen=True, kw_only=True):
     extracted_from: str = ""
     stats: dict[str, float] = field(default_factory=dict)
     signature: str = ""
+    read_by: ReadBy | Literal[""] = ""
+    if_right: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def value_if_right(self) -> float | None:
+        """The value if an unclear answer were right; `value` where the answer is not unclear."""
+        if self.value is None or not self.if_right.get("denominator"):
+            return self.value
+        return self.if_right["numerator"] / self.if_right["denominator"]
 
     @property
     def unit(self) -> str:
@@ -392,6 +404,17 @@ class Score(Record, frozen=True, kw_only=True):
         Scores that a program makes without a group are each a unit.
         """
         return self.group or self.item
+
+
+def better_end(score: Score) -> Score:
+    """The score if its unclear answer were right; the same score if its answer is not unclear.
+
+    The scores as they are give the lower end of a range (unclear answers are wrong), these the
+    upper end. Of error rates the better end is the lower number.
+    """
+    if not score.if_right:
+        return score
+    return replace(score, value=score.value_if_right, stats=score.if_right)
 
 
 def variant_of(record: Request | Response | Score) -> PromptVariant:

@@ -183,7 +183,11 @@ class Source:
         for table in (board.overall, board.domains, board.tasks):
             for row in table.filter(model=model).iter_rows(named=True):
                 if row.get("metric") not in ENCODED:
-                    values = [value for name, value in row.items() if not name.startswith("rank")]
+                    values = [
+                        value
+                        for name, value in row.items()
+                        if not name.startswith("rank") and name != "value_if_right"
+                    ]
                     what = "intervals" if self.metrics else "means"
                     self._add(parts, row["benchmark"], row["protocol"], what, values)
         return parts

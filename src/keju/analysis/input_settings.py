@@ -35,9 +35,10 @@ _Of = Mapping[Setting, Sequence[Score]]
 class StepRow(NamedTuple):
     """One task: its main metric in each setting, and the paired differences between them.
 
-    `values` are the metric's values in the settings, 0 to 1, in the order of the columns. `steps`
-    compare two settings each, adjusted over all steps of all tables of the protocol (Holm), and are
-    None where that is not possible.
+    `values` are the metric's values in the settings, 0 to 1, in the order of the columns, and
+    `values_if_right` those if every unclear answer were right. `steps` compare two settings each,
+    adjusted over all steps of all tables of the protocol (Holm), and are None where that is not
+    possible.
     """
 
     task: str
@@ -46,6 +47,7 @@ class StepRow(NamedTuple):
     items: int
     values: tuple[float | None, ...]
     steps: tuple[TaskComparison | None, ...]
+    values_if_right: tuple[float | None, ...] = ()
 
 
 class StepTable(NamedTuple):
@@ -129,11 +131,14 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
     }
     sides = {setting: SideScores(protocol, scores) for setting, scores in kept.items()}
     values: dict[Setting, float] = {}
+    values_if_right: dict[Setting, float] = {}
     steps: list[TaskComparison | None] = []
     for first, second in _pairs(list(found)):
         compared = compare_tasks(sides[second], sides[first])
         for each in compared:
             values[first], values[second] = each.second, each.first
+            values_if_right[first] = each.second_if_right
+            values_if_right[second] = each.first_if_right
         steps.append(compared[0] if compared else None)
     metric = next(s.metric for scores in kept.values() for s in scores)
     known = task(task_id)
@@ -143,5 +148,6 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
         metric=metric_label(task_id, query, protocol, metric),
         items=len(shared),
         values=tuple(values.get(setting) for setting in found),
+        values_if_right=tuple(values_if_right.get(setting) for setting in found),
         steps=tuple(steps),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
@@ -10,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from keju.items import Score
+from keju.items import Score, better_end
 from keju.scoring.value_parts import number_units, task_parts
-from keju.statistics import Interval, Ratio, intervals
+from keju.statistics import Interval, Ratio, intervals, widest
 
 Flags = npt.NDArray[np.bool_]
+Rounds = npt.NDArray[np.int_]
 
 
 class ItemsOfModel(NamedTuple):
@@ -54,55 +56,66 @@ class ItemsOfModel(NamedTuple):
 class TaskColumns(NamedTuple):
     """The parts of a task's value for models with the same items, a column for each model.
 
-    Without parts the value has no interval and no test.
+    Without parts the value has no interval and no test. `parts_if_right` are those if every unclear
+    answer were right: `parts` itself where no answer is unclear.
     """
 
     models: list[str]
     parts: list[Ratio]
+    parts_if_right: list[Ratio]
 
 
 class ScoredTask(NamedTuple):
     """The scores of one metric of a task, as sums by unit.
 
     `items` are those of each model with scores, `units` the names of the units of independence in
-    the order of the numbers in `columns`.
+    the order of the numbers in `columns`. `read_by` counts the answers of each model by who read
+    them, as `keju.scoring.TaskResult.read_by`.
     """
 
     metric: str
     items: Mapping[str, ItemsOfModel]
     columns: Sequence[TaskColumns]
     units: Sequence[str]
+    read_by: Mapping[str, Counter[str]]
 
-    def parts_of(self, models: Sequence[str]) -> list[Ratio]:
+    def parts_of(self, models: Sequence[str], *, if_right: bool = False) -> list[Ratio]:
         """The parts of the value of models with the same items, in the order of the models."""
         for columns in self.columns:
             if models[0] in columns.models:
                 places = [columns.models.index(model) for model in models]
                 return [
                     part._replace(top=part.top[:, places], bottom=part.bottom[:, places])
-                    for part in columns.parts
+                    for part in (columns.parts_if_right if if_right else columns.parts)
                 ]
         return []
 
     def renumbered(self, numbers: Mapping[str, int]) -> ScoredTask:
         """The same with another numbering of the units, of all tasks of a mean."""
         of_unit = np.array([numbers[name] for name in self.units], dtype=np.intp)
-        columns = [
-            TaskColumns(
-                columns.models,
-                [part._replace(groups=of_unit[part.groups]) for part in columns.parts],
-            )
-            for columns in self.columns
-        ]
+
+        def renumber(parts: Sequence[Ratio]) -> list[Ratio]:
+            return [part._replace(groups=of_unit[part.groups]) for part in parts]
+
+        columns = []
+        for of_models in self.columns:
+            parts = if_right = renumber(of_models.parts)
+            if of_models.parts_if_right is not of_models.parts:
+                if_right = renumber(of_models.parts_if_right)
+            columns.append(TaskColumns(of_models.models, parts, if_right))
         return self._replace(columns=columns)
 
     def intervals(self) -> dict[str, Interval]:
-        """The 95 % interval of the value of each model that has one."""
+        """The 95 % interval of the value of each model that has one (see `range_intervals`)."""
         return {
             model: interval
             for columns in self.columns
             if columns.parts
-            for model, interval in zip(columns.models, intervals(columns.parts), strict=True)
+            for model, interval in zip(
+                columns.models,
+                range_intervals(columns.parts, columns.parts_if_right),
+                strict=True,
+            )
             if interval
         }
 
@@ -114,6 +127,19 @@ class ScoredTask(NamedTuple):
         fullest = max(sorted(items), key=lambda model: items[model].values)
         digest = items[fullest].digest
         return {model for model, of_model in items.items() if of_model.digest == digest}
+
+
+def range_intervals(parts: list[Ratio], parts_if_right: list[Ratio]) -> Sequence[Interval | None]:
+    """The interval of each column, from the lower end's low to the upper end's high.
+
+    Args:
+        parts: the parts of the value with unclear answers as wrong.
+        parts_if_right: those if they were right; the same list where none is unclear.
+    """
+    found = intervals(parts)
+    if parts_if_right is parts:
+        return found
+    return [widest(*ends) for ends in zip(found, intervals(parts_if_right), strict=True)]
 
 
 def read_task(scores: Iterable[Score], models: Collection[str] | None = None) -> ScoredTask:
@@ -141,12 +167,25 @@ def read_task(scores: Iterable[Score], models: Collection[str] | None = None) ->
         of_names = [score for model in names for score in valued[model]]
         # Rounds count as one: the models of a test must have equal sums of weights.
         rounds = np.array([items[model].rounds for model in names])
-        parts = [
-            part._replace(top=part.top / rounds, bottom=part.bottom / rounds)
-            for part in task_parts(of_names, names, numbers)
-        ]
-        columns.append(TaskColumns(names, parts))
-    return ScoredTask(chosen[0].metric if chosen else "", items, columns, list(numbers))
+        parts = if_right = _parts(of_names, names, numbers, rounds)
+        if any(score.if_right for score in of_names):
+            if_right = _parts(list(map(better_end, of_names)), names, numbers, rounds)
+        columns.append(TaskColumns(names, parts, if_right))
+    read_by: dict[str, Counter[str]] = {
+        model: Counter(score.read_by for score in of_model if score.read_by)
+        for model, of_model in valued.items()
+    }
+    metric = chosen[0].metric if chosen else ""
+    return ScoredTask(metric, items, columns, list(numbers), read_by)
+
+
+def _parts(
+    scores: Sequence[Score], models: Sequence[str], numbers: Mapping[str, int], rounds: Rounds
+) -> list[Ratio]:
+    return [
+        part._replace(top=part.top / rounds, bottom=part.bottom / rounds)
+        for part in task_parts(scores, models, numbers)
+    ]
 
 
 def task_intervals(scores: Iterable[Score]) -> dict[str, Interval]:

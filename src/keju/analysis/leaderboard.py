@@ -63,12 +63,16 @@ _Parts = tuple[Sequence[str], Sequence[tuple[str, str]]]
 
 
 class Mean(NamedTuple):
-    """A mean over tasks with its interval; `missing` has the reason of each task without value."""
+    """A mean over tasks with its interval; `missing` has the reason of each task without value.
+
+    `value_if_right` is the mean if every unclear answer were right; else equal to `value`.
+    """
 
     value: float | None
     bounds: Bounds | None
     tasks: int
     missing: Mapping[str, str]
+    value_if_right: float | None = None
 
 
 class Rank(NamedTuple):
@@ -440,26 +444,27 @@ def _overall(result: BenchmarkResult | None, bounds: Bounds | None) -> Mean | No
         return None
     means = result.domains.values()
     missing = {name: why for each in means for name, why in each.missing.items()}
-    return Mean(result.overall.value, bounds, sum(len(each.parts) for each in means), missing)
+    tasks = sum(len(each.parts) for each in means)
+    return Mean(result.overall.value, bounds, tasks, missing, result.overall.better_end)
 
 
 def _domain(result: BenchmarkResult | None, domain: str, bounds: Bounds | None) -> Mean | None:
     found: MeanResult | None = result.domains.get(domain) if result else None
     if found is None or found.value is None:
         return None
-    return Mean(found.value, bounds, len(found.parts), found.missing)
+    return Mean(found.value, bounds, len(found.parts), found.missing, found.better_end)
 
 
 def _direction(result: BenchmarkResult | None, domain: str, direction: str) -> Mean | None:
     mean = result.directions.get(domain, {}).get(direction) if result else None
     if mean is None or mean.value is None:
         return None
-    return Mean(mean.value, None, len(mean.parts), mean.missing)
+    return Mean(mean.value, None, len(mean.parts), mean.missing, mean.better_end)
 
 
 def _rank(known: ResampledMeans, model: str) -> Rank:
     if model not in known.ranks:
-        return Rank(why=known.unranked.get(model, ""))
+        return Rank(why=known.unranked.get(model, ""), possible=known.undecided.get(model))
     return Rank(*known.ranks[model])
 
 

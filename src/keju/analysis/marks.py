@@ -13,6 +13,35 @@ def printed(value: float) -> float:
     return round(100 * value, 1)
 
 
+def is_open(ends: tuple[float, float], other_ends: tuple[float, float]) -> bool:
+    """Whether unclear answers decide the order of two values: their ranges overlap.
+
+    Two equal values without a range are a tie, which is decided.
+    """
+    if ends == other_ends and ends[0] == ends[1]:
+        return False
+    return min(ends) <= max(other_ends) and min(other_ends) <= max(ends)
+
+
+def marks_of_ranges(
+    values: Mapping[Who, tuple[float, float]], *, higher_is_better: bool = True
+) -> dict[Who, Literal["best", "second"]]:
+    """The marks of values whose order with all others is decided (see `is_open`).
+
+    Args:
+        values: both ends of each value, rounded as they are printed.
+        higher_is_better: whether a higher value is better.
+    """
+    places = marks(
+        {name: ends[0] for name, ends in values.items()}, higher_is_better=higher_is_better
+    )
+    return {
+        name: mark
+        for name, mark in places.items()
+        if not any(is_open(values[name], values[other]) for other in values if other != name)
+    }
+
+
 def marks(
     values: Mapping[Who, float], *, higher_is_better: bool = True
 ) -> dict[Who, Literal["best", "second"]]:

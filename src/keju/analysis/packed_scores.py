@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from sys import intern
-from typing import NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import msgspec
 
-from keju.items import PromptScript, Protocol, Score, Setting, Status
+from keju.items import PromptScript, Protocol, ReadBy, Score, Setting, Status
 from keju.runs import RecordList
 
 
@@ -39,6 +39,8 @@ class _Row(msgspec.Struct, array_like=True, frozen=True):
     reason: str
     extracted: str
     extracted_from: str
+    read_by: ReadBy | Literal[""]
+    if_right: dict[str, float]
 
 
 class PackedScores(msgspec.Struct, array_like=True, frozen=True):
@@ -88,6 +90,8 @@ class ScorePacker:
                 extracted_from=row.extracted_from,
                 stats=dict(zip(kind.stats, row.stats, strict=True)),
                 signature=kind.signature,
+                read_by=row.read_by,
+                if_right=row.if_right,
             )
 
     def _row(self, score: Score) -> _Row:
@@ -100,7 +104,8 @@ class ScorePacker:
             self._kinds.append(kind)
         return _Row(
             number, score.value, list(score.stats.values()), score.round, score.status,
-            score.verdict, score.reason, score.extracted, score.extracted_from,
+            score.verdict, score.reason, score.extracted, score.extracted_from, score.read_by,
+            score.if_right,
         )  # fmt: skip
 
 

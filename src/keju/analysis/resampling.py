@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import comb
@@ -9,23 +10,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.analysis.intervals import ItemsOfModel, ScoredTask, read_task
+from keju.analysis.intervals import ItemsOfModel, ScoredTask, range_intervals, read_task
 from keju.analysis.labels import task_name
-from keju.analysis.marks import printed
+from keju.analysis.marks import is_open, printed
 from keju.analysis.run_set import Mains
 from keju.errors import shortened
 from keju.items import Protocol
-from keju.scoring import BenchmarkResult
+from keju.scoring import BenchmarkResult, MeanResult
 from keju.scoring.value_parts import mean_weights
 from keju.statistics import (
     FEWEST_GROUPS,
     LEVEL,
     GroupShares,
     Ratio,
+    as_columns,
     group_shares,
     groups_needed,
     holm,
-    intervals,
     number_names,
     paired_p,
     rank_sets,
@@ -43,11 +44,16 @@ _MOST_NAMED = 6
 class Gap(NamedTuple):
     """The overall mean of one model minus another's, with p adjusted over all pairs (Holm).
 
-    p is None where there are too few groups for a test.
+    p is None where there are too few groups for a test. `most` is the greatest difference, with
+    the first model's unclear answers as right and the other's as wrong, and `least` the other end;
+    all three are equal where no answer is unclear. p is the greater one of these two ends, and 1
+    where they differ in their sign: the order of the two models is not decided then.
     """
 
     difference: float
     p_holm: float | None
+    least: float
+    most: float
 
     @property
     def significant(self) -> bool:
@@ -91,9 +97,11 @@ class ResampledMeans(NamedTuple):
     `ranks` are the rank by printed value and the ranks that are possible after all pairwise tests
     (None where the means cannot be tested); `unranked` is the reason why a model has none. `gaps`
     compares each two ranked models, in both orders. `bases` has the basis of each mean, and
-    `missing` the number of items that it lacks of the fullest one. `shares` are those of the groups
-    in the fullest mean. `few_groups` says that they are too few to rank the models. `largest` is
-    None where the ranks cannot be tested without it.
+    `missing` the number of items that it lacks of the fullest one. `unclear` has the share of each
+    model's answers that are unclear, and `undecided` the possible ranks of models without a
+    rank because unclear answers decide it (`unranked` has the reason). `shares` are those of the
+    groups in the fullest mean. `few_groups` says that they are too few to rank the models.
+    `largest` is None where the ranks cannot be tested without it.
     """
 
     overall: dict[str, Bounds]
@@ -105,12 +113,21 @@ class ResampledMeans(NamedTuple):
     gaps: dict[tuple[str, str], Gap]
     bases: dict[str, Basis]
     missing: dict[str, int]
+    unclear: dict[str, float]
+    undecided: dict[str, Span | None]
     shares: GroupShares | None
     largest: LargestGroup | None
 
 
 _Domains = Mapping[str, Sequence[str]]
 """The names of the tasks with a value, by domain."""
+
+
+class _Parts(NamedTuple):
+    """The parts of a mean with unclear answers as wrong, and with them as right."""
+
+    value: list[Ratio]
+    if_right: list[Ratio]
 
 
 class _Benchmark(NamedTuple):
@@ -122,15 +139,26 @@ class _Benchmark(NamedTuple):
     def items(self, name: str, model: str) -> ItemsOfModel | None:
         return self.tasks[name].items.get(model) if name in self.tasks else None
 
-    def parts(self, domains: _Domains, models: Sequence[str]) -> list[Ratio]:
-        """The parts of a mean of models with the same items; empty where a task has none."""
-        parts: list[Ratio] = []
+    def unclear(self, model: str) -> float:
+        """The share of a model's answers that are unclear."""
+        read_by = [task.read_by.get(model, Counter()) for task in self.tasks.values()]
+        counts = sum(read_by, Counter[str]())
+        return counts["unclear"] / max(1, counts.total())
+
+    def parts(self, domains: _Domains, models: Sequence[str]) -> _Parts:
+        """The parts of a mean of models with the same items; empty where a task has none.
+
+        If no answer of the models is unclear, both ends are the same list.
+        """
+        ends: list[list[Ratio]] = [[], []]
         for name, weight in mean_weights(domains).items():
-            of_task = self.tasks[name].parts_of(models) if name in self.tasks else []
-            if not of_task:
-                return []
-            parts += [part._replace(weight=part.weight * weight) for part in of_task]
-        return parts
+            for parts, if_right in zip(ends, (False, True), strict=True):
+                task = self.tasks.get(name)
+                of_task = task.parts_of(models, if_right=if_right) if task else []
+                if not of_task:
+                    return _Parts([], [])
+                parts += [part._replace(weight=part.weight * weight) for part in of_task]
+        return _Parts(ends[0], ends[1] if any(map(self.unclear, models)) else ends[0])
 
     def intervals(self, means: Mapping[str, _Domains]) -> dict[str, Bounds]:
         """The interval of a mean of each model, in one call for all models with the same items.
@@ -149,8 +177,9 @@ class _Benchmark(NamedTuple):
         return {
             model: (interval.low, interval.high)
             for models in alike.values()
-            if (parts := self.parts(means[models[0]], models))
-            for model, interval in zip(models, intervals(parts), strict=True)
+            for ends in [self.parts(means[models[0]], models)]
+            if ends.value
+            for model, interval in zip(models, range_intervals(*ends), strict=True)
             if interval
         }
 
@@ -174,6 +203,7 @@ def resample_benchmark(
     full = bases[fullest]
     alike = [model for model in candidates if bases[model].digests == full.digests] or [fullest]
     parts = benchmark.parts(means[fullest], alike)
+    unclear = {model: benchmark.unclear(model) for model in results}
     resampled = ResampledMeans(
         overall=benchmark.intervals(
             {model: domains for model, domains in means.items() if domains}
@@ -186,7 +216,9 @@ def resample_benchmark(
         gaps={},
         bases=bases,
         missing={model: _count_missing(benchmark, full, fullest, model) for model in results},
-        shares=group_shares(parts) if parts else None,
+        unclear=unclear,
+        undecided={},
+        shares=group_shares(parts.value) if parts.value else None,
         largest=None,
     )
     for model in candidates:
@@ -196,7 +228,7 @@ def resample_benchmark(
         resampled.unranked[fullest] = _("no other model exists to rank it against")
     if len(alike) == 1 or not full.digests:
         return resampled
-    values = {model: results[model].overall.value or 0.0 for model in alike}
+    values = {model: _ends(results[model].overall) for model in alike}
     return _rank(resampled, benchmark.groups, values, parts)
 
 
@@ -337,28 +369,50 @@ def _explain_unranked(resampled: ResampledMeans, full: Basis, model: str) -> Tex
     )
 
 
+def _ends(mean: MeanResult) -> Bounds:
+    """A mean with unclear answers as wrong, and with them as right."""
+    return mean.value or 0.0, mean.better_end or 0.0
+
+
 def _rank(
     resampled: ResampledMeans,
     groups: Sequence[str],
-    values: Mapping[str, float],
-    parts: Sequence[Ratio],
+    values: Mapping[str, Bounds],
+    parts: _Parts,
 ) -> ResampledMeans:
-    """Rank models with the same items by their printed values, and test every two of them."""
+    """Rank models with the same items by their printed values, and test every two of them.
+
+    A model has a rank only if its order with every other model is the same at both ends of both
+    models' ranges.
+    """
     names, exact = list(values), list(values.values())
-    order = [printed(value) for value in exact]
-    places = [1 + sum(other > value for other in order) for value in order]
-    if not parts:
-        resampled.ranks.update(
-            {name: (place, None) for name, place in zip(names, places, strict=True)}
-        )
+    order = [(printed(low), printed(high)) for low, high in exact]
+    adjusted = _test_pairs(parts, exact) if parts.value else {}
+    spans = rank_sets([low for low, _ in order], adjusted)
+    for place, name in enumerate(names):
+        rivals = [
+            names[other]
+            for other, ends in enumerate(order)
+            if other != place and is_open(order[place], ends)
+        ]
+        if rivals:
+            resampled.undecided[name] = spans[place] if parts.value else None
+            share = max(resampled.unclear[rival] for rival in (name, *rivals))
+            resampled.unranked[name] = _("undecided: {} % unclear", f"{100 * share:.3g}")
+        else:
+            ahead = sum(low > order[place][0] for low, _ in order)
+            resampled.ranks[name] = 1 + ahead, spans[place] if parts.value else None
+    if not parts.value:
         return resampled
-    adjusted = _test_pairs(parts)
-    spans = rank_sets(order, adjusted)
-    resampled.ranks.update(zip(names, zip(places, spans, strict=True), strict=True))
     for one, other in permutations(range(len(names)), 2):
-        p = adjusted.get((min(one, other), max(one, other)))
-        resampled.gaps[names[one], names[other]] = Gap(exact[one] - exact[other], p)
-    number, needed = group_shares(parts).groups, groups_needed(comb(len(names), 2))
+        (low, high), (low_of_other, high_of_other) = exact[one], exact[other]
+        resampled.gaps[names[one], names[other]] = Gap(
+            difference=low - low_of_other,
+            p_holm=adjusted.get((min(one, other), max(one, other))),
+            least=low - high_of_other,
+            most=high - low_of_other,
+        )
+    number, needed = group_shares(parts.value).groups, groups_needed(comb(len(names), 2))
     if number < needed:
         resampled.few_groups.append(
             _(
@@ -377,26 +431,44 @@ def _rank(
     )
 
 
-def _test_pairs(parts: Sequence[Ratio]) -> dict[tuple[int, int], float]:
-    """The adjusted p of each pair of columns."""
-    p_values = paired_p(parts)
+def _test_pairs(parts: _Parts, values: Sequence[Bounds]) -> dict[tuple[int, int], float]:
+    """The adjusted p of each pair of columns: the greater one of both ends of their difference.
+
+    It is 1 where the ends differ in their sign.
+    """
+    p_values = paired_p(parts.value)
+    if parts.if_right is not parts.value:
+        columns = len(values)
+        ends = [as_columns(both) for both in zip(*parts, strict=True)]
+        at_ends = paired_p(ends)
+        for one, other in p_values:
+            least, most = values[one][0] - values[other][1], values[one][1] - values[other][0]
+            p = max(at_ends[one, other + columns], at_ends[other, one + columns])
+            p_values[one, other] = 1.0 if least < 0 < most else p
     return dict(zip(p_values, holm(list(p_values.values())), strict=True))
 
 
-def _drop_largest(
-    groups: Sequence[str], spans: Mapping[str, Span], parts: Sequence[Ratio]
-) -> LargestGroup:
+def _drop_largest(groups: Sequence[str], spans: Mapping[str, Span], parts: _Parts) -> LargestGroup:
     """Test every two models again without the group with the largest share."""
-    numbers, shares = weigh_groups(parts)
+    numbers, shares = weigh_groups(parts.value)
     place = int(np.argmax(shares.round(9)))
-    fewer = []
-    for part in parts:
-        rows = part.groups != numbers[place]
-        if rows.any():
-            top, bottom = part.top[rows], part.bottom[rows]
-            fewer.append(Ratio(part.groups[rows], top, bottom, part.weight))
-    values = [printed(value) for value in np.nan_to_num(value_of(fewer))]
-    now = rank_sets(values, _test_pairs(fewer))
+
+    def without_largest(ratios: Sequence[Ratio]) -> list[Ratio]:
+        fewer = []
+        for part in ratios:
+            rows = part.groups != numbers[place]
+            if rows.any():
+                top, bottom = part.top[rows], part.bottom[rows]
+                fewer.append(Ratio(part.groups[rows], top, bottom, part.weight))
+        return fewer
+
+    fewer = without_largest(parts.value)
+    if_right = fewer if parts.if_right is parts.value else without_largest(parts.if_right)
+    ends = [np.nan_to_num(value_of(ratios)).tolist() for ratios in (fewer, if_right)]
+    values = list(zip(*ends, strict=True))
+    now = rank_sets(
+        [printed(low) for low, _ in values], _test_pairs(_Parts(fewer, if_right), values)
+    )
     return LargestGroup(
         groups[numbers[place]],
         float(shares[place]),

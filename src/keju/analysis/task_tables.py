@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from keju.analysis.intervals import ScoredTask, read_task
 from keju.analysis.labels import higher_is_better, label_of, metric_label, metric_of_task
 from keju.analysis.leaderboard import Results
-from keju.analysis.marks import marks, printed
+from keju.analysis.marks import marks_of_ranges, printed
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.definitions import benchmark_title, tasks
 from keju.items import Protocol
@@ -137,12 +137,13 @@ def _values(
 ) -> list[TaskValue]:
     real = [model for model in mains if by_model[model].role != "baseline"]
     comparable = {
-        model: printed(value)
+        model: (printed(main.value), printed(main.better_end))
         for model in scored.most_items(real)
-        if (value := mains[model].value) is not None
+        for main in [mains[model]]
+        if main.value is not None and main.better_end is not None
     }
     intervals = scored.intervals()
-    places = marks(comparable, higher_is_better=higher_is_better(*place))
+    places = marks_of_ranges(comparable, higher_is_better=higher_is_better(*place))
     return [
         TaskValue(mains.get(model), intervals.get(model), model_responses.rounds, places.get(model))
         for model, model_responses in by_model.items()

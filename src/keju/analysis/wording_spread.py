@@ -15,22 +15,43 @@ from typing import NamedTuple
 from keju.analysis.labels import task_name
 from keju.analysis.run_set import ModelResponses, RunSet
 from keju.definitions.wordings import RELEASED
-from keju.items import Protocol, Score
+from keju.items import Protocol, Score, better_end
 from keju.scoring import PROTOCOLS
 from keju.scoring.aggregate import task_value
 from keju.scoring.value_parts import number_units, task_parts
-from keju.statistics import Interval, Ratio, difference_interval, holm, variants_p
+from keju.statistics import (
+    LEVEL,
+    Interval,
+    Ratio,
+    as_columns,
+    difference_interval,
+    holm,
+    variants_p,
+    widest,
+)
 
 _Series = tuple[str, str, str, str]
 """Run, model, setting and script: the rows of one series differ only in the wording."""
 
 
 class WordingValue(NamedTuple):
-    """A value in one wording, and its difference from that in the row's base with its interval."""
+    """A value in one wording, and its difference from that in the row's base with its interval.
+
+    `value_if_right` is the value if every unclear answer were right. While answers are unclear, the
+    difference is that of the values with unclear answers as wrong, and the interval contains those
+    of the least and the greatest difference. `unclear` is the share of unclear answers.
+    """
 
     value: float
     difference: float | None = None
     interval: Interval | None = None
+    value_if_right: float | None = None
+    unclear: float = 0.0
+
+    @property
+    def better_end(self) -> float:
+        """`value_if_right`, or `value` where no answer is unclear."""
+        return self.value if self.value_if_right is None else self.value_if_right
 
 
 class WordingRow(NamedTuple):
@@ -38,7 +59,9 @@ class WordingRow(NamedTuple):
 
     `base` is the released wording, or the first one if that is missing. `items` were answered in
     all wordings. `p` is the permutation test's, `adjusted` after Holm's adjustment over all rows of
-    the report. Without `task` it is the mean over `tasks` tasks, which has no metric.
+    the report. Without `task` it is the mean over `tasks` tasks, which has no metric. The test is
+    computed with unclear answers as wrong and as right; p is the greater one, and the row is
+    `undecided` where only one of both is at most .05.
     """
 
     protocol: Protocol
@@ -52,6 +75,12 @@ class WordingRow(NamedTuple):
     items: int
     groups: int
     tasks: int = 1
+    undecided: bool = False
+
+    @property
+    def unclear(self) -> float:
+        """The largest share of unclear answers in a wording."""
+        return max(each.unclear for each in self.values.values())
 
     @property
     def spread(self) -> float:
@@ -64,7 +93,7 @@ class OrderRow(NamedTuple):
     """Two models whose order changes between wordings of a task.
 
     `above` are the wordings in which the first scores higher, `below` those in which it scores
-    lower.
+    lower. A wording in which unclear answers decide the order is in neither.
     """
 
     protocol: Protocol
@@ -106,7 +135,7 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
         by_model: dict[str, list[_Shared]] = {}
         for (task, query), scores in run_set.mains[protocol].items():
             name = task_name(task, query)
-            valued: dict[str, dict[str, float]] = {}
+            valued: dict[str, dict[str, tuple[float, float]]] = {}
             for place, labels in series.items():
                 shared = _select_shared(scores, labels)
                 if len(shared) < 2:
@@ -114,7 +143,9 @@ def wording_spread(run_set: RunSet) -> WordingSpread:
                 model = _model(place, series)
                 row = _row(protocol, name, model, [shared], list(shared))
                 rows.append(row)
-                valued[model] = {word: each.value for word, each in row.values.items()}
+                valued[model] = {
+                    word: (each.value, each.better_end) for word, each in row.values.items()
+                }
                 by_model.setdefault(model, []).append(shared)
             orders.extend(_orders(protocol, name, valued))
         for model, tasks in by_model.items():
@@ -137,38 +168,61 @@ def _row(
     chosen = [[shared[word] for word in wordings] for shared in tasks]
     scores = [score for by_wording in chosen for of_wording in by_wording for score in of_wording]
     numbers = number_units(scores)
-    parts: list[Ratio] = []
-    for by_wording in chosen:
-        labels = [of_wording[0].model for of_wording in by_wording]
-        together = [score for of_wording in by_wording for score in of_wording]
-        parts_of_task = task_parts(together, labels, numbers, weight=1 / len(tasks))
-        if not parts_of_task:
-            parts = []
-            break
-        parts += parts_of_task
-    values = [
-        fmean(task_value(by_wording[place]) or 0.0 for by_wording in chosen)
-        for place in range(len(wordings))
+    chosen_if_right = [
+        [list(map(better_end, of_wording)) for of_wording in by_wording] for by_wording in chosen
     ]
+    parts = if_right = _parts(chosen, numbers)
+    if any(score.if_right for score in scores):
+        if_right = _parts(chosen_if_right, numbers)
+    columns = [as_columns(pair) for pair in zip(parts, if_right, strict=True)]
+    ends = [parts] if if_right is parts else [parts, if_right]
+    p_values = [p for end in ends if (p := variants_p(end)) is not None]
+    values, values_if_right = (
+        [
+            fmean(task_value(by_wording[place]) or 0.0 for by_wording in side)
+            for place in range(len(wordings))
+        ]
+        for side in (chosen, chosen_if_right)
+    )
     base = wordings.index(RELEASED) if RELEASED in wordings else 0
+
+    def wording_value(place: int) -> WordingValue:
+        of_wording = [score for by_wording in chosen for score in by_wording[place]]
+        unclear = sum(bool(score.if_right) for score in of_wording) / len(of_wording)
+        value = WordingValue(values[place], None, None, values_if_right[place], unclear)
+        if place == base:
+            return value
+        least = difference_interval(columns, place, base + len(wordings))
+        most = difference_interval(columns, place + len(wordings), base)
+        return value._replace(difference=values[place] - values[base], interval=widest(least, most))
+
     return WordingRow(
         protocol=protocol,
         task=name,
         metric=scores[0].metric if name else "",
         model=model,
         base=wordings[base],
-        values={
-            word: WordingValue(value)
-            if place == base
-            else WordingValue(value, value - values[base], difference_interval(parts, place, base))
-            for place, (word, value) in enumerate(zip(wordings, values, strict=True))
-        },
-        p=variants_p(parts),
+        values={word: wording_value(place) for place, word in enumerate(wordings)},
+        p=max(p_values, default=None),
         adjusted=None,
         items=sum(len({score.item for score in by_wording[0]}) for by_wording in chosen),
         groups=len(numbers),
         tasks=len(tasks),
+        undecided=len({p <= LEVEL for p in p_values}) > 1,
     )
+
+
+def _parts(chosen: Sequence[Sequence[Sequence[Score]]], numbers: Mapping[str, int]) -> list[Ratio]:
+    """The parts of the mean over tasks, a column for each wording; empty where a task has none."""
+    parts: list[Ratio] = []
+    for by_wording in chosen:
+        labels = [of_wording[0].model for of_wording in by_wording]
+        together = [score for of_wording in by_wording for score in of_wording]
+        parts_of_task = task_parts(together, labels, numbers, weight=1 / len(chosen))
+        if not parts_of_task:
+            return []
+        parts += parts_of_task
+    return parts
 
 
 def _series(by_model: Mapping[str, ModelResponses]) -> dict[_Series, dict[str, str]]:
@@ -209,7 +263,7 @@ def _select_shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[s
 
 
 def _orders(
-    protocol: Protocol, task: str, valued: Mapping[str, Mapping[str, float]]
+    protocol: Protocol, task: str, valued: Mapping[str, Mapping[str, tuple[float, float]]]
 ) -> Iterator[OrderRow]:
     """Every two models with two common wordings, and the wordings in which each is above."""
     for (one, first), (other, second) in combinations(valued.items(), 2):
@@ -217,6 +271,6 @@ def _orders(
         if len(shared) > 1:
             yield OrderRow(
                 protocol, task, one, other,
-                [word for word in shared if first[word] > second[word]],
-                [word for word in shared if first[word] < second[word]],
+                [word for word in shared if min(first[word]) > max(second[word])],
+                [word for word in shared if max(first[word]) < min(second[word])],
             )  # fmt: skip

@@ -28,13 +28,14 @@ class Comparison:
     `first` and `second` are their names. `verdict` states in sentences which is better overall and
     in which tasks, or how many more groups are needed. `notes` are further remarks. `overall` has a
     row for each benchmark, with the means over its domains, and `tasks` one for each task, with the
-    values of the main metric: both values, their difference (first - second) with its 95 % interval
-    `low` to `high`, `p` and `p_holm` (adjusted over the tasks; a mean has one test), `better`
-    (``first``, ``second`` or empty), `equal` (whether the interval is inside the margin), the
-    numbers of shared items and of their groups, `largest` (the share of the largest group),
-    `needed` (groups with which a p of .05 can be reached) and `more_groups` (how many of these are
-    missing). `only_first` and `only_second` are the numbers of items that only one side has. Values
-    are fractions.
+    values of the main metric: both values (and these if every unclear answer were right, with the
+    shares of unclear answers), their difference (first - second) with its 95 % interval `low` to
+    `high`, `p` and `p_holm` (adjusted over the tasks; a mean has one test), `better` (``first``,
+    ``second`` or empty), `undecided` (whether unclear answers decide it), `equal` (whether the
+    interval is inside the margin), the numbers of shared items and of their groups, `largest` (the
+    share of the largest group), `needed` (groups with which a p of .05 can be reached) and
+    `more_groups` (how many of these are missing). `only_first` and `only_second` are the numbers of
+    items that only one side has. Values are fractions.
     """
 
     first: str
@@ -132,10 +133,26 @@ def _interval(each: Difference) -> str | None:
 _Types = dict[str, type[pl.DataType] | pl.DataType]
 _TEXTS: _Types = dict.fromkeys(("task", "query", "metric"), pl.String)
 _VALUES: _Types = dict.fromkeys(
-    ("first", "second", "difference", "low", "high", "p", "p_holm", "largest"), pl.Float64
+    (
+        "first",
+        "first_if_right",
+        "second",
+        "second_if_right",
+        "unclear_first",
+        "unclear_second",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_holm",
+        "largest",
+    ),
+    pl.Float64,
 )
 _COUNTS: _Types = dict.fromkeys(("items", "groups", "needed", "more_groups"), pl.Int64)
-_FIGURES: _Types = _VALUES | _COUNTS | {"better": pl.String, "equal": pl.Boolean}
+_FIGURES: _Types = (
+    _VALUES | _COUNTS | {"better": pl.String, "equal": pl.Boolean, "undecided": pl.Boolean}
+)
 _ALONE: _Types = dict.fromkeys(("only_first", "only_second"), pl.Int64)
 _TASKS = pl.Schema(_TEXTS | _FIGURES)
 _MEAN: _Types = {"benchmark": pl.String, "tasks": pl.List(pl.String)}

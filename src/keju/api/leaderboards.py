@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 class Leaderboard:
     """The models of a run, best first within each benchmark, protocol and role.
 
-    The numbers are those of the report. All values are fractions. `low` and `high` are the 95 %
+    The numbers are those of the report. All values are fractions. `value_if_right` is `value` if
+    every unclear answer were right; a rank that they decide is null. `low` and `high` are the 95 %
     interval by group (book, plate, bone); they are null where there are too few groups, and `notes`
     then states how many are needed. Models with equal values in percent with one decimal share a
     rank.
@@ -105,7 +106,7 @@ def leaderboard_of(run: RunFolder, scores: Sequence[Score]) -> Leaderboard:
 
 
 _Types = dict[str, type[pl.DataType] | pl.DataType]
-_VALUE: _Types = dict.fromkeys(("value", "low", "high"), pl.Float64)
+_VALUE: _Types = dict.fromkeys(("value", "value_if_right", "low", "high"), pl.Float64)
 _WHO: _Types = dict.fromkeys(("protocol", "role", "model"), pl.String)
 _RANKS: _Types = dict.fromkeys(("rank", "rank_low", "rank_high"), pl.Int64)
 _BASIS: _Types = dict.fromkeys(("tasks", "items", "missing_items"), pl.Int64)
@@ -134,6 +135,7 @@ def _overall_rows(
                     yield {
                         "benchmark": board.benchmark,
                         "value": result.overall.value,
+                        "value_if_right": result.overall.better_end,
                         "missing": [name for mean in means for name in mean.missing],
                         "rank": rank,
                         "rank_low": span and span[0],
@@ -161,6 +163,7 @@ def _domain_rows(
                 bounds = board.resampled[protocol].domains.get((model, domain))
                 yield {
                     "benchmark": board.benchmark, "domain": domain, "value": mean.value,
+                    "value_if_right": mean.better_end,
                 } | _who(run_set, model, protocol) | _bounds(bounds)  # fmt: skip
 
 
@@ -183,6 +186,7 @@ def _task_rows(run_set: RunSet) -> Iterator[dict[str, object]]:
             "benchmark": task(each.task).benchmark,
             **{name: getattr(each, name) for name in ("task", "query")},
             **{name: getattr(main, name) for name in _OF_METRIC},
+            "value_if_right": main.better_end,
             **_who(run_set, model, protocol),
             **_bounds((interval.low, interval.high) if interval else None),
         }

@@ -82,7 +82,8 @@ class Results:
 
         `value` counts failed responses at the metric's worst value, `without_failures` excludes
         them. Both sum over the items where the metric is a rate over the task (CER), else they are
-        the mean of the items; `item_mean` is always that mean.
+        the mean of the items; `item_mean` is always that mean. `value_if_right` is `value` if every
+        unclear answer were right: the other end of the range.
         """
         return pl.DataFrame(
             [
@@ -107,6 +108,7 @@ class Results:
                 | {
                     "benchmark": each.benchmark,
                     "value": each.overall.value,
+                    "value_if_right": each.overall.better_end,
                     "missing": list(each.overall.missing),
                 }
                 for result in self._aggregated
@@ -125,11 +127,13 @@ _WHO: _Types = dict.fromkeys(("model", "setting", "script", "wording", "protocol
 _TASKS = pl.Schema(
     _WHO
     | {"task": pl.String, "query": pl.String, "metric": pl.String, "main": pl.Boolean}
-    | dict.fromkeys(("value", "without_failures", "item_mean"), pl.Float64)
+    | dict.fromkeys(("value", "value_if_right", "without_failures", "item_mean"), pl.Float64)
     | {"items": pl.Int64, "scored": pl.Int64, "signature": pl.String}
 )
 _OVERALL = pl.Schema(
-    _WHO | {"benchmark": pl.String, "value": pl.Float64, "missing": pl.List(pl.String)}
+    _WHO
+    | {"benchmark": pl.String, "value": pl.Float64, "value_if_right": pl.Float64}
+    | {"missing": pl.List(pl.String)}
 )
 
 
@@ -140,7 +144,8 @@ def _who(result: Result) -> dict[str, object]:
 def _metric_row(each: TaskResult, metric: MetricResult) -> dict[str, object]:
     about = {"task": each.task, "query": each.query, "main": metric is each.main}
     rest = [name for name in _TASKS if name not in _WHO and name not in about]
-    return about | {name: getattr(metric, name) for name in rest}
+    values = {name: getattr(metric, name) for name in rest}
+    return about | values | {"value_if_right": metric.better_end}
 
 
 def score(

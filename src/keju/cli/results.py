@@ -105,6 +105,7 @@ def score(
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.judging import gather_decisions
+    from keju.reporting.answer_readings import readings_lines
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,
@@ -151,7 +152,8 @@ def score(
     models = [summary.model for summary in summaries]
     of_run = _lines_of_run(run, adjudicated, extractor) if run else []
     readings = list(map(translate, reading_lines(results, run)))
-    lines = list(map(translate, [*of_run, *summary_lines(summaries)]))
+    read_by = readings_lines(results, str(what) if run else "")
+    lines = list(map(translate, [*of_run, *summary_lines(summaries), *read_by]))
     print_briefly(
         [
             *scores_tables(results, models, width=out.width),

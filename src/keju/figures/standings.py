@@ -33,7 +33,7 @@ from keju.figures.theme import (
     SOFT,
 )
 from keju.files import slug
-from keju.formatting import percent
+from keju.formatting import percent_range
 from keju.items import Protocol
 from keju.published import PrintedFigure, paper, papers, published_model, published_tables
 from keju.texts import _, both, in_english, join_lines, recognised
@@ -104,7 +104,7 @@ def standing_rows(board: Leaderboard) -> list[Row]:
                         "high": points(high),
                         "tasks": len(parts) - len(missing),
                         "of": len(parts),
-                        "label": percent(found.overall.value)
+                        "label": percent_range(found.overall.value, found.overall.better_end)
                         + (f" ({len(parts) - len(missing)}/{len(parts)})" if missing else ""),
                     }
                 )

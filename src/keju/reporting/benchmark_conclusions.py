@@ -17,9 +17,15 @@ from keju.analysis.leaderboard import RANKED, Leaderboard
 from keju.analysis.resampling import ResampledMeans
 from keju.analysis.run_set import RunSet
 from keju.analysis.unfinished import Unfinished
-from keju.formatting import percent
+from keju.formatting import percent, percent_range, unclear_percent
 from keju.items import Protocol
 from keju.local_paths import shell_quoted
+from keju.reporting.answer_readings import (
+    answer_readings,
+    count_unclear,
+    describe_decision,
+    sum_of_tasks,
+)
 from keju.scoring import NO_RESPONSES, MetricResult
 from keju.texts import Text, _, join_clauses, join_parts, listed, n_, recognised
 
@@ -65,8 +71,11 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
     protocol: Protocol = board.protocols[-1]
     found = board.resampled[protocol]
     title = recognised(board.title)
-    spans = {model: span for model, (_, span) in found.ranks.items() if span}
-    if len(found.ranks) < 2:
+    possible = {model: span for model, (_, span) in found.ranks.items()} | found.undecided
+    spans = {model: span for model, span in possible.items() if span}
+    if found.undecided:
+        yield _describe_undecided(board, found)
+    if len(possible) < 2:
         if names := [row.model for row in board.rows if row.role in RANKED]:
             yield Sentence(
                 _(
@@ -83,13 +92,13 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
                 "is not certain",
                 title,
                 protocol,
-                len(found.ranks)
+                len(possible)
             )
         )  # fmt: skip
         return
     first = [model for model, (low, _) in spans.items() if low == 1]
     if len(first) == 1:
-        value = board.results[first[0], protocol].overall.value
+        overall = board.results[first[0], protocol].overall
         yield Sentence(
             n_(
                 "{}, {}: {} is first with {} % and reliably ahead of {n:,} other model that "
@@ -100,11 +109,13 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
                 title,
                 protocol,
                 first[0],
-                percent(value)
+                percent_range(overall.value, overall.value_if_right)
             ),
             _describe_pairs(found, [model for model in spans if model != first[0]]),
         )  # fmt: skip
         return
+    if len(found.undecided) == len(possible):
+        return  # What can be said of their order is in the first sentence.
     pairs = len(found.gaps) // 2
     if any(gap.significant for gap in found.gaps.values()):
         yield Sentence(
@@ -130,6 +141,21 @@ def _describe_order(board: Leaderboard) -> Iterator[Sentence]:
         ),
         found.few_groups,
     )  # fmt: skip
+
+
+def _describe_undecided(board: Leaderboard, found: ResampledMeans) -> Sentence:
+    """The models whose order depends on unclear answers."""
+    largest = max(found.undecided, key=lambda model: found.unclear[model])
+    share = max(found.unclear[model] for model in (*found.ranks, *found.undecided))
+    return Sentence(
+        _(
+            "{}, {}: the order of {} is undecided: up to {} % unclear",
+            recognised(board.title),
+            board.protocols[-1],
+            _names(sorted(found.undecided, key=lambda model: (model != largest, model))),
+            unclear_percent(share),
+        )
+    )
 
 
 def _describe_pairs(found: ResampledMeans, models: Sequence[str]) -> list[Text]:
@@ -273,20 +299,17 @@ def _count_failures(failed: int, filtered: int) -> Iterator[Text]:
 
 
 def _describe_unclear(run_set: RunSet) -> Iterator[Sentence]:
-    """The names with the largest shares of answers that could not be extracted."""
-    shares: dict[str, float] = {}
-    for (name, protocol), result in run_set.results.items():
-        if protocol == "strict" and run_set.by_model[name].role in RANKED:
-            counts = sum((Counter(task.verdicts) for task in result.tasks), Counter[str]())
-            shares[name] = counts["unparsable"] / max(1, counts.total())
+    """The names with the largest shares of unclear answers, and the command that decides them."""
+    rows = answer_readings(run_set.results.values())
+    ranked = [row for row in rows if run_set.by_model[row.model].role in RANKED]
+    shares = {row.model: row.share("unclear") for row in sum_of_tasks(ranked)}
     worst = sorted(shares, key=lambda name: -shares[name])[:3]
     parts = [_("{} {} %", name, percent(shares[name])) for name in worst if shares[name] >= _FEW]
     if parts:
+        run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
         yield Sentence(
-            _(
-                "Answers that could not be extracted without guessing count as wrong: {}",
-                join_clauses(parts),
-            )
+            _("Values are ranges while answers are unclear: {}", join_clauses(parts)),
+            [describe_decision(run, count_unclear(rows))],
         )
 
 

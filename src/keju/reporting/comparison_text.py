@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from keju.analysis.comparison import Comparison, Unscored
 from keju.analysis.labels import task_name
-from keju.formatting import format_p
+from keju.formatting import format_p, percent_range, unclear_percent
+from keju.reporting.answer_readings import describe_decision
 from keju.reporting.cells import bounds_text
 from keju.scoring import Difference, OverallComparison, TaskComparison
 from keju.statistics import FEWEST_GROUPS
@@ -48,10 +49,10 @@ def overall_lines(compared: Comparison) -> Iterator[str]:
             )
             if len(mean.tasks) > 1 else mean.tasks[0],
             compared.first,
-            f"{100 * mean.first:.1f}",
+            percent_range(mean.first, mean.first_if_right),
             compared.second,
-            f"{100 * mean.second:.1f}",
-            f"{100 * mean.difference:+.1f}",
+            percent_range(mean.second, mean.second_if_right),
+            format_difference(mean),
             describe_interval(mean),
             describe_test(mean)
         )  # fmt: skip
@@ -89,6 +90,7 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             "Recognition and layout error are exploratory: they are adjusted among themselves, "
             "and no side is marked as better by them. Confirm such a difference on other pages"
         )
+    yield from _describe_unclear(compared)
     if compared.shared:
         yield _("Both sides: {}", recognised(compared.shared))
     if compared.dropped:
@@ -121,10 +123,37 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
         yield _("{} could not be tested: {}", _list_names(names), why)
 
 
+def _describe_unclear(compared: Comparison) -> Iterator[Text]:
+    """The shares of unclear answers of both sides; between two wordings also if there are none."""
+    tasks = compared.tasks
+    answers = max(1, sum(task.items for task in tasks))
+    first = sum(task.items * task.unclear_first for task in tasks) / answers
+    second = sum(task.items * task.unclear_second for task in tasks) / answers
+    one, other = compared.sides
+    if first or second or one.get("wording") != other.get("wording"):
+        yield _(
+            "Unclear answers (wrong at one end of a range, right at the other): {} {} %, {} {} %",
+            compared.first,
+            unclear_percent(first),
+            compared.second,
+            unclear_percent(second),
+        )
+    if any(mean.undecided for mean in (*compared.overall, *tasks)):
+        for run in dict.fromkeys(side["run"] for side in compared.sides):
+            yield describe_decision(run)
+
+
 def _name(mean: OverallComparison) -> str:
     if len(mean.tasks) == 1:
         return mean.tasks[0]
     return _("the mean of {}", mean.benchmark)
+
+
+def format_difference(mean: Difference) -> str:
+    """A difference in percent points; its least and greatest value while answers are unclear."""
+    ends = [end.difference for end in mean.ends] or [mean.difference]
+    numbers = list(dict.fromkeys(f"{100 * difference:+.1f}" for difference in ends))
+    return bounds_text(*numbers) if len(numbers) > 1 else numbers[0]
 
 
 def describe_interval(mean: Difference) -> Text:
@@ -135,8 +164,16 @@ def describe_interval(mean: Difference) -> Text:
     return _("95 % interval {}", bounds)
 
 
+def describe_undecided(mean: Difference) -> Text:
+    """The larger share of unclear answers of the two sides."""
+    share = unclear_percent(max(mean.unclear_first, mean.unclear_second))
+    return _("undecided: {} % unclear", share)
+
+
 def describe_test(mean: Difference) -> Text:
-    """The adjusted p of a difference."""
+    """The adjusted p of a difference, or that unclear answers decide it."""
+    if mean.undecided:
+        return describe_undecided(mean)
     if mean.p_holm is None:
         return _("not tested")
     return _("p {}", format_p(mean.p_holm))
@@ -165,11 +202,15 @@ def _conclude(compared: Comparison, found: Sequence[_Named]) -> str:
     few = [
         (name, each)
         for name, each in found
-        if each.needed is not None and each.groups < each.needed and not each.equal
+        if each.needed is not None
+        and each.groups < each.needed
+        and not each.equal
+        and not each.undecided
     ]
     undecided = [
         name for name, each in found
         if each.p is not None and not each.better and not each.equal and (name, each) not in few
+        and not each.undecided
     ]  # fmt: skip
     if undecided:
         one, other, tasks = compared.first, compared.second, _list_names(undecided)
@@ -185,6 +226,12 @@ def _conclude(compared: Comparison, found: Sequence[_Named]) -> str:
                     tasks
                 )
             )  # fmt: skip
+    if unclear := [
+        _("{} ({} %)", name, unclear_percent(max(each.unclear_first, each.unclear_second)))
+        for name, each in found
+        if each.undecided
+    ]:
+        parts.append(_("Unclear answers decide which side is better in {}", _list_names(unclear)))
     if few:
         more = max((each.needed or 0) - each.groups for _, each in few)
         tasks = _list_names([name for name, _ in few])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 
@@ -11,7 +12,7 @@ from keju.csv_files import write_frame
 from keju.definitions import is_undeciphered
 from keju.files import slug
 from keju.formatting import NOTHING
-from keju.items import get_group
+from keju.items import ReadBy, get_group
 from keju.reporting.page import Report
 from keju.reporting.paper_table_form import PaperTable
 from keju.reporting.time_table import machine_costs
@@ -29,7 +30,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
     pages were transcribed, ``undeciphered.csv`` (one row per reading) where there are undeciphered
     characters, ``wordings.csv`` (one row per model, task and wording) where a model
     has several wordings, ``rounds.csv`` (one row per model, task and round) where it has several
-    rounds, ``blank-pages.csv`` (one row per response, with its invented characters)
+    rounds, ``read-by.csv`` (one row per model and task: who read the answers) where the rules did
+    not read all of them, ``blank-pages.csv`` (one row per response, with its invented characters)
     where pages are blank, ``official-with-reasoning.csv`` where reasoning is in a separate field,
     and a file for each paper table, in the paper's units. In the others values are fractions. A
     text that a spreadsheet would read as a formula gets an apostrophe before it.
@@ -52,6 +54,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "protocol": score.protocol,
                 "metric": score.metric,
                 "value": score.value,
+                "value_if_right": score.value_if_right,
+                "read_by": score.read_by,
                 "status": score.status,
                 "verdict": score.verdict,
                 "reason": score.reason,
@@ -77,6 +81,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "metric": metric.metric,
                 "main": place == 0,
                 "value": metric.value,
+                "value_if_right": metric.better_end,
                 "without_failures": metric.without_failures,
                 "items": metric.items,
                 "scored": metric.scored,
@@ -89,8 +94,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _costs_and_risks(report) | _undeciphered(report)
-    parts = (_times, _wordings, _rounds, _parameters, _reasoning, _blank_pages, _directions)
-    for part in parts:
+    parts = (_times, _wordings, _rounds, _read_by, _parameters, _reasoning, _blank_pages)
+    for part in (*parts, _directions):
         frames |= part(report)
     for table in report.paper_tables:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _paper_table_frame(table)
@@ -107,6 +112,7 @@ def _directions(report: Report) -> dict[str, pl.DataFrame]:
             "domain": domain,
             "direction": direction,
             "value": mean.value,
+            "value_if_right": mean.value_if_right,
             "tasks": mean.tasks - len(mean.missing),
             "of_tasks": mean.tasks,
             "without_value": ", ".join(mean.missing),
@@ -175,7 +181,8 @@ def _wordings(report: Report) -> dict[str, pl.DataFrame]:
     """``wordings.csv``: the sensitivity to wording; rows without a task are means over tasks."""
     rows = [
         {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
-         "metric": row.metric, "wording": wording, "value": found.value, "base": row.base,
+         "metric": row.metric, "wording": wording, "value": found.value,
+         "value_if_right": found.better_end, "unclear": found.unclear, "base": row.base,
          **_split_interval("difference", found.difference, found.interval),
          "range": row.spread, "p": row.p, "p_adjusted": row.adjusted,
          "items": row.items, "groups": row.groups}
@@ -197,6 +204,16 @@ def _rounds(report: Report) -> dict[str, pl.DataFrame]:
         for number, value in enumerate(row.values, 1)
     ]  # fmt: skip
     return {"rounds": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _read_by(report: Report) -> dict[str, pl.DataFrame]:
+    """``read-by.csv``: the numbers of answers by who read them."""
+    rows = [
+        {"model": row.model, "task": row.task, "answers": row.answers,
+         **{f"read_by_{name}": row.counts.get(name, 0) for name in get_args(ReadBy)}}
+        for row in report.view.readings
+    ]  # fmt: skip
+    return {"read-by": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:

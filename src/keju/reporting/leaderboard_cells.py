@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from keju.analysis.leaderboard import Leaderboard, LeaderboardRow, Mean, Rank
 from keju.analysis.run_set import PEOPLE
-from keju.formatting import NOTHING, percent
+from keju.formatting import NOTHING, percent, percent_range
 from keju.reporting.cells import Cell, bounds_text
 from keju.reporting.time_table import span_range
 from keju.scoring import NO_RESPONSES
@@ -20,7 +20,7 @@ def overall_cell(mean: Mean | None) -> Cell:
         return Cell()
     reasons = Counter(mean.missing.values())
     title = join_clauses([_count_tasks(count, why) for why, count in reasons.items()])
-    return Cell(percent(mean.value), note=_note(mean), title=title)
+    return Cell(percent_range(mean.value, mean.value_if_right), note=_note(mean), title=title)
 
 
 def domain_cell(mean: Mean | None) -> Cell:
@@ -35,7 +35,7 @@ def domain_cell(mean: Mean | None) -> Cell:
     if silent := len(mean.missing) - len(titles):
         titles.append(_count_tasks(silent, NO_RESPONSES))
     title = join_clauses(titles)
-    return Cell(percent(mean.value), note=_note(mean), title=title)
+    return Cell(percent_range(mean.value, mean.value_if_right), note=_note(mean), title=title)
 
 
 def _note(mean: Mean) -> str:

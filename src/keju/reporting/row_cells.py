@@ -10,8 +10,9 @@ from keju.analysis.risk_coverage import COVERAGES, PostEditCost, RiskCoverageRow
 from keju.analysis.round_spread import RoundSpread
 from keju.analysis.task_tables import TaskRow
 from keju.analysis.wording_spread import WordingRow, WordingValue
-from keju.formatting import format_p, percent
+from keju.formatting import format_p, percent, percent_range, unclear_percent
 from keju.reporting.cells import Cell, bounds_text, interval_text
+from keju.reporting.comparison_text import describe_undecided, format_difference
 from keju.reporting.leaderboard_cells import (
     chance_lines,
     domain_cell,
@@ -46,7 +47,8 @@ def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
         return Cell(_("unscored"), note=reason, title=reason)
     if main.without_failures is None:
         none = _("none of {} complete", main.scored)
-        return Cell(percent(main.value), note=none, title=main.signature)
+        value = percent_range(main.value, main.value_if_right)
+        return Cell(value, note=none, title=main.signature)
     notes = [interval_text(interval)] if interval else []
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
@@ -57,7 +59,8 @@ def _main(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     title = main.signature
     if interval:
         title = _("{} groups; {}", interval.groups, main.signature)
-    return Cell(percent(main.value), note=join_lines(notes), title=title)
+    value = percent_range(main.value, main.value_if_right)
+    return Cell(value, note=join_lines(notes), title=title)
 
 
 def counted_items(count: int, rounds: int) -> Text:
@@ -93,12 +96,15 @@ def _grade(value: GradeValue) -> Cell:
 
 def step_cells(row: StepRow) -> list[Cell]:
     """The value in each setting, then the differences between them."""
-    values = [Cell(percent(value)) for value in row.values]
+    if_right = row.values_if_right or row.values
+    values = [Cell(percent_range(*ends)) for ends in zip(row.values, if_right, strict=True)]
     return [*values, *(Cell() if each is None else _step(each) for each in row.steps)]
 
 
 def _step(found: TaskComparison) -> Cell:
-    value = f"{100 * found.difference:+.1f}"
+    value = format_difference(found)
+    if found.undecided:
+        return Cell(value, note=describe_undecided(found))
     if found.groups < FEWEST_GROUPS:
         few = _("{} of {} groups", found.groups, FEWEST_GROUPS)
         return Cell(value, note=_("too few groups"), title=few)
@@ -125,7 +131,9 @@ def wording_cells(row: WordingRow, wordings: Sequence[str]) -> list[Cell]:
         Cell() if (found := row.values.get(word)) is None else _wording(found) for word in wordings
     ]
     p = Cell()
-    if row.p is not None and row.adjusted is not None:
+    if row.undecided:
+        p = Cell(note=_("undecided: {} % unclear", unclear_percent(row.unclear)))
+    elif row.p is not None and row.adjusted is not None:
         unadjusted = _(
             "p {} (adjusted), paired randomisation over {} groups", format_p(row.p), row.groups
         )
@@ -134,13 +142,15 @@ def wording_cells(row: WordingRow, wordings: Sequence[str]) -> list[Cell]:
 
 
 def _wording(found: WordingValue) -> Cell:
+    value = percent_range(found.value, found.value_if_right)
+    unclear = [_("{} % unclear", unclear_percent(found.unclear))] if found.unclear else []
     if found.difference is None:
-        return Cell(percent(found.value))
+        return Cell(value, note=join_lines(unclear))
     notes = [f"{100 * found.difference:+.1f}"]
     if found.interval:
         low, high = (f"{100 * end:+.1f}" for end in found.interval[:2])
         notes.append(bounds_text(low, high))
-    return Cell(percent(found.value), note=join_lines(notes))
+    return Cell(value, note=join_lines([*notes, *unclear]))
 
 
 def round_cells(row: RoundSpread) -> list[Cell]:

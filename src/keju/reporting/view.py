@@ -52,6 +52,13 @@ from keju.definitions import (
 from keju.formatting import NOTHING
 from keju.models import RESULTS
 from keju.published import papers
+from keju.reporting.answer_readings import (
+    AnswerReadings,
+    count_unclear,
+    describe_decision,
+    estimate_price,
+    shown_readings,
+)
 from keju.reporting.cells import Cell
 from keju.reporting.error_rows import ErrorRow, error_row
 from keju.reporting.glossary import Glossary, glossary
@@ -132,6 +139,8 @@ class View(NamedTuple):
     steps: list[StepTable]
     wordings: WordingSpread
     tables: list[TaskTable]
+    readings: list[AnswerReadings]
+    decision: Text | None
     round_spreads: list[RoundSpread]
     reasoning: list[ReasoningTable]
     texts: PaperTexts
@@ -173,6 +182,7 @@ def build_view(
     timed = speeds(run_set)
     swapped = swapped_of(run_set)
     boards = leaderboards(run_set, results, prices)
+    readings = shown_readings(results.values())
     reasoned = list(reasoning_tables(run_set))
     return View(
         title=title,
@@ -221,6 +231,8 @@ def build_view(
         steps=step_tables(run_set),
         wordings=wording_spread(run_set),
         tables=task_tables(run_set, results),
+        readings=readings,
+        decision=_decision(run_set, readings, prices),
         round_spreads=round_spreads(run_set),
         reasoning=reasoned,
         texts=paper_texts((each.benchmark for each in boards), reasoned),
@@ -245,6 +257,17 @@ def build_view(
         if images_left_out
         else "",
     )
+
+
+def _decision(
+    run_set: RunSet, readings: Sequence[AnswerReadings], prices: Prices | None
+) -> Text | None:
+    """The commands that decide the unclear answers, with a price; None where there are none."""
+    unclear = count_unclear(readings)
+    if not unclear:
+        return None
+    run = run_set.runs[0].name if len(run_set.runs) == 1 else "RUN"
+    return describe_decision(run, unclear, estimate_price(run_set, prices))
 
 
 def _own_definitions(boards: Sequence[Leaderboard]) -> dict[str, Definition]:

@@ -95,6 +95,7 @@ def _task_result(
         items=first.count if first else 0,
         statuses=dict(first.statuses) if first else {},
         verdicts=dict(first.verdicts) if first else {},
+        read_by=dict(first.read_by) if first else {},
     )
 
 
@@ -102,6 +103,7 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
     first, stats, answered = columns.first_scored, columns.stats, columns.answered
     declared = _declared(first, find) if first else None
     value = pooled_value(declared, stats) if first else None
+    if_right = columns.stats_if_right
     return MetricResult(
         metric=metric,
         value=value,
@@ -114,6 +116,7 @@ def _metric_result(metric: str, columns: MetricColumns, find: _Find) -> MetricRe
         signature=first.signature if first else "",
         one_sided=_one_sided(stats),
         unranked_pairs=_unranked_pairs(stats),
+        value_if_right=value if if_right is stats else _value_of_some(declared, if_right),
     )
 
 

@@ -28,8 +28,10 @@ def to_json(
     {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
     several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
     the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
-    what is not. Variants have a key of their own beside the protocols, and so has `official` with
-    reasoning that came in a field of its own: ``with_reasoning``, in the form of a protocol.
+    what is not. While answers are unclear, their items have ``value_if_right``, and ``if_right``
+    has the tasks, domains and overall if they were right. Variants have a key of their own beside
+    the protocols, and so has `official` with reasoning that came in a field of its own:
+    ``with_reasoning``, in the form of a protocol.
     """
     named = json_by_model(scores, aggregate(scores), variants, reasoned)
     return next(iter(named.values())) if len(named) == 1 else dict(named)
@@ -107,6 +109,10 @@ def _item(score: Score) -> Json:
         "response": score.status,
         "verdict": score.verdict,
     }
+    if score.if_right:
+        row["value_if_right"] = score.value_if_right
+    if score.read_by:
+        row["read_by"] = score.read_by
     if score.reason:
         row["reason"] = score.reason
     if score.round > 1:
@@ -146,11 +152,13 @@ def _summary(result: Result) -> Json:
         for domain, found in benchmark.directions.items()
     }
     one = next(iter(overall.values())).value if len(overall) == 1 else None
+    unclear = any(each.unclear for each in result.tasks)
     return {
         "tasks": _per_task(result.tasks, lambda metric: metric.value),
         "domains": {name: mean.value for name, mean in domains.items()},
         **({"directions": directions} if directions else {}),
         "overall": one if len(overall) == 1 else _values(overall),
+        **({"if_right": _if_right(result.tasks, domains, overall)} if unclear else {}),
         "formats": _values(means),
         "missing": _missing(domains | overall),
         "without_failures": _per_task(result.tasks, lambda metric: metric.without_failures),
@@ -166,6 +174,7 @@ def _summary(result: Result) -> Json:
                 "items": each.items,
                 "responses": each.statuses,
                 "verdicts": each.verdicts,
+                **({"read_by": each.read_by} if each.read_by else {}),
                 "unscored": {m.metric: m.unscored for m in each.metrics if m.unscored},
             }
             for each in result.tasks
@@ -200,6 +209,20 @@ def _layers(tasks: Iterable[TaskResult]) -> Json:
 
 def _values(means: Mapping[str, MeanResult]) -> dict[str, float | None]:
     return {name: mean.value for name, mean in means.items()}
+
+
+def _if_right(
+    tasks: Iterable[TaskResult],
+    domains: Mapping[str, MeanResult],
+    overall: Mapping[str, MeanResult],
+) -> Json:
+    """The values if every unclear answer were right, in the form of the values."""
+    means = {name: mean.better_end for name, mean in overall.items()}
+    return {
+        "tasks": _per_task(tasks, lambda metric: metric.better_end),
+        "domains": {name: mean.better_end for name, mean in domains.items()},
+        "overall": next(iter(means.values())) if len(means) == 1 else means,
+    }
 
 
 def _missing(means: Mapping[str, MeanResult]) -> dict[str, dict[str, str]]:

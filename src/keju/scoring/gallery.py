@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 
 from keju.definitions import Query, query_of
-from keju.items import Item, Protocol, Status
+from keju.items import Item, Protocol, ReadBy, Status
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
 from keju.scoring.decisions import NO_DECISIONS
@@ -34,6 +35,8 @@ class Gallery:
         self.decisions = NO_DECISIONS
         self._first = len(item.images)
         self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
+        self._unclear: set[int] = set()
+        self._readers: set[ReadBy] = set()
         self._statuses: Counter[Status] = Counter()
         self._verdicts: Counter[Verdict] = Counter()
 
@@ -67,6 +70,9 @@ class Gallery:
             official = None if first is None else float(first)
         self._values["strict"][response.candidate] = strict
         self._values["official"][response.candidate] = official
+        self._readers.add(sample.read_by)
+        if sample.read_by == "unclear":
+            self._unclear.add(response.candidate)
         self._statuses[response.status] += 1
         self._verdicts[sample.verdict] += 1
 
@@ -93,6 +99,23 @@ class Gallery:
             UndefinedMetricError: see `values`.
         """
         return rank(self.values(protocol), self.relevant)
+
+    @property
+    def read_by(self) -> ReadBy:
+        """``unclear`` if any pair is, ``none`` if no pair has an answer, else the last to read one."""
+        order: tuple[ReadBy, ...] = ("unclear", "person", "model", "reader", "none")
+        return next(reader for reader in order if reader in self._readers)
+
+    def if_right(self) -> Gallery:
+        """The same answers, with the highest value for each right candidate that is unclear.
+
+        Unclear pairs with other candidates rank last in both.
+        """
+        gallery = copy(self)
+        raised = dict.fromkeys(self._unclear & set(self.item.relevant), 1.0)
+        strict = self._values["strict"] | raised
+        gallery._values = {"official": self._values["official"], "strict": strict}
+        return gallery
 
     @property
     def status(self) -> Status:

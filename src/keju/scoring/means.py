@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from keju.definitions import Query, Task, benchmark
 from keju.items import Protocol
@@ -10,7 +11,15 @@ from keju.scoring.lookup import metric_of
 from keju.scoring.results import BenchmarkResult, MeanResult, TaskResult
 from keju.texts import _
 
-_Values = Mapping[str, float | str]
+
+class _Range(NamedTuple):
+    """A value, and the value if every unclear answer were right."""
+
+    value: float
+    if_right: float
+
+
+_Values = Mapping[str, _Range | str]
 """Main values by task and query; a text is the reason why there is none."""
 
 NO_RESPONSES = _("no responses")
@@ -52,7 +61,7 @@ def domain_means(
 
 
 def _domain_means(declared: Iterable[Task], mains: Mapping[str, _Values]) -> dict[str, MeanResult]:
-    parts: dict[str, dict[str, float | str]] = {}
+    parts: dict[str, dict[str, _Range | str]] = {}
     for each in declared:
         if mains[each.id]:
             parts.setdefault(each.domain, {}).update(mains[each.id])
@@ -63,7 +72,7 @@ def _direction_means(
     declared: Iterable[Task], mains: Mapping[str, _Values]
 ) -> dict[str, dict[str, MeanResult]]:
     """The plain mean of the main values of each direction's tasks, by domain and direction."""
-    parts: dict[str, dict[str, dict[str, float | str]]] = {}
+    parts: dict[str, dict[str, dict[str, _Range | str]]] = {}
     for each in declared:
         if each.direction and mains[each.id]:
             of_domain = parts.setdefault(each.domain, {})
@@ -89,7 +98,7 @@ def _main_values(
 
 def _main_value(
     declared: Task, query: Query, protocol: Protocol, result: TaskResult | None
-) -> float | str:
+) -> _Range | str:
     """The main metric's value, or the reason why the mean lacks it."""
     if result is None or result.main is None:
         return NO_RESPONSES
@@ -99,15 +108,15 @@ def _main_value(
     metric = metric_of(protocol, declared.benchmark, query.form, main.metric)
     if metric is not None and not metric.higher_is_better:
         return _("{} is an error rate, which is not part of a mean of scores", main.metric)
-    return main.value
+    assert main.better_end is not None
+    return _Range(main.value, main.better_end)
 
 
 def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
     """The mean over domains; `missing` lists the incomplete domains and the tasks they lack."""
-    values = {name: found.value for name, found in domains.items()}
-    present = [value for value in values.values() if value is not None]
     return MeanResult(
-        value=sum(present) / len(present) if present else None,
+        value=_mean(found.value for found in domains.values()),
+        value_if_right=_mean(found.value_if_right for found in domains.values()),
         parts=tuple(domains),
         missing={
             name: "lacks " + ", ".join(found.missing)
@@ -120,7 +129,14 @@ def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
 def _mean_result(values: _Values) -> MeanResult:
     present = [value for value in values.values() if not isinstance(value, str)]
     return MeanResult(
-        value=sum(present) / len(present) if present else None,
+        value=_mean(value.value for value in present),
+        value_if_right=_mean(value.if_right for value in present),
         parts=tuple(values),
         missing={name: value for name, value in values.items() if isinstance(value, str)},
     )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that exist; None where none does."""
+    present = [value for value in values if value is not None]
+    return sum(present) / len(present) if present else None

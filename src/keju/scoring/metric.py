@@ -105,7 +105,19 @@ class Metric:
         Raises:
             UndefinedMetricError: it has no value; the reason is in it.
         """
-        found = self.function(*self.prepare.inputs(case))
+        return self._compute(case, *self.prepare.inputs(case))
+
+    def measure_if_right(self, sample: Any) -> MetricValue:  # noqa: ANN401 - as measure
+        """The value of a scoring sample if its answer were the reference.
+
+        Raises:
+            UndefinedMetricError: as `measure`.
+        """
+        reference, _answer, *others = self.prepare.inputs(sample)
+        return self._compute(sample, reference, reference, *others)
+
+    def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401, ARG002 - as measure
+        found = self.function(*inputs)
         return found if isinstance(found, MetricValue) else mean(found)
 
 

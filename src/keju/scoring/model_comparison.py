@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec import field
 from msgspec.structs import replace
 
 from keju.definitions import Query, Task, tasks
@@ -30,6 +31,15 @@ from keju.statistics import (
 )
 
 
+class End(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The difference at one end of the ranges, with its test; `better` as in `Difference`."""
+
+    difference: float
+    p: float | None
+    p_holm: float | None = None
+    better: str
+
+
 class Difference(Record, frozen=True, kw_only=True, omit_defaults=False):
     """The values of two sides over the same items, and their difference with its test.
 
@@ -42,12 +52,22 @@ class Difference(Record, frozen=True, kw_only=True, omit_defaults=False):
     most .05, else empty. `equal` is whether the interval is inside the margin of equivalence; None
     without a margin.
 
+    While answers are unclear, `first` and `second` have them as wrong, and `first_if_right` and
+    `second_if_right` as right; `unclear_first` and `unclear_second` are the shares of such answers.
+    `ends` are then the least and the greatest difference, the interval contains those of both, p is
+    the greater one, and `better` is empty unless both ends agree. If they do not, the comparison is
+    `undecided`, and `p_holm` is None. Without unclear answers there are no `ends`.
+
     `items` is the number of shared items, `groups` of their groups, and `largest` the share of the
     largest group.
     """
 
     first: float
     second: float
+    first_if_right: float
+    second_if_right: float
+    unclear_first: float
+    unclear_second: float
     difference: float
     items: int
     groups: int
@@ -59,6 +79,8 @@ class Difference(Record, frozen=True, kw_only=True, omit_defaults=False):
     needed: int | None = None
     better: str = ""
     equal: bool | None = None
+    undecided: bool = False
+    ends: list[End] = field(default_factory=list)
 
 
 class TaskComparison(Difference, frozen=True, kw_only=True, omit_defaults=False):
@@ -150,20 +172,45 @@ def compare_errors(first: SideScores, second: SideScores) -> list[TaskComparison
 
 def adjust_comparisons(comparisons: Sequence[D]) -> list[D]:
     """Adjust the p values over all tests of a table; only then a side is called better."""
-    p_values = {n: compared.p for n, compared in enumerate(comparisons) if compared.p is not None}
-    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    ends_of_all = [_adjust_end(comparisons, place) for place in (0, 1)]
+    tested = sum(compared.p is not None for compared in comparisons)
     # With enough groups, those that could not be tested would belong to the family as well.
     testable = sum(compared.needed is not None for compared in comparisons)
+    adjusted = []
+    for compared, *ends in zip(comparisons, *ends_of_all, strict=True):
+        p_values = [end.p_holm for end in ends if end.p_holm is not None]
+        undecided = ends[0].better != ends[1].better
+        needed = groups_needed(testable if compared.p is None else tested)
+        adjusted.append(
+            replace(
+                compared,
+                p_holm=max(p_values) if p_values and not undecided else None,
+                needed=None if compared.needed is None else needed,
+                better="" if undecided else ends[0].better,
+                undecided=undecided,
+                ends=ends if compared.ends else [],
+            )
+        )
+    return adjusted
+
+
+def _adjust_end(comparisons: Sequence[Difference], place: int) -> list[End]:
+    """One end of each comparison, with p adjusted over these ends (Holm)."""
+    ends = [
+        compared.ends[place]
+        if compared.ends
+        else End(difference=compared.difference, p=compared.p, better=compared.better)
+        for compared in comparisons
+    ]
+    p_values = {number: end.p for number, end in enumerate(ends) if end.p is not None}
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     return [
         replace(
-            compared,
-            p_holm=adjusted.get(place),
-            needed=None
-            if compared.needed is None
-            else groups_needed(testable if compared.p is None else len(p_values)),
-            better=compared.better if adjusted.get(place, 1.0) <= LEVEL else "",
+            end,
+            p_holm=adjusted.get(number),
+            better=end.better if adjusted.get(number, 1.0) <= LEVEL else "",
         )
-        for place, compared in enumerate(comparisons)
+        for number, end in enumerate(ends)
     ]
 
 
@@ -196,6 +243,25 @@ class _SharedTask(NamedTuple):
     def higher_is_better(self) -> bool:
         metric = metric_of_score(self.scores.score)
         return metric is None or metric.higher_is_better
+
+    @property
+    def values(self) -> tuple[float, float]:
+        """The values of both sides."""
+        metric = metric_of_score(self.scores.score)
+        return pooled_value(metric, self.scores.first), pooled_value(metric, self.scores.second)
+
+    @property
+    def if_right(self) -> _SharedTask:
+        """The same with all unclear answers as right."""
+        first, second = self.scores.first_if_right, self.scores.second_if_right
+        return self._replace(scores=self.scores._replace(first=first, second=second))
+
+    @property
+    def ends(self) -> tuple[_SharedTask, _SharedTask]:
+        """The least difference (unclear answers of the second are right), and the greatest."""
+        least = self.scores._replace(second=self.scores.second_if_right)
+        most = self.scores._replace(first=self.scores.first_if_right)
+        return self._replace(scores=least), self._replace(scores=most)
 
     def parts(self, numbers: Mapping[str, int], weight: float = 1.0) -> list[Ratio]:
         """The parts of the value, with a column for each side; empty where it has none."""
@@ -256,17 +322,9 @@ def _pick(side: StatsColumn, name: str, places: Sequence[int]) -> list[float]:
 
 
 def _compare_task(shared: _SharedTask) -> TaskComparison:
-    scores = shared.scores
-    metric = metric_of_score(scores.score)
-    numbers = number_names(scores.groups)
     return TaskComparison(
-        **_test(
-            shared.parts(numbers),
-            [shared.counted(numbers)],
-            (pooled_value(metric, scores.first), pooled_value(metric, scores.second)),
-            higher_is_better=shared.higher_is_better,
-        ),
-        items=scores.items,
+        **_compare_values([shared], {shared.name: 1.0}, lambda tasks: tasks[0].values),
+        items=shared.scores.items,
         task=shared.task.id,
         query=shared.query.name,
         metric=shared.metric,
@@ -286,36 +344,71 @@ def _compare_mean(
         ((shared, comparison),) = means or pairs
         yield (shared.name,), {name: getattr(comparison, name) for name in _FIGURES}
     elif means:
-        domains: dict[str, dict[str, TaskComparison]] = {}
-        for shared, comparison in means:
-            domains.setdefault(shared.task.domain, {})[shared.name] = comparison
+        tasks = [shared for shared, _ in means]
+        domains: dict[str, list[str]] = {}
+        for shared in tasks:
+            domains.setdefault(shared.task.domain, []).append(shared.name)
         weights = mean_weights(domains)
-        numbers = number_names(group for shared, _ in means for group in shared.scores.groups)
-        parts = [shared.parts(numbers, weights[shared.name]) for shared, _ in means]
-        figures = _test(
-            [part for of_task in parts for part in of_task] if all(parts) else [],
-            [shared.counted(numbers, weights[shared.name]) for shared, _ in means],
-            (
-                _mean(
-                    [comparison.first for comparison in its.values()] for its in domains.values()
-                ),
-                _mean(
-                    [comparison.second for comparison in its.values()] for its in domains.values()
-                ),
-            ),
-            higher_is_better=True,
-        )
-        items = sum(shared.scores.items for shared, _ in means)
-        yield tuple(weights), {**figures, "items": items}
+        figures = _compare_values(tasks, weights, _mean_over_domains)
+        yield tuple(weights), {**figures, "items": sum(task.scores.items for task in tasks)}
 
 
 _FIGURES = Difference.__struct_fields__
 
 
-def _mean(domains: Iterable[Sequence[float]]) -> float:
-    """The mean over domains of means over tasks, as `benchmark_result` computes it."""
-    values = [sum(of_domain) / len(of_domain) for of_domain in domains]
-    return sum(values) / len(values)
+def _mean_over_domains(tasks: Sequence[_SharedTask]) -> tuple[float, float]:
+    """Both sides' means over domains of means over tasks, as `benchmark_result` computes them."""
+    domains: dict[str, list[tuple[float, float]]] = {}
+    for shared in tasks:
+        domains.setdefault(shared.task.domain, []).append(shared.values)
+    first, second = (
+        [
+            sum(values[side] for values in of_domain) / len(of_domain)
+            for of_domain in domains.values()
+        ]
+        for side in (0, 1)
+    )
+    return sum(first) / len(first), sum(second) / len(second)
+
+
+def _compare_values(
+    tasks: Sequence[_SharedTask],
+    weights: Mapping[str, float],
+    value_of: Callable[[Sequence[_SharedTask]], tuple[float, float]],
+) -> dict[str, Any]:
+    """The figures of a `Difference` of a value of some tasks, at both ends if answers are unclear.
+
+    Args:
+        tasks: the tasks.
+        weights: the weight of each task in the value, by its name.
+        value_of: the values of both sides.
+    """
+    numbers = number_names(group for shared in tasks for group in shared.scores.groups)
+    counted = [shared.counted(numbers, weights[shared.name]) for shared in tasks]
+
+    def test(at_end: Sequence[_SharedTask]) -> dict[str, Any]:
+        parts = [shared.parts(numbers, weights[shared.name]) for shared in at_end]
+        return _test(
+            [part for of_task in parts for part in of_task] if all(parts) else [],
+            counted,
+            value_of(at_end),
+            higher_is_better=tasks[0].higher_is_better,
+        )
+
+    answers = sum(len(shared.scores.groups) for shared in tasks)
+    unclear = [sum(shared.scores.unclear[side] for shared in tasks) for side in (0, 1)]
+    figures = test(tasks)
+    first_if_right, second_if_right = value_of([shared.if_right for shared in tasks])
+    figures |= {
+        "first_if_right": first_if_right,
+        "second_if_right": second_if_right,
+        "unclear_first": unclear[0] / answers,
+        "unclear_second": unclear[1] / answers,
+    }
+    if any(unclear):
+        ends = [test([shared.ends[place] for shared in tasks]) for place in (0, 1)]
+        figures |= _join_ends(ends)
+    return figures
 
 
 def _test(
@@ -340,6 +433,21 @@ def _test(
         "p": paired_p(parts).get((0, 1)),
         "needed": FEWEST_GROUPS if parts else None,
         "better": "first" if (difference > 0) == higher_is_better else "second",
+    }
+
+
+def _join_ends(ends: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The widest interval and the greater p of both ends, and the ends."""
+    lows, highs, p_values = (
+        [end[name] for end in ends if end[name] is not None] for name in ("low", "high", "p")
+    )
+    return {
+        "low": min(lows) if len(lows) == len(ends) else None,
+        "high": max(highs) if len(highs) == len(ends) else None,
+        "p": max(p_values) if len(p_values) == len(ends) else None,
+        "ends": [
+            End(difference=end["difference"], p=end["p"], better=end["better"]) for end in ends
+        ],
     }
 
 

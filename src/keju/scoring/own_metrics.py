@@ -60,14 +60,14 @@ class OwnMetric(Metric):
         """Whether it is of the answers to all pairs of an item."""
         return self.form == "probability"
 
-    def measure(self, case: Any) -> MetricValue:  # noqa: ANN401 - a case, or a gallery
-        """The value of one case, or of one gallery.
+    def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401 - as measure
+        """The value of the function's arguments.
 
         Raises:
             UndefinedMetricError: the function raised an exception, which is the reason.
             PluginError: the function returned something that is not a value of this metric.
         """
-        reference, answer = self.prepare.inputs(case)
+        reference, answer = inputs
         empty = answer is None or (isinstance(answer, Sized) and not answer)
         if empty and self.over is MEAN:
             return mean(self.worst)

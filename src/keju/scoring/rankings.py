@@ -77,6 +77,8 @@ def _declared(gallery: Gallery, protocol: Protocol, metric: str) -> Metric:
 
 def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
     item, measured, reason, signed = gallery.item, None, "", ""
+    if_right: dict[str, float] = {}
+    strict = protocol == "strict"
     try:
         declared = _declared(gallery, protocol, metric)
         value = declared.measure(gallery).value
@@ -84,6 +86,8 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         measured = mean(
             declared.worst if gallery.status in WITHOUT_ANSWER else value, **gallery.stats
         )
+        if strict and gallery.read_by == "unclear":
+            if_right = mean(declared.measure(gallery.if_right()).value, **gallery.stats).stats
         signed = metric_signature(declared)
         if form := reduced_form(item):
             signed += f"|pairs:{form}"
@@ -91,7 +95,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         signed += wording_part(key.variant.wording)
     except UndefinedMetricError as error:
         reason = english_problem(error)
-    strict = protocol == "strict" and not reason
+    has_answer = strict and not reason
     return Score(
         key=gallery.key,
         item=item.id,
@@ -110,8 +114,10 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         status=gallery.status,
         verdict=gallery.verdict,
         reason=reason,
-        extracted=gallery.best if strict else "",
-        extracted_from=f"answers to {gallery.candidates:,} pairs" if strict else "",
+        extracted=gallery.best if has_answer else "",
+        extracted_from=f"answers to {gallery.candidates:,} pairs" if has_answer else "",
         stats={} if measured is None else measured.stats,
         signature=signed,
+        read_by=gallery.read_by if has_answer else "",
+        if_right=if_right,
     )

@@ -14,7 +14,9 @@ class MetricResult(Record, frozen=True, kw_only=True):
     `value` counts a failure as the worst value of the metric; `without_failures` omits failures.
     Both are ``sum(numerator) / sum(denominator)`` (for CER a corpus rate), except for metrics that
     are not such a ratio (`is_ratio_of_sums`). `item_mean` is the plain mean of the items' values.
-    All three are None if no item has a value. `unscored` counts the items without a value by
+    All three are None if no item has a value. `value_if_right` is `value` if every unclear answer
+    were right, the other end of the range; equal to `value`, or None, where no answer is unclear.
+    `unscored` counts the items without a value by
     reason. `layers`, for CER in `strict`, is the corpus CER after each layer of normalisation: the
     decrease from one to the next is the part of the error that the layer removes. `one_sided`
     remarks that all true answers are equal, `unranked_pairs` that pairs have no extracted answer.
@@ -31,6 +33,12 @@ class MetricResult(Record, frozen=True, kw_only=True):
     signature: str = ""
     one_sided: str = ""
     unranked_pairs: str = ""
+    value_if_right: float | None = None
+
+    @property
+    def better_end(self) -> float | None:
+        """`value_if_right`, or `value` where no answer is unclear."""
+        return self.value if self.value_if_right is None else self.value_if_right
 
     @property
     def note(self) -> str:
@@ -42,7 +50,8 @@ class TaskResult(Record, frozen=True, kw_only=True):
     """All metrics of one task (or one query of it), the main one first.
 
     `statuses` counts the responses by their status (answered, failed …), and `verdicts` by the
-    result of extraction.
+    result of extraction. `read_by` counts the responses to the main metric by who read the answer
+    (``reader``, ``model``, ``person``, ``unclear``, ``none``); empty where no answer is read.
     """
 
     task: str
@@ -51,6 +60,12 @@ class TaskResult(Record, frozen=True, kw_only=True):
     items: int
     statuses: dict[str, int]
     verdicts: dict[str, int]
+    read_by: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def unclear(self) -> float:
+        """The share of unclear answers."""
+        return self.read_by.get("unclear", 0) / max(1, sum(self.read_by.values()))
 
     @property
     def name(self) -> str:
@@ -68,12 +83,19 @@ class MeanResult(Record, frozen=True, kw_only=True):
 
     `value` is the mean over the parts that have a value; None if none has. `parts` names all parts
     of the complete mean, and `missing` those without a value, with the reason. Only if `missing` is
-    empty is `value` the number that the benchmark defines.
+    empty is `value` the number that the benchmark defines. `value_if_right` is the mean if every
+    unclear answer were right; equal to `value`, or None, where no answer is unclear.
     """
 
     value: float | None
     parts: tuple[str, ...]
     missing: dict[str, str] = field(default_factory=dict)
+    value_if_right: float | None = None
+
+    @property
+    def better_end(self) -> float | None:
+        """`value_if_right`, or `value` where no answer is unclear."""
+        return self.value if self.value_if_right is None else self.value_if_right
 
 
 class BenchmarkResult(Record, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from keju.errors import PrerequisiteError, english_problem
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
+from keju.scoring.decisions import DECIDED_FORMS
 from keju.scoring.lookup import find_metrics, metric_names, unavailable_reason
 from keju.scoring.metric import EncoderMetric, Metric
 from keju.scoring.metric_value import MetricValue, mean
@@ -24,10 +25,6 @@ from keju.texts import in_english
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
-_WITH_EXTRACTED = frozenset({
-    "letter", "short", "entities", "yes-no", "number", "boxes", "probability",
-})  # fmt: skip
-"""The answer forms of which a score stores the extracted answer."""
 
 
 def score_answer(
@@ -97,12 +94,13 @@ def iter_scores(
                 else:
                     yield index, score
                 index += 1
-    for place, result in batch.values():
+    for place, result, if_right in batch.values():
         score = waiting.pop(place)
         if isinstance(result, str):
             yield place, replace(score, reason=in_english(result))
         else:
-            yield place, replace(score, value=result.value, stats=score.stats | result.stats)
+            stats = score.stats | result.stats
+            yield place, replace(score, value=result.value, stats=stats, if_right=dict(if_right))
     yield from enumerate(galleries.scores(tuple(protocols)), start=index)
 
 
@@ -142,9 +140,11 @@ def _score(
         if sample.defect.too_long:
             return _too_long(sample, metric, batch, sample.defect.too_long)
         if isinstance(metric, EncoderMetric):
-            batch.add(index, sample, metric)
+            batch.add(index, sample, metric, unclear=_is_unclear(sample, protocol))
             return _record(sample, protocol, name, batch.signature(metric))
         metric_value = metric.measure(sample)
+        unclear = _is_unclear(sample, protocol)
+        if_right = metric.measure_if_right(sample).stats if unclear else None
     except TooLongError as error:
         # Without a value the response would not count in the mean: a model must not gain by length.
         return _too_long(sample, metric, batch, english_problem(error))
@@ -152,7 +152,16 @@ def _score(
         return _record(sample, protocol, name, reason=english_problem(error))
     if sample.response.status in _WITHOUT_ANSWER:
         metric_value = _as_failed(metric_value, metric)
-    return _record(sample, protocol, name, metric_signature(metric), metric_value=metric_value)
+    signature = metric_signature(metric)
+    return _record(sample, protocol, name, signature, metric_value=metric_value, if_right=if_right)
+
+
+def _is_unclear(sample: ScoringSample, protocol: Protocol) -> bool:
+    """Whether the value is the lower end of a range: `strict` could not read the answer.
+
+    `official` has no range: its values are those of the papers, which print single numbers.
+    """
+    return protocol == "strict" and sample.form in DECIDED_FORMS and sample.read_by == "unclear"
 
 
 def _too_long(sample: ScoringSample, metric: Metric, batch: Batch, why: str) -> Score:
@@ -208,11 +217,12 @@ def _record(
     signature: str = "",
     *,
     metric_value: MetricValue | None = None,
+    if_right: dict[str, float] | None = None,
     reason: str = "",
 ) -> Score:
     parts = reading_part(protocol, sample.form, sample.decisions)
     parts += wording_part(sample.response.wording)
-    with_answer = protocol == "strict" and sample.form in _WITH_EXTRACTED and not reason
+    with_answer = protocol == "strict" and sample.form in DECIDED_FORMS and not reason
     return Score(
         **sample.score_fields,
         protocol=protocol,
@@ -222,5 +232,7 @@ def _record(
         extracted=(sample.extracted.answer or "") if with_answer else "",
         extracted_from=sample.extracted.origin if protocol == "strict" else "",
         stats={} if metric_value is None else metric_value.stats,
+        read_by=sample.read_by if with_answer else "",
+        if_right=if_right or {},
         signature=signature + parts if signature else "",
     )

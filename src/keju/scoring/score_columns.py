@@ -37,6 +37,15 @@ class StatsColumn(Sequence[Stats]):
         self._values.extend(stats.values())
         self._ends.append(len(self._values))
 
+    def replaced(self, others: Mapping[int, Stats]) -> StatsColumn:
+        """The column with other statistics at some places; itself if there are none."""
+        if not others:
+            return self
+        column = StatsColumn()
+        for place, stats in enumerate(self):
+            column.append(others.get(place, stats))
+        return column
+
     def totals(self, *names: str) -> list[float]:
         """The sums of some statistics over all scores, which have them.
 
@@ -85,6 +94,7 @@ class MetricColumns:
         unscored: scores without a value by reason.
         values: the values that exist.
         stats: the statistics of the scores with a value.
+        read_by: scores with a value by who read the answer; only of scores that read one.
     """
 
     def __init__(self, first: Score) -> None:
@@ -96,7 +106,9 @@ class MetricColumns:
         self.unscored: Counter[str] = Counter()
         self.values = array("d")
         self.stats = StatsColumn()
+        self.read_by: Counter[str] = Counter()
         self._is_answered = bytearray()
+        self._if_right: dict[int, Stats] = {}
 
     @property
     def answered(self) -> StatsColumn:
@@ -109,6 +121,11 @@ class MetricColumns:
                 kept.append(stats)
         return kept
 
+    @property
+    def stats_if_right(self) -> StatsColumn:
+        """The statistics if all unclear answers were right; `stats` where none is unclear."""
+        return self.stats.replaced(self._if_right)
+
     def add(self, score: Score) -> None:
         """Add one score."""
         if score.signature and not self.signed.signature:
@@ -120,6 +137,10 @@ class MetricColumns:
             self.unscored[score.reason] += 1
             return
         self.first_scored = self.first_scored or score
+        if score.read_by:
+            self.read_by[score.read_by] += 1
+        if score.if_right:
+            self._if_right[len(self.values)] = score.if_right
         self.values.append(score.value)
         self.stats.append(score.stats)
         self._is_answered.append(score.status == "answered")

@@ -44,12 +44,15 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "extracted_from": pl.String,
     "stats": pl.List(pl.Struct({"name": pl.String, "value": pl.Float64})),
     "signature": pl.String,
+    "read_by": pl.String,
+    "if_right": pl.List(pl.Struct({"name": pl.String, "value": pl.Float64})),
 }
 SCHEMA = pl.Schema(_COLUMNS)
 """The columns of scores/<model>.parquet; `value` is null where a response is unscored."""
 
 
-_OF_ITEM = {"key", "item", "extracted", "value", "round", "stats"}
+_STATS = ("stats", "if_right")
+_OF_ITEM = {"key", "item", "extracted", "value", "round", *_STATS}
 
 _REPEATED = tuple(name for name in _COLUMNS if name not in _OF_ITEM)
 """The columns of texts that many scores share, so that each is in memory once."""
@@ -103,12 +106,13 @@ def _arrow(scores: Sequence[Score]) -> pa.Table:
 def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
     """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
     columns: dict[str, list[object]] = {
-        name: [getattr(score, name) for score in scores] for name in _COLUMNS if name != "stats"
+        name: [getattr(score, name) for score in scores] for name in _COLUMNS if name not in _STATS
     }
-    columns["stats"] = [
-        [{"name": name, "value": float(value)} for name, value in score.stats.items()]
-        for score in scores
-    ]
+    for column in _STATS:
+        columns[column] = [
+            [{"name": name, "value": float(value)} for name, value in stats.items()]
+            for stats in (getattr(score, column) for score in scores)
+        ]
     return pl.DataFrame(columns, schema_overrides=SCHEMA).select(list(SCHEMA))
 
 
@@ -172,7 +176,8 @@ def iter_scores_of(path: Path, *, by_group: bool = False) -> Iterator[Score]:
                     row[name] = value
                 last[name] = row[name]
             try:
-                row["stats"] = stats.of(row["stats"])
+                for name in _STATS:
+                    row[name] = stats.of(row[name])
                 score = msgspec.convert(row, Score)
             except (msgspec.ValidationError, TypeError) as error:
                 raise DataError("not a score: {}", error, file=path) from None

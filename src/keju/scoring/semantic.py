@@ -19,7 +19,7 @@ from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
-from keju.scoring.metric import EncoderMetric, Preparation, keju_metric
+from keju.scoring.metric import EncoderMetric, Preparation, Stats, keju_metric
 from keju.scoring.metric_value import MetricValue, mean
 from keju.scoring.preparations import AS_IT_IS
 from keju.scoring.scoring_sample import ScoringSample
@@ -38,6 +38,7 @@ class EncoderRequest(NamedTuple):
     pair: Pair
     beside: float | None
     failed: bool
+    unclear: bool
 
 
 class _Group(NamedTuple):
@@ -66,8 +67,12 @@ class Batch:
         self._wanted: dict[_Group, list[EncoderRequest]] = defaultdict(list)
         self._signatures: dict[str, str] = {}
 
-    def add(self, place: int, sample: ScoringSample, metric: EncoderMetric) -> None:
+    def add(
+        self, place: int, sample: ScoringSample, metric: EncoderMetric, *, unclear: bool = False
+    ) -> None:
         """Note that the score at `place` is that metric of a case.
+
+        Of an `unclear` answer the value of the reference in its place is computed, too.
 
         Raises:
             UndefinedMetricError: it has no value, or its encoder is missing; the reason is in it.
@@ -81,27 +86,35 @@ class Batch:
         beside = other.measure(sample).value if other else None
         failed = sample.response.status in {"failed", "filtered"}
         group = _Group(metric, sample.item.task, sample.item.query)
-        self._wanted[group].append(EncoderRequest(place, (candidate, reference), beside, failed))
+        request = EncoderRequest(place, (candidate, reference), beside, failed, unclear)
+        self._wanted[group].append(request)
         self.last = place
 
-    def values(self) -> Iterator[tuple[int, MetricValue | str]]:
-        """Each place with its value, or with the reason why there is none."""
+    def values(self) -> Iterator[tuple[int, MetricValue | str, Stats]]:
+        """Each place with its value, or the reason why it has none, and the statistics if right.
+
+        The last are empty where the answer is not unclear.
+        """
         for group, wanted in self._wanted.items():
             metric = group.metric
             pairs = [each.pair for each in wanted]
             answered = (reference for _, reference in pairs)
             references = chain(answered, self._references(group))
+            references_twice = [(each.pair[1],) * 2 for each in wanted if each.unclear]
             try:
-                found = metric.values(self._encoders, pairs, references)
+                found = metric.values(self._encoders, [*pairs, *references_twice], references)
             except UndefinedMetricError as error:
-                yield from ((each.place, english_problem(error)) for each in wanted)
+                yield from ((each.place, english_problem(error), {}) for each in wanted)
                 continue
-            for each, value in zip(wanted, found, strict=True):
+            values_if_right = iter(found[len(pairs) :])
+            for each, value in zip(wanted, found[: len(pairs)], strict=True):
+                value_if_right = next(values_if_right) if each.unclear else None
                 if isinstance(value, str):
-                    yield each.place, value
+                    yield each.place, value, {}
                     continue
                 joined = value if each.beside is None else (value + each.beside) / 2
-                yield each.place, mean(metric.worst if each.failed else joined)
+                if_right = mean(value_if_right).stats if isinstance(value_if_right, float) else {}
+                yield each.place, mean(metric.worst if each.failed else joined), if_right
 
     def _references(self, group: _Group) -> Iterator[str]:
         """The true answers of all further items of a task, prepared as the metric has them."""

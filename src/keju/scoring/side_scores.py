@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju.definitions import has_task, task
 from keju.items import Protocol, Score
-from keju.scoring.score_columns import StatsColumn
+from keju.scoring.score_columns import Stats, StatsColumn
 
 ERRORS = ("CER_recognition", "CER_layout")
 """The parts of the CER of a transcription, which are compared beside the main metric."""
@@ -27,6 +27,7 @@ class MetricOfSide:
         places: the index in the columns of each item and round with a value, in their order.
         groups: the unit of independence of each score.
         stats: the statistics of each score.
+        if_right: the statistics of unclear answers if they were right, by index.
         unscored: the reasons of the items and rounds without a value.
     """
 
@@ -35,6 +36,7 @@ class MetricOfSide:
         self.places: dict[Place, int] = {}
         self.groups: list[str] = []
         self.stats = StatsColumn()
+        self.if_right: dict[int, Stats] = {}
         self.unscored: dict[Place, str] = {}
 
     @property
@@ -50,6 +52,8 @@ class MetricOfSide:
         self.unscored.pop(place, None)
         self.first = self.first or score
         self.places[place] = len(self.groups)
+        if score.if_right:
+            self.if_right[len(self.groups)] = score.if_right
         self.groups.append(score.unit)
         self.stats.append(score.stats)
 
@@ -58,7 +62,8 @@ class SharedScores(NamedTuple):
     """The scores of a metric of two sides for the same items and rounds, in one order.
 
     `score` is a score of the metric, `items` the number of different items, `groups` are the
-    units of independence of the first side.
+    units of independence of the first side. The columns `if_right` have unclear answers as right;
+    where a side has none, they are its other ones.
     """
 
     score: Score
@@ -66,6 +71,9 @@ class SharedScores(NamedTuple):
     groups: list[str]
     first: StatsColumn
     second: StatsColumn
+    first_if_right: StatsColumn
+    second_if_right: StatsColumn
+    unclear: tuple[int, int]
 
 
 class SideScores:
@@ -152,13 +160,21 @@ def select_shared(one: MetricOfSide, other: MetricOfSide) -> SharedScores | None
     both = [place for place in one.places if place in other.places]
     if not both or one.first is None:
         return None
-    own = [one.places[place] for place in both]
+    own, others = ([side.places[place] for place in both] for side in (one, other))
+    first, second = _select(one.stats, own), _select(other.stats, others)
+    unclear_first, unclear_second = (
+        {place: side.if_right[at] for place, at in enumerate(places) if at in side.if_right}
+        for side, places in ((one, own), (other, others))
+    )
     return SharedScores(
-        one.first,
-        len({item for item, _ in both}),
-        [one.groups[place] for place in own],
-        _select(one.stats, own),
-        _select(other.stats, [other.places[place] for place in both]),
+        score=one.first,
+        items=len({item for item, _ in both}),
+        groups=[one.groups[place] for place in own],
+        first=first,
+        second=second,
+        first_if_right=first.replaced(unclear_first),
+        second_if_right=second.replaced(unclear_second),
+        unclear=(len(unclear_first), len(unclear_second)),
     )
 
 

@@ -117,7 +117,7 @@ def collect_variant_scores(
             if of == (sample.item.benchmark, sample.form) and beside in sample.query.official:
                 scores.append(_waiting_score(sample, metric, batch, len(scores)))
         yield sample
-    for place, result in batch.values():
+    for place, result, _if_right in batch.values():
         if isinstance(result, str):
             scores[place] = replace(scores[place], reason=result, signature="")
         else:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import field
+
 from keju.analysis.leaderboard import RANKED, ROLES, Extent, group_by_basis, group_title
 from keju.analysis.marks import printed
 from keju.analysis.resampling import (
@@ -19,34 +21,38 @@ from keju.items import Protocol, Record
 from keju.scoring import PROTOCOLS, BenchmarkResult
 from keju.site.addresses import address
 from keju.site.bundle_files import scores_file
-from keju.site.entry_numbers import bounds_of, rounded
+from keju.site.entry_numbers import bounds_of, other_end, rounded
 from keju.site.model_facts import NO_FACTS, Facts, ModelFacts
 from keju.site.records import FORMAT, BoardOfBundle, Bounds, BundleSummary, Entry, Source
 from keju.site.score_table import MainScores
-from keju.texts import LANGUAGES, in_english, translator
+from keju.texts import LANGUAGES, translator
 
 
 class Mean(Record, frozen=True, kw_only=True, array_like=True):
-    """A mean over tasks with its interval; `tasks` of the `of` tasks have a value."""
+    """A mean over tasks with its interval; `tasks` of the `of` tasks have a value.
+
+    `value_if_right` is the mean if every unclear answer were right; None where it is `value`.
+    """
 
     value: float | None = None
     bounds: Bounds | None = None
     tasks: int = 0
     of: int = 0
+    value_if_right: float | None = None
 
 
 class Position(Record, frozen=True, kw_only=True):
     """A row of a board under one protocol: the overall mean, the rank and the domains' means.
 
     `ranks` are the best and the worst rank that remain possible; None if ranks are not tested.
-    `unranked` is the reason why a model has none, and `missing_items` the number of items that it
-    lacks.
+    `unranked` is the reason why a model has none, in each language, and `missing_items` the number
+    of items that it lacks.
     """
 
     overall: Mean
     rank: int | None = None
     ranks: tuple[int, int] | None = None
-    unranked: str = ""
+    unranked: dict[str, str] = field(default_factory=dict)
     missing_items: int = 0
     domains: dict[str, Mean]
 
@@ -258,6 +264,7 @@ def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Pos
             bounds=_rounded_bounds(drawn.domains.get((entry, domain))),
             tasks=len(mean.parts) - len(mean.missing),
             of=len(mean.parts),
+            value_if_right=other_end(mean),
         )
         for domain, mean in result.domains.items()
     }
@@ -266,13 +273,15 @@ def _position(entry: str, result: BenchmarkResult, drawn: ResampledMeans) -> Pos
         bounds=_rounded_bounds(drawn.overall.get(entry)),
         tasks=sum(each.tasks for each in domains.values()),
         of=sum(each.of for each in domains.values()),
+        value_if_right=other_end(result.overall),
     )
-    rank, ranks = drawn.ranks.get(entry, (None, None))
+    rank, ranks = drawn.ranks.get(entry, (None, drawn.undecided.get(entry)))
+    reason = drawn.unranked.get(entry, "")
     return Position(
         overall=overall,
         rank=rank,
         ranks=ranks,
-        unranked=in_english(drawn.unranked.get(entry, "")),
+        unranked={each: translator(each)(reason) for each in LANGUAGES} if reason else {},
         missing_items=drawn.missing[entry],
         domains=domains,
     )

@@ -13,6 +13,7 @@ import polars as pl
 from keju.csv_files import encode_frame
 from keju.site.boards import Board, BoardRow, Mean
 from keju.site.item_files import BOARDS
+from keju.site.records import TaskValue
 from keju.site.script_data import write_changed
 
 _FACTS = {
@@ -23,8 +24,9 @@ _FACTS = {
 _ROWS = pl.Schema(
     _FACTS
     | {
-        "protocol": pl.String, "part": pl.String, "value": pl.Float64, "low": pl.Float64,
-        "high": pl.Float64, "tasks": pl.Int64, "of_tasks": pl.Int64, "rank": pl.Int64,
+        "protocol": pl.String, "part": pl.String, "value": pl.Float64,
+        "value_if_right": pl.Float64, "low": pl.Float64, "high": pl.Float64,
+        "tasks": pl.Int64, "of_tasks": pl.Int64, "rank": pl.Int64,
         "rank_first": pl.Int64, "rank_last": pl.Int64, "missing_items": pl.Int64,
     }
 )  # fmt: skip
@@ -32,8 +34,9 @@ _TASKS = pl.Schema(
     _FACTS
     | {
         "protocol": pl.String, "task": pl.String, "query": pl.String, "metric": pl.String,
-        "main": pl.Boolean, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-        "items": pl.Int64, "scored": pl.Int64, "signature": pl.String,
+        "main": pl.Boolean, "value": pl.Float64, "value_if_right": pl.Float64,
+        "low": pl.Float64, "high": pl.Float64, "items": pl.Int64, "scored": pl.Int64,
+        "signature": pl.String,
     }
 )  # fmt: skip
 OVERALL = "overall"
@@ -80,7 +83,11 @@ def _rows(row: BoardRow) -> Iterator[tuple[Any, ...]]:
 
 
 def _mean(mean: Mean) -> tuple[Any, ...]:
-    return (mean.value, *(mean.bounds or (None, None)), mean.tasks, mean.of)
+    return (mean.value, _better_end(mean), *(mean.bounds or (None, None)), mean.tasks, mean.of)
+
+
+def _better_end(value: Mean | TaskValue) -> float | None:
+    return value.value if value.value_if_right is None else value.value_if_right
 
 
 def _tasks(row: BoardRow) -> Iterator[tuple[Any, ...]]:
@@ -88,5 +95,6 @@ def _tasks(row: BoardRow) -> Iterator[tuple[Any, ...]]:
     for each in row.entry.values:
         yield (
             *about, each.protocol, each.task, each.query, each.metric, each.main, each.value,
-            *(each.bounds or (None, None)), each.items, each.scored, each.signature,
+            _better_end(each), *(each.bounds or (None, None)), each.items, each.scored,
+            each.signature,
         )  # fmt: skip

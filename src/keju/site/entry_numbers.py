@@ -11,7 +11,7 @@ from keju.bundles import BundledItem
 from keju.datasets.values import value_label
 from keju.definitions import task
 from keju.items import Protocol, Score
-from keju.scoring import PROTOCOLS, Result, aggregate
+from keju.scoring import PROTOCOLS, MeanResult, MetricResult, Result, aggregate
 from keju.site.bundle_items import ItemKey, Place
 from keju.site.records import Bounds, Stratum, TaskValue
 
@@ -59,6 +59,7 @@ def task_values(
                     items=metric.items,
                     scored=metric.scored,
                     signature=metric.signature,
+                    value_if_right=other_end(metric),
                 )
 
 
@@ -89,6 +90,11 @@ def strata(
 def rounded(value: float | None) -> float | None:
     """A value with the digits that the site's data have."""
     return None if value is None else round(value, DIGITS)
+
+
+def other_end(value: MetricResult | MeanResult) -> float | None:
+    """The value if every unclear answer were right; None where it is the value itself."""
+    return None if value.better_end == value.value else rounded(value.better_end)
 
 
 def bounds_of(bounds: Bounds) -> Bounds:
@@ -148,5 +154,6 @@ def _stratum(chosen: Chosen, protocol: Protocol, benchmark: str) -> Iterator[tup
                 bounds=bounds_of(bounds) if bounds else None,
                 tasks=len(list(parts)) - missing,
                 items=chosen.items,
+                value_if_right=other_end(result.overall),
             ),
         )

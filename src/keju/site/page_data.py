@@ -116,32 +116,36 @@ def _printed(row: PrintedRow, view: View, protocol: Protocol) -> list[Any] | Non
 
 
 def _values(row: BoardRow, view: View, protocols: Sequence[Protocol]) -> list[Any]:
-    """For each protocol the value and its interval; then the number of tasks."""
+    """For each protocol the value, its interval, and a range's other end; then the tasks."""
     found: list[Any] = []
     tasks = 0
     for protocol in protocols:
-        value, bounds, count = _value(row, view, protocol)
-        found.append(None if value is None else [value, bounds])
+        value, bounds, count, if_right = _value(row, view, protocol)
+        ends = [] if if_right is None else [if_right]
+        found.append(None if value is None else [value, bounds, *ends])
         tasks = max(tasks, count)
     return [found, tasks]
 
 
 def _value(
     row: BoardRow, view: View, protocol: Protocol
-) -> tuple[float | None, Bounds | None, int]:
+) -> tuple[float | None, Bounds | None, int, float | None]:
     if view.kind == "domain":
         standing = row.standings.get(protocol)
         mean = standing.domains.get(view.name) if standing else None
-        return (mean.value, mean.bounds, mean.tasks) if mean else (None, None, 0)
+        if mean is None:
+            return None, None, 0, None
+        return mean.value, mean.bounds, mean.tasks, mean.value_if_right
     if view.kind == "task":
         for each in row.entry.values:
             if each.main and each.protocol == protocol and task_name(each) == view.name:
-                return each.value, each.bounds, int(each.value is not None)
-        return None, None, 0
+                count = int(each.value is not None)
+                return each.value, each.bounds, count, each.value_if_right
+        return None, None, 0, None
     for stratum in row.entry.strata:
         if (stratum.kind, stratum.name, stratum.protocol) == (view.kind, view.name, protocol):
-            return stratum.value, stratum.bounds, stratum.tasks
-    return None, None, 0
+            return stratum.value, stratum.bounds, stratum.tasks, stratum.value_if_right
+    return None, None, 0, None
 
 
 def task_name(value: TaskValue) -> str:

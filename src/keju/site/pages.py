@@ -13,7 +13,7 @@ import msgspec
 from markupsafe import Markup
 
 from keju import __version__
-from keju.formatting import percent
+from keju.formatting import percent, percent_range
 from keju.reporting.item_pages import inert, page_templates
 from keju.scoring import PROTOCOLS, VERDICTS
 from keju.site.addresses import address
@@ -142,6 +142,7 @@ def _asset(name: str) -> bytes:
 def _environment() -> jinja2.Environment:
     environment = page_templates({name: _asset(name).decode() for name in _TEMPLATES})
     environment.filters["percent"] = percent
+    environment.filters["percent_range"] = percent_range
     return environment
 
 

@@ -9,7 +9,7 @@ from keju.items import Protocol, Record
 from keju.scoring import Result
 from keju.site.addresses import address
 
-FORMAT = f"keju-site-4 keju-{__version__}"
+FORMAT = f"keju-site-5 keju-{__version__}"
 """The format of the files of a bundle in a site; files of another format are made again."""
 
 ITEMS_PER_SHARD = 32
@@ -52,7 +52,10 @@ class Source(Record, frozen=True, kw_only=True):
 
 
 class TaskValue(Record, frozen=True, kw_only=True, array_like=True):
-    """A model's value of one metric of a task, with its interval where it is a main metric."""
+    """A model's value of one metric of a task, with its interval where it is a main metric.
+
+    `value_if_right` is the value if every unclear answer were right; None where it is `value`.
+    """
 
     protocol: Protocol
     task: str
@@ -64,12 +67,13 @@ class TaskValue(Record, frozen=True, kw_only=True, array_like=True):
     items: int
     scored: int
     signature: str
+    value_if_right: float | None = None
 
 
 class Stratum(Record, frozen=True, kw_only=True, array_like=True):
     """A model's mean over the items with one value of metadata, such as a dynasty.
 
-    `tasks` is the number of tasks with such items.
+    `tasks` is the number of tasks with such items; `value_if_right` is that of `TaskValue`.
     """
 
     kind: str
@@ -79,6 +83,7 @@ class Stratum(Record, frozen=True, kw_only=True, array_like=True):
     bounds: Bounds | None
     tasks: int
     items: int
+    value_if_right: float | None = None
 
 
 class Entry(Record, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -18,14 +19,27 @@ SCHEMA = pl.Schema(
         "round": pl.Int64, "status": pl.String, "verdict": pl.String, "protocol": pl.String,
         "metric": pl.String, "main": pl.Boolean, "value": pl.Float64, "reason": pl.String,
         "numerator": pl.Float64, "denominator": pl.Float64, "positive": pl.Float64,
-        "signature": pl.String,
+        "signature": pl.String, "read_by": pl.String, "numerator_if_right": pl.Float64,
+        "denominator_if_right": pl.Float64,
     }
 )  # fmt: skip
 """The columns of scores.parquet; `value` is null where an answer is unscored."""
 
 _ROWS = 16_384
 _STATS = ("numerator", "denominator", "positive")
-_OF_SCORE = ("item", "benchmark", "task", "query", "metric", "value", "group", "signature", "round")
+_IF_RIGHT = ("numerator_if_right", "denominator_if_right")
+_OF_SCORE = (
+    "item",
+    "benchmark",
+    "task",
+    "query",
+    "metric",
+    "value",
+    "group",
+    "signature",
+    "round",
+    "read_by",
+)
 
 
 class ScoreTable:
@@ -42,7 +56,8 @@ class ScoreTable:
                 entry, score.model, board, score.benchmark, score.task, score.query, score.item,
                 score.group, score.round, score.status, score.verdict, score.protocol,
                 score.metric, main, score.value, score.reason,
-                *(score.stats.get(name) for name in _STATS), score.signature,
+                *(score.stats.get(name) for name in _STATS), score.signature, score.read_by,
+                *(score.if_right.get(name) for name in _STATS[:2]),
             )
         )  # fmt: skip
         if len(self._rows) == _ROWS:
@@ -77,7 +92,7 @@ class MainScores(Mapping[Place, list[Score]]):
         self, paths: Sequence[Path], board: str, protocol: Protocol, places: Sequence[Place]
     ) -> None:
         wanted = (pl.col("board") == board) & pl.col("main") & (pl.col("protocol") == protocol)
-        columns = ["entry", *_OF_SCORE, *_STATS]
+        columns = ["entry", *_OF_SCORE, *_STATS, *_IF_RIGHT]
         self._protocol = protocol
         self._places = list(places)
         self._frames: dict[Place, list[pl.DataFrame]] = {}
@@ -103,7 +118,10 @@ class MainScores(Mapping[Place, list[Score]]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def _score(self, row: dict[str, object]) -> Score:
+    def _score(self, row: dict[str, Any]) -> Score:
         fields = {name: row[name] for name in _OF_SCORE}
-        stats = {name: row[name] for name in _STATS if row[name] is not None}
-        return Score(key="", model=row["entry"], protocol=self._protocol, stats=stats, **fields)  # type: ignore[arg-type]
+        fields["stats"] = {name: row[name] for name in _STATS if row[name] is not None}
+        if row[_IF_RIGHT[0]] is not None:
+            right = {name: row[f"{name}_if_right"] for name in _STATS[:2]}
+            fields["if_right"] = fields["stats"] | right
+        return Score(key="", model=row["entry"], protocol=self._protocol, **fields)

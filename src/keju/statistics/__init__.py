@@ -41,6 +41,7 @@ from keju.statistics.resampling import (
     standard_error,
     value_of,
     weigh_groups,
+    widest,
 )
 from keju.statistics.risk import RiskCoverage, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
@@ -94,4 +95,5 @@ __all__ = [
     "value_of",
     "variants_p",
     "weigh_groups",
+    "widest",
 ]

@@ -127,7 +127,7 @@ def ratio_of(
 
 
 def as_columns(ratios: Sequence[Ratio]) -> Ratio:
-    """Ratios of one column each over the same groups, as the columns of one part."""
+    """Ratios over the same groups, with their columns side by side, as one part."""
     top, bottom = (
         np.hstack([getattr(ratio, side) for ratio in ratios]) for side in ("top", "bottom")
     )
@@ -207,6 +207,13 @@ def intervals(parts: Sequence[Ratio]) -> list[Interval | None]:
 def interval(parts: Sequence[Ratio]) -> Interval | None:
     """The 95 % interval of a value with one column (see `intervals`)."""
     return intervals(parts)[0] if parts else None
+
+
+def widest(one: Interval | None, other: Interval | None) -> Interval | None:
+    """The interval from the lower to the upper end of both; None where one is missing."""
+    if one is None or other is None:
+        return None
+    return one._replace(low=min(one.low, other.low), high=max(one.high, other.high))
 
 
 def ratio_interval(

@@ -85,6 +85,7 @@ def _title(protocol: str, metric: str) -> str:
 def _values(metric: MetricResult) -> dict[str, float]:
     values = {
         "value": metric.value,
+        "value_if_right": None if metric.better_end == metric.value else metric.better_end,
         "without_failures": metric.without_failures,
         "item_mean": metric.item_mean,
     }

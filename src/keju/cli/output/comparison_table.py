@@ -7,9 +7,10 @@ from rich.table import Table
 
 from keju.analysis.comparison import Comparison
 from keju.analysis.labels import metric_label, task_name
-from keju.cli.output.console import format_interval, name_columns, plain_table
+from keju.cli.output.console import format_interval, name_columns, plain_table, translate
 from keju.cli.output.score_tables import shorten_model
-from keju.formatting import format_p
+from keju.formatting import format_p, percent_range
+from keju.reporting.comparison_text import describe_undecided, format_difference
 
 
 def comparison_table(compared: Comparison) -> Table:
@@ -25,11 +26,11 @@ def comparison_table(compared: Comparison) -> Table:
         label = metric_label(each.task, each.query, compared.protocol, each.metric)
         table.add_row(
             f"{task_name(each.task, each.query)} {label}",
-            _format_value(each.first, better=each.better == "first"),
-            _format_value(each.second, better=each.better == "second"),
-            f"{100 * each.difference:+.1f}",
+            _format_value(each.first, each.first_if_right, better=each.better == "first"),
+            _format_value(each.second, each.second_if_right, better=each.better == "second"),
+            translate(format_difference(each)),
             format_interval((each.low, each.high), "+.1f", scale=100),
-            format_p(each.p_holm),
+            translate(describe_undecided(each)) if each.undecided else format_p(each.p_holm),
         )
     return table
 
@@ -46,5 +47,6 @@ def first_rows(compared: Comparison) -> Comparison:
     return replace(compared, tasks=order[:_MOST_ROWS], errors=[])
 
 
-def _format_value(value: float, *, better: bool) -> str:
-    return f"▲ {100 * value:.1f}" if better else f"{100 * value:.1f}"
+def _format_value(value: float, value_if_right: float, *, better: bool) -> str:
+    shown = percent_range(value, value_if_right)
+    return f"▲ {shown}" if better else shown

@@ -11,7 +11,7 @@ from keju.analysis.labels import metric_label, task_name
 from keju.cli.output.console import format_interval, name_columns, plain_table
 from keju.definitions import benchmark_title
 from keju.formatting import NOTHING, format_p, percent
-from keju.reporting.comparison_text import describe_interval, describe_test
+from keju.reporting.comparison_text import describe_interval, describe_test, format_difference
 from keju.scoring import TaskComparison
 from keju.texts import _, listed, n_
 
@@ -60,7 +60,7 @@ def _change_lines(change: Change) -> Iterator[str]:
             "{}: {} {} points ({}), {}",
             pair,
             benchmark_title(mean.benchmark),
-            f"{100 * mean.difference:+.1f}",
+            format_difference(mean),
             describe_interval(mean),
             describe_test(mean)
         )  # fmt: skip

@@ -13,7 +13,7 @@ from keju.cli.output.console import format_literal, name_columns, plain_table, t
 from keju.definitions import NO_REFERENCE, Query, Task, tasks
 from keju.definitions.references import BLANK_PAGE
 from keju.errors import shortened
-from keju.formatting import NOTHING, percent
+from keju.formatting import NOTHING, percent, percent_range
 from keju.items import PromptVariant, Protocol
 from keju.scoring import PROTOCOLS, BenchmarkResult, MetricResult, Result, Summary, merge_unscored
 from keju.scoring.reasoned_scores import FORM
@@ -135,7 +135,7 @@ def _mean_cell(found: BenchmarkResult | None) -> str:
     domains = found.domains.values()
     total = sum(len(each.parts) for each in domains)
     scored = total - sum(len(each.missing) for each in domains)
-    value = percent(found.overall.value)
+    value = percent_range(found.overall.value, found.overall.value_if_right)
     return value if scored == total else f"{value} ({scored}/{total})"
 
 
@@ -290,4 +290,4 @@ def _main_value(main: MetricResult | None, notes: dict[str, str]) -> str:
     if main.value is None:
         return _("unscored")
     mark = notes.setdefault(main.note, f"[{len(notes) + 1}]") if main.note else ""
-    return f"{mark} {percent(main.value)}".strip()
+    return f"{mark} {percent_range(main.value, main.value_if_right)}".strip()

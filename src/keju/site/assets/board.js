@@ -11,8 +11,9 @@
 
   const cell = (row, name) => row.querySelector(`[data-cell="${name}"]`);
 
-  function fill(node, value, bounds) {
-    node.textContent = percent(value);
+  function fill(node, value, bounds, ifRight = value) {
+    const ends = [value, ifRight].sort((a, b) => a - b).map(percent);
+    node.textContent = [...new Set(ends)].join("–");
     node.classList.toggle("none", value === null);
     if (bounds) {
       const note = say("{} to {}", percent(bounds[0]), percent(bounds[1]));
@@ -41,8 +42,8 @@
     for (const row of rows) {
       const found = (data.rows[row.dataset.entry] || [])[place];
       data.protocols.forEach((protocol, index) => {
-        const [value, bounds] = (found && found[0][index]) || [null, null];
-        fill(cell(row, `value-${protocol}`), value, bounds);
+        const [value, bounds, ifRight] = (found && found[0][index]) || [null, null];
+        fill(cell(row, `value-${protocol}`), value, bounds, ifRight);
         const rank = cell(row, `rank-${protocol}`);
         rank.textContent = "–";
         rank.classList.add("none");
