@@ -1,8 +1,125 @@
-"""Read or abstain: the value of a response where it commits itself to it plainly."""
+"""Read or abstain: the value of a response where it commits itself to one plainly.
 
-from keju.extraction.answer import Reading, body_of
-from keju.extraction.reader import read
+A response commits itself in few plain places: in a field (a key of JSON, a box), behind an
+announcement ("the answer is"), alone (all of it, its first sentence, its last line), or in a
+sentence that repeats the question and completes it. Where places say different things, or where a
+refusal, a hedge or a correction leaves doubt, nothing is read: such answers are `unclear`, and a
+person or an extractor model decides them.
+"""
 
-READER = "reader:1"
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from keju.extraction import boxes, entities, letters, numbers, passages, probability, short, yes_no
+from keju.extraction.answer import Answer, Reading, body_of, unclear
+from keju.extraction.passages import is_only_refusal
+from keju.extraction.words import fold, refuses
+from keju.metrics.boxes import Axes
 
 __all__ = ["READER", "Reading", "body_of", "read"]
+
+READER = "reader:1"
+"""Version of the rules, a part of every signature that depends on them; raised with any rule."""
+
+_LONGEST = 10_000
+"""Characters of an answer with one value; a longer one is a loop or a text."""
+
+
+class _ValueReader(NamedTuple):
+    """The functions of an answer form with one value.
+
+    Attributes:
+        value: reads a text that is a value and next to nothing else; it may return ``several``.
+        otherwise: reads a response in which nothing announces a value and none is alone.
+        alone: reads a text that nothing announces; without it `value` does.
+        contradicts: whether a response ends with another value than the one given.
+    """
+
+    value: Callable[[str, Answer], str | None]
+    otherwise: Callable[[Answer], Reading]
+    alone: Callable[[str, Answer], str | None] | None = None
+    contradicts: Callable[[str, Answer], bool] | None = None
+
+
+_VALUE_READERS = {
+    "letter": _ValueReader(letters.value, letters.otherwise, contradicts=letters.contradicts),
+    "short": _ValueReader(short.value, short.otherwise, alone=short.alone),
+    "number": _ValueReader(numbers.value, numbers.otherwise),
+    "yes-no": _ValueReader(yes_no.value, yes_no.otherwise),
+    "probability": _ValueReader(
+        probability.value, probability.otherwise, contradicts=probability.contradicts
+    ),
+}
+
+
+def read(
+    form: str, text: str, question: str = "", options: Sequence[str] = (), *, axes: Axes = "xyxy"
+) -> Reading:
+    """What a response says in an answer form.
+
+    Args:
+        form: letter, short, number, yes-no, boxes, probability, entities, transcription,
+            punctuated, translation or text.
+        text: the response, with its reasoning.
+        question: the question as it was asked.
+        options: the texts of the options, for letters.
+        axes: the order of a box's four numbers that the question declared.
+
+    Raises:
+        KeyError: the form is unknown.
+    """
+    body = body_of(text)
+    answer = Answer(body, question, tuple(options), axes)
+    if not body or not answer.text:
+        return Reading("none", rule="empty")
+    if form in passages.FORMS:
+        return passages.read(answer, form)
+    if form == "boxes":
+        reading = boxes.read(answer)
+    elif form == "entities":
+        reading = entities.read(answer)
+    elif len(body) > _LONGEST:
+        reading = unclear("long")
+    else:
+        reading = _read_value(_VALUE_READERS[form], answer)
+    if reading.state == "unclear" and is_only_refusal(answer):
+        return Reading("none", rule="refusal", quote=answer.sentences[0])
+    return reading
+
+
+def _read_value(reader: _ValueReader, answer: Answer) -> Reading:
+    """The value of the first kind of place that has one, unless places of that kind differ."""
+    if answer.field is not None:
+        value = reader.value(answer.field, answer)
+        if value is None or value == "several":
+            return unclear("field")
+        return Reading("read", value, "field", answer.field)
+    announced = [
+        (value, clause)
+        for clause in answer.announced
+        if (value := reader.value(clause, answer)) is not None
+    ]
+    if announced:
+        return _agreed(announced, "announced", reader, answer)
+    if not any(refuses(fold(answer.sentences[place])) for place in (0, -1)):
+        parse = reader.alone or reader.value
+        alone = [
+            (value, part) for part in answer.edges if (value := parse(part, answer)) is not None
+        ]
+        if alone:
+            return _agreed(alone, "alone", reader, answer)
+    return reader.otherwise(answer)
+
+
+def _agreed(
+    values: list[tuple[str, str]], rule: str, reader: _ValueReader, answer: Answer
+) -> Reading:
+    """The value that all places of a kind say, and that the end of the response leaves as it is."""
+    value, quote = values[0]
+    if value == "several" or any(other != value for other, _ in values):
+        return unclear("several")
+    if reader.contradicts and reader.contradicts(value, answer):
+        return unclear("contradicted")
+    return Reading("read", value, rule, quote)

@@ -16,27 +16,47 @@ _SEPARATOR = re.compile(r"[、，,；;\n\t|/]|》\s*《|”\s*“|\s{2,}|\u3000"
 _LAST = re.compile(r"\s*(?:和|与|以及|及|\band\b)\s*")
 _PIECE = re.compile(r"\n|(?<=[。；;])(?![^（(]*[）)])")
 _NAME_KEYS = ("entity", "name", "text", "word", "mention", "value", "实体", "名称", "词", "内容")
+_DEEPEST = 6
+_LONGEST = 20_000
+"""Characters of a list of names; the longest page has fewer."""
 
 
-def read(answer: Answer) -> Reading:
+def read(answer: Answer) -> Reading:  # noqa: PLR0911  each notation returns
     """The names that the response lists, joined by 、."""
+    if len(answer.body) > _LONGEST:
+        return unclear("long")
     if answer.json is not None:
-        named = _json_names(answer.json)
-        return Reading("read", "、".join(named), "field") if named else unclear("field")
+        names = _json_names(answer.json, 0)
+        return _reading(names, "field", answer.body) if names else unclear("field")
     if "|" in answer.body:
-        return unclear("table")
-    kept, notes = _statements(behind_last("revision", answer.field or answer.body))
-    if any(has("refusal no_names", fold(plain(each))) for each in kept):
+        names = _table_names(answer.body)
+        return _reading(names, "table", answer.body) if names else unclear("table")
+    pieces, notes = _pieces(behind_last("revision", answer.field or answer.body))
+    if any(has("refusal no_names", fold(plain(piece))) for piece in pieces):
         return unclear("refusal")
-    lists = [_names(each) for each in kept]
-    start = max((at + 1 for at, each in enumerate(lists) if each is None), default=0)
-    names = [name for each in lists[start:] for name in each or ()]
+    lists = [_names(piece) for piece in pieces]
+    start = max((at + 1 for at, names in enumerate(lists) if names is None), default=0)
+    names = [name for line in lists[start:] for name in line or ()]
+    if (
+        names
+        and start
+        and not notes
+        and len(lists) - start == 1
+        and "、" in pieces[-1]
+        and len(names) > 2
+    ):
+        # A list on the last line concludes what was said before.
+        return _reading(names, "last line", pieces[-1])
     if not names or any(lists[:start]) or has("more_names", notes):
         return unclear("mixed" if names else "silent")
-    prose_before = start and (len(names) < 2 or not ("、" in kept[-1] or len(lists) - start > 1))
+    prose_before = start and (len(names) < 2 or not ("、" in pieces[-1] or len(lists) - start > 1))
     if prose_before or (len(names) == 1 and len(names[0]) > 8):
         return unclear("sentence")
-    return Reading("read", "、".join(names), "list")
+    return _reading(names, "list", "\n".join(pieces[start:]))
+
+
+def _reading(names: list[str], rule: str, text: str) -> Reading:
+    return Reading("read", "、".join(names), rule, text[:200])
 
 
 def _is_kind(text: str) -> bool:
@@ -45,44 +65,64 @@ def _is_kind(text: str) -> bool:
     return words("name_kind").fullmatch(label) is not None
 
 
-def _json_names(found: object) -> list[str] | None:
+def _json_names(value: object, depth: int) -> list[str] | None:
     """The names of a JSON list, of objects with a name, or of lists by kind; else None."""
-    if isinstance(found, dict):
-        several = {str(key): each for key, each in found.items() if isinstance(each, list | dict)}
-        if len(several) > 1 and not all(map(_is_kind, several)):
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, dict):
+        lists = [
+            _json_names(part, depth + 1) for part in value.values() if isinstance(part, list | dict)
+        ]
+        if None in lists:
             return None
-        lists = [_json_names(each) for each in several.values()]
-        return None if None in lists else [name for each in lists for name in each or ()]
+        return [name for names in lists for name in names or ()]
     names = []
-    for each in found if isinstance(found, list) else ():
-        keys = [key for key in _NAME_KEYS if isinstance(each, dict) and key in each]
-        names.append(each[keys[0]] if keys else each)
-    return names if all(isinstance(each, str) for each in names) else None
+    for part in value if isinstance(value, list) else ():
+        keys = [key for key in _NAME_KEYS if isinstance(part, dict) and key in part]
+        names.append(part[keys[0]] if keys else part)
+    return names if all(isinstance(name, str) for name in names) else None
 
 
-def _statements(body: str) -> tuple[list[str], str]:
+def _table_names(body: str) -> list[str] | None:
+    """The names in the column of a Markdown table that its head calls names; else None."""
+    rows = [
+        [cell.strip(EDGES) for cell in line.strip().strip("|").split("|")]
+        for line in map(plain, body.split("\n"))
+        if line.count("|") > 1 and not re.fullmatch(r"[\s|:\-]+", line)
+    ]
+    head = [fold(cell).lower() for cell in rows[0]] if rows else []
+    columns = [at for at, cell in enumerate(head) if words("name_column").fullmatch(cell)]
+    if len(columns) != 1 or any(len(row) != len(head) for row in rows):
+        return None
+    cells = [_GLOSS.sub("", row[columns[0]]) for row in rows[1:]]
+    names = [name.strip(EDGES) for cell in cells for name in _SEPARATOR.split(cell)]
+    return names if names and all(name and _is_name(name) for name in names) else None
+
+
+def _pieces(body: str) -> tuple[list[str], str]:
     """The lines and sentences that may list names, and the notes that follow them."""
-    kept: list[str] = []
+    listing: list[str] = []
     pieces = [piece for piece in _PIECE.split(body) if plain(piece).strip(EDGES)]
     for at, piece in enumerate(pieces):
-        if kept and words("names_note").match(fold(plain(piece))):
-            return kept, fold("".join(pieces[at:]))
+        if listing and words("names_note").match(fold(plain(piece))):
+            return listing, fold("".join(pieces[at:]))
         head = _GLOSS.sub("", _NUMBER.sub("", _BULLET.sub("", plain(piece))))
         if not _is_kind(head) and not words("names_head").fullmatch(fold(head)):
-            kept.append(piece)
-    return kept, ""
+            listing.append(piece)
+    return listing, ""
 
 
 def _names(piece: str) -> list[str] | None:
     """The names that a line lists; None where it is not a list of names."""
-    numbered, line = bool(_NUMBER.match(plain(piece))), _BULLET.sub("", plain(piece))
+    is_numbered, line = bool(_NUMBER.match(plain(piece))), _BULLET.sub("", plain(piece))
     line = _GLOSS.sub("", _NUMBER.sub("", line)).rstrip("。.；; ")
-    label, colon, rest = line.replace("：", ":", 1).partition(":")
-    if colon and rest.strip() and (_is_kind(label) or has("names_lead", fold(label))):
-        line = rest
+    label, colon, behind = line.replace("：", ":", 1).partition(":")
+    label = label.strip("* ")
+    if colon and behind.strip() and (_is_kind(label) or has("names_lead", fold(label))):
+        line = behind
     elif colon:
-        explained = numbered or (_BULLET.match(piece) and len(rest) > 4)
-        if "、" in rest or not explained:
+        is_explained = is_numbered or (_BULLET.match(piece) and len(behind) > 4)
+        if "、" in behind or not is_explained:
             return None
         line = label
     lead = None if colon else words("names_begin").match(fold(line))
@@ -92,10 +132,10 @@ def _names(piece: str) -> list[str] | None:
     if len(parts) > 1 and _LAST.search(parts[-1]):
         if not (lead or colon):
             return None
-        parts[-1:] = [each.strip(EDGES) for each in _LAST.split(parts[-1]) if each.strip(EDGES)]
-    short = not count_han(line) or sum(map(len, parts)) <= 3.2 * len(parts)
-    listed = "、" in line or numbered or len(parts) < 2 or short
-    return parts if parts and listed and all(map(_is_name, parts)) else None
+        parts[-1:] = [part.strip(EDGES) for part in _LAST.split(parts[-1]) if part.strip(EDGES)]
+    is_short = not count_han(line) or sum(map(len, parts)) <= 3.2 * len(parts)
+    is_list = "、" in line or is_numbered or len(parts) < 2 or is_short
+    return parts if parts and is_list and all(map(_is_name, parts)) else None
 
 
 def _is_name(name: str) -> bool:
@@ -103,5 +143,5 @@ def _is_name(name: str) -> bool:
     if not count_han(name):
         capitals = r"[A-ZÀ-Þ][\w'’-]*(?:\s(?:of|the|in|[A-ZÀ-Þ][\w'’-]*)){0,5}"
         return re.fullmatch(capitals, name) is not None and not _is_kind(name)
-    mixed = re.search(r"[A-Za-z]", name) is not None
-    return not mixed and len(name) <= 9 and not _is_kind(name) and not has("no_name", fold(name))
+    is_mixed = re.search(r"[A-Za-z]", name) is not None
+    return not is_mixed and len(name) <= 9 and not _is_kind(name) and not has("no_name", fold(name))

@@ -82,11 +82,11 @@ def otherwise(answer: Answer) -> Reading:
     text = answer.folded
     if "?" in text or refuses(text):
         return unclear("refusal" if refuses(text) else "question")
-    for rule, candidates in (("completes the question", _completing), ("concluded", _concluded)):
-        mentions = candidates(answer)
-        letters = {letter for letter, _ in mentions}
+    for rule, find in (("completes the question", _completing), ("concluded", _concluded)):
+        pairs = find(answer)
+        letters = {letter for letter, _ in pairs}
         if len(letters) == 1:
-            return Reading("read", letters.pop(), rule, mentions[0][1])
+            return Reading("read", letters.pop(), rule, pairs[0][1])
         if letters:
             return unclear("several")
     affirmed, denied = _affirmed(text, answer.options)
@@ -105,8 +105,9 @@ def _completing(answer: Answer) -> list[tuple[str, str]]:
     for completion in completions(answer, answer.text):
         rest = fold(completion.rest).lstrip("“”\"'「『《*( ")
         mention = next(_mentions(rest, answer.options), None)
-        is_first = mention is not None and mention.start == 0
-        if is_first and not completion.is_elliptic and not has("denied", _CLAUSE.split(rest)[0]):
+        if mention is None or mention.start or completion.is_elliptic:
+            continue
+        if not has("denied", _CLAUSE.split(rest)[0]):
             pairs.append((mention.letter, completion.sentence))
     return pairs
 

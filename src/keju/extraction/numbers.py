@@ -59,7 +59,7 @@ def _numbers(text: str) -> Iterator[Number]:
             yield Number(number, start, end, bool(is_open))
 
 
-def value(text: str, answer: Answer) -> str | None:
+def value(text: str, answer: Answer) -> str | None:  # noqa: ARG001  as all readers
     """The value of a text that is a number with at most a measure word and what is counted."""
     core = re.sub(r"\s?\([^()]*\)", "", _ABOUT.sub("", fold(text))).rstrip(" .。!*`")
     number = parse_number(core)

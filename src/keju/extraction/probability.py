@@ -27,7 +27,7 @@ def _probabilities(text: str) -> set[float | None]:
     return values
 
 
-def value(text: str, answer: Answer) -> str | None:
+def value(text: str, answer: Answer) -> str | None:  # noqa: ARG001  as all readers
     """The one probability of a text; ``several`` where it has a range or two of them."""
     folded = fold(text).replace("\\approx", "=")
     values = _probabilities(folded)
@@ -49,9 +49,9 @@ def otherwise(answer: Answer) -> Reading:
     """The only probability of the response, or of a last sentence that speaks of it."""
     text, last = answer.folded, fold(answer.sentences[-1])
     if has("chance", last) and not has("chance_range condition", last) and not refuses(last):
-        values = list(_probabilities(last))
-        if len(values) == 1 and values[0] is not None and values[0] <= 1:
-            return Reading("read", f"{values[0]:.9g}", "concluded", last)
+        concluded = list(_probabilities(last))
+        if len(concluded) == 1 and concluded[0] is not None and concluded[0] <= 1:
+            return Reading("read", f"{concluded[0]:.9g}", "concluded", last)
     if refuses(last) or (has("draft", text) and not has("final", text)):
         return unclear("refusal")
     values = _probabilities(text)

@@ -38,7 +38,8 @@ def alone(text: str, answer: Answer) -> str | None:
     fits = size and parse_number(size[1]) == len(phrase)
     is_long = count_han(phrase) > 4 or len(phrase.split()) > 3
     is_all = len(answer.sentences) == 1 and text == answer.marked
-    is_foreign = count_han(phrase) > 1 and not has_han(answer.question) and not is_all
+    is_foreign = has_han(phrase) and not has_han(answer.question) and not is_all
+    is_foreign = is_foreign and not has("asks_character", answer.asked)
     is_line = text in answer.marked.split("\n")
     in_prose = len(answer.sentences) > 2 and not (is_marked and is_line)
     if is_foreign or in_prose or (is_long and not (is_marked or fits or is_all)):
@@ -105,7 +106,10 @@ def _completing(text: str, answer: Answer) -> str | None:
 
 def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
     """A text without marks, glosses and articles, where it is a phrase of the kind asked for."""
+    if has("hedge", fold(_QUOTE.sub("“”", text))):
+        return None
     core = re.sub(r"\*([^*\n]+)\*", r"\1", plain(text)).strip().rstrip("。.!！;；,，:： ")
+    core = words("particle").sub("", core)
     if core.count('"') % 2 or core.count("“") != core.count("”"):
         return None
     core = re.split(r"(?<=\S)\s*(?:—+|\s–|\s-)\s*(?=\S)", core)[0]
@@ -114,7 +118,8 @@ def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
         swap = has_han(answer.question) and has_han(inside) and not has_han(outside)
         core = inside if swap else outside
     core = re.sub(r"([”」』》])(?:字|一字|[二两三四]个?字|一词)$", r"\1", core.strip()).strip(EDGES)
-    core = core[len(words("phrase_lead").match(fold(core))[0]) :].strip(EDGES)
+    lead = words("phrase_lead").match(fold(core))
+    core = core[lead.end() if lead else 0 :].strip(EDGES)
     titles = re.findall(r"《([^《》]+)》?", core)
     core = titles[0] if len(titles) == 1 and has("asks_book", answer.asked) else core
     if len(core.split()) > most_words or _is_sentence(core, answer.asked):
@@ -124,7 +129,7 @@ def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
 
 def _is_sentence(core: str, asked: str) -> bool:
     """Whether a text is no phrase: empty, long, open, or with the words of a sentence."""
-    has_marks = re.search(r"[，。；！？,;!?\n|=:：*→<>]|^\d+[.、]", core)
+    has_marks = re.search(r"[，。；！？,;!?\n|/=:：*→<>]|^\d+[.、]", core)
     if count_han(core) > 14 or has_marks or not re.search(r"\w", core):
         return True
     describes = "的" in core and has("asks_who", asked)
