@@ -117,6 +117,9 @@ def _concluded(answer: Answer) -> list[tuple[str, str]]:
     sentence = fold(answer.sentences[-1])
     if has("hedge condition", sentence):
         return []
+    for mention in reversed(list(_mentions(sentence, answer.options))):
+        # The text of an option may have commas, a letter has none.
+        sentence = f"{sentence[: mention.start]} {mention.letter} {sentence[mention.end :]}"
     for clause in reversed(_CLAUSE.split(sentence)):
         if has("conclusion", clause) and not has("denial denied draft", clause):
             pairs = [(mention.letter, clause) for mention in _mentions(clause, answer.options)]

@@ -87,8 +87,10 @@ def otherwise(answer: Answer) -> Reading:
     if refuses(text):
         return unclear("refusal")
     totals = [number for number in numbers if _is_total(text, number, asked)]
-    if totals and any(number.start > totals[-1].start for number in fitting):
-        return unclear("several")
+    if totals:
+        end = totals[-1].end + len(re.split(r"[.。!?\n]", text[totals[-1].end :])[0])
+        if any(number.start > end and number.value != totals[-1].value for number in fitting):
+            return unclear("several")
     clause = re.split(r"[,;:]", last)[-1]
     start = text.rfind(clause) if has("conclusion", clause) else len(text)
     concluded = [number for number in numbers if number.start >= start]
@@ -125,7 +127,7 @@ def _asked(question: str) -> Asked | None:
     match = re.search(r"(?:how many|number of)\s+((?:[a-z\-]+\s?){1,5})", question)
     nouns = words("after_noun").split(match[1] + " ")[0].split() if match else []
     stem = nouns[-1].rstrip("s").replace("people", "(?:people|person|figure)") if nouns else ""
-    after = re.compile(rf"(?:\s+[\w\-()]+){{0,4}}?\s+{stem}", re.IGNORECASE)
+    after = re.compile(rf"(?:\s+(?!per\b|each\b)[\w\-()]+){{0,4}}?\s+{stem}", re.IGNORECASE)
     return Asked(after, stem) if stem else None
 
 
@@ -137,7 +139,7 @@ def _counts(text: str, number: Number, after: re.Pattern[str]) -> bool:
     stated = stated or has("says", sentence)
     article = digits in ("一", "one") and not re.search("(?:[只仅共]有?|only |just )$", before)
     return bool(stated and after.match(text, number.end)) and not (
-        article or has("miscount draft hedge condition", sentence)
+        article or has("miscount draft hedge condition sides", sentence)
     )
 
 

@@ -66,13 +66,11 @@ def read(answer: Answer, form: str) -> Reading:
 
 
 def is_only_refusal(answer: Answer) -> bool:
-    """Whether every sentence refuses, doubts, or asks for something else."""
+    """Whether every sentence refuses, doubts, or asks for something else, and nothing is chosen."""
     lines = [fold(line) for line in answer.sentences]
-    return (
-        bool(lines)
-        and has("refusal doubt", lines[0])
-        and all(has("refusal doubt excuse offer", line) for line in lines)
-    )
+    if not refuses(lines[0]) or has("tentative", words("sorry_but").sub("", answer.folded)):
+        return False
+    return all(has("refusal doubt excuse offer", line) for line in lines)
 
 
 def _read_source(answer: Answer, form: str) -> Reading | None:

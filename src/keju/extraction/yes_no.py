@@ -42,8 +42,8 @@ def otherwise(answer: Answer) -> Reading:
     if not values and refuses("\n".join(lines)):
         return unclear("refusal")
     ending = [line for line in lines if has("conclusion", line)]
-    values |= {word for line in ending if (word := _echo(line, answer.asked))}
     decisive = [lines[0], *ending, lines[-1]]
+    values |= {word for line in decisive if (word := _echo(line, answer.asked))}
     restated = {word for line in decisive for word in _restated(line, answer.asked)}
     values |= restated if not values else restated - {"unclear"}
     if len(values) != 1 or "unclear" in values:
