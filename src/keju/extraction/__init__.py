@@ -96,15 +96,19 @@ def _read_value(reader: _ValueReader, answer: Answer) -> Reading:
         if value is None or value == "several":
             return unclear("field")
         return Reading("read", value, "field", answer.field)
+    if isinstance(answer.json, dict | list):
+        return unclear("field")
     announced = [
         (value, clause)
         for clause in answer.announced
         if (value := reader.value(clause, answer)) is not None
     ]
+    parse = reader.alone or reader.value
     if announced:
-        return _agreed(announced, "announced", reader, answer)
+        last = answer.edges[-1]
+        value = parse(last, answer) if len(answer.edges) > 1 else None
+        return _agreed([*announced, *([(value, last)] if value else [])], "announced", reader, answer)
     if not any(refuses(fold(answer.sentences[place])) for place in (0, -1)):
-        parse = reader.alone or reader.value
         alone = [
             (value, part) for part in answer.edges if (value := parse(part, answer)) is not None
         ]

@@ -41,7 +41,7 @@ _SENTENCE = re.compile(
 CLAUSE_END = re.compile(r"[，；。！？;!?\n]|,(?!\d)|\.(?=\s|$)|\s(?:because|since|which|rather)\b")
 _KEYS = re.compile(
     r"(?:final_?|correct_?)?(?:answer|choice|option|result|prediction|count|total|number|meaning"
-    r"|probability|likelihood|similarity|character|name|value|match)|.*_count|same_\w+|is_\w+|\w+able"
+    r"|probability|likelihood|similarity|character|name|value|match)|.*_count|same_\w+|is_\w+|\w+able|rejoin\w*"
     r"|答案|选项|结果|结论|数量|总数|概率|可能性|汉字|释文|名称|含义",
     re.IGNORECASE,
 )
@@ -151,6 +151,9 @@ class Answer:
             usual = [value for key, value in pairs if _KEYS.fullmatch(key)]
             echoed = [value for key, value in pairs if not key.isascii() and key in self.asked]
             values = usual or echoed[:1] or [value for _, value in pairs]
+            if len(values) > 1:
+                # {"character": "涉", "meaning": "to wade"}, where the meaning was asked for.
+                values = [value for key, value in pairs if key.lower() in self.asked.split()]
             if len(values) == 1 and isinstance(values[0], str | int | float):
                 return str(values[0])
         boxes = _BOX.findall(self.body)

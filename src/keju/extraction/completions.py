@@ -134,7 +134,7 @@ class _Echo(NamedTuple):
 def _read_han(clause: str, question: Question) -> _Echo:
     """The echo of a Chinese clause: pieces of the question, fillers (图中), and verbs (是)."""
     place, length, link_end = 0, 0, 0
-    while place < len(clause) and not (link_end == place and clause[place] in OPENING):
+    while place < len(clause) and not (0 < link_end == place and clause[place] in OPENING):
         if match := words("echo_link").match(clause, place):
             place = link_end = match.end()
         elif match := words("echo_subject").match(clause, place):

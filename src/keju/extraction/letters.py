@@ -73,8 +73,11 @@ def value(text: str, answer: Answer) -> str | None:
 
 
 def contradicts(letter: str, answer: Answer) -> bool:
-    """Whether the last sentence concludes that it is another option."""
-    return any(other != letter for other, _ in _concluded(answer))
+    """Whether the last sentence concludes, or one with "but" says, that it is another option."""
+    objections = [fold(line) for line in answer.sentences[1:] if has("but_begin", fold(line))]
+    others = {other for other, _ in _concluded(answer)}
+    others |= {other for line in objections for other in _affirmed(line, answer.options)[0]}
+    return bool(others - {letter})
 
 
 def otherwise(answer: Answer) -> Reading:

@@ -94,7 +94,8 @@ def otherwise(answer: Answer) -> Reading:
     clause = re.split(r"[,;:]", last)[-1]
     start = text.rfind(clause) if has("conclusion", clause) else len(text)
     concluded = [number for number in numbers if number.start >= start]
-    if len(fitting) > 2 and fitting[0].value == sum(number.value for number in fitting[1:]):
+    is_first = len(fitting) > 2 and fitting[0].start < len(first)
+    if is_first and fitting[0].value == sum(number.value for number in fitting[1:]):
         # 9 characters: 4 on the right, 3 in the middle, 2 on the left.
         del fitting[1:]
     for rule, candidates in (("total", totals), ("concluded", concluded), ("asked", fitting)):
@@ -122,7 +123,8 @@ def _asked(question: str) -> Asked | None:
         if not noun or (unit and unit in _DIVISIONS):
             # 7位人物 does not count the women of 女性有几位; 7行 is not 60个字.
             counted = "" if unit else rf"{match[1] or MEASURE}(?![\u4e00-\u9fff])"
-        pattern = "|".join(part for part in (unit, counted) if part)
+        alone = rf"{match[1]}(?![\u4e00-\u9fff])" if match[1] else ""
+        pattern = "|".join(part for part in (unit, counted, alone) if part)
         return Asked(re.compile(rf"\s*(?:{pattern})"), noun or unit or MEASURE)
     match = re.search(r"(?:how many|number of)\s+((?:[a-z\-]+\s?){1,5})", question)
     nouns = words("after_noun").split(match[1] + " ")[0].split() if match else []
@@ -137,9 +139,10 @@ def _counts(text: str, number: Number, after: re.Pattern[str]) -> bool:
     sentence = re.split(r"[.。!?\n]", before)[-1] + re.split(r"[.。!?\n]", text[number.start :])[0]
     stated = has_han(sentence) and has("counting", before[-4:] or "有")
     stated = stated or has("says", sentence)
+    is_part = sentence.lstrip()[:1] in ("-", "*", "•")
     article = digits in ("一", "one") and not re.search("(?:[只仅共]有?|only |just )$", before)
     return bool(stated and after.match(text, number.end)) and not (
-        article or has("miscount draft hedge condition sides", sentence)
+        is_part or article or has("miscount draft hedge condition sides", sentence)
     )
 
 

@@ -67,7 +67,9 @@ def otherwise(answer: Answer) -> Reading:
     for completion in completions(answer, text):
         if phrase := _completing(completion.phrase, answer):
             phrases = elliptic if completion.is_elliptic else full
-            if phrases is full or full or completion.phrase[:1] in OPENING:
+            size = words("length").search(answer.asked)
+            fits = size is not None and parse_number(size[1]) == len(phrase)
+            if phrases is full or full or fits or completion.phrase[:1] in OPENING:
                 phrases[phrase] = completion.sentence
     if len(full | elliptic) == 1:
         rule = "completes the question" if full else "concluded"
@@ -133,6 +135,7 @@ def _is_sentence(core: str, asked: str) -> bool:
     if count_han(core) > 14 or has_marks or not re.search(r"\w", core):
         return True
     describes = "的" in core and has("asks_who", asked)
+    core = core.removeprefix("to ") if has("asks_meaning", asked) else core
     return describes or has("no_phrase refusal doubt hedge", fold(core))
 
 
