@@ -23,8 +23,8 @@ __all__ = ["READER", "Reading", "body_of", "read"]
 READER = "reader:1"
 """Version of the rules, a part of every signature that depends on them; raised with any rule."""
 
-_LONGEST = 10_000
-"""Characters of an answer with one value; a longer one is a loop or a text."""
+_LONGEST = {"boxes": 50_000, "entities": 20_000}
+"""Characters of an answer; 10,000 if it has one value. A longer one is a loop or a text."""
 
 
 class _ValueReader(NamedTuple):
@@ -72,7 +72,10 @@ def read(
     """
     body = body_of(text)
     answer = Answer(body, question, tuple(options), axes)
-    if not body or not answer.text:
+    longest = _LONGEST.get(form, 10_000)
+    if len(body) > longest and form not in passages.FORMS:
+        return unclear("long")
+    if not body or (len(body) <= longest and not answer.text):
         return Reading("none", rule="empty")
     if form in passages.FORMS:
         return passages.read(answer, form)
@@ -80,8 +83,6 @@ def read(
         reading = boxes.read(answer)
     elif form == "entities":
         reading = entities.read(answer)
-    elif len(body) > _LONGEST:
-        reading = unclear("long")
     else:
         reading = _read_value(_VALUE_READERS[form], answer)
     if reading.state == "unclear" and is_only_refusal(answer):
@@ -107,7 +108,9 @@ def _read_value(reader: _ValueReader, answer: Answer) -> Reading:
     if announced:
         last = answer.edges[-1]
         value = parse(last, answer) if len(answer.edges) > 1 else None
-        return _agreed([*announced, *([(value, last)] if value else [])], "announced", reader, answer)
+        return _agreed(
+            [*announced, *([(value, last)] if value else [])], "announced", reader, answer
+        )
     if not any(refuses(fold(answer.sentences[place])) for place in (0, -1)):
         alone = [
             (value, part) for part in answer.edges if (value := parse(part, answer)) is not None

@@ -45,6 +45,8 @@ _KEYS = re.compile(
     r"|答案|选项|结果|结论|数量|总数|概率|可能性|汉字|释文|名称|含义",
     re.IGNORECASE,
 )
+_WINDOW = 100
+"""Characters before an announcement that may take it back."""
 _LONGEST_WHOLE = 120
 """Characters of a response that may be a value as a whole."""
 
@@ -118,7 +120,8 @@ def _tagged_answer(body: str) -> str:
 
 def behind_last(kind: str, text: str) -> str:
     """The text behind the last words of a kind that have text before them; else all of it."""
-    matches = [match for match in words(kind).finditer(fold(text)) if text[: match.start()].strip()]
+    begins = len(text) - len(text.lstrip())
+    matches = [match for match in words(kind).finditer(fold(text)) if match.start() > begins]
     return text[matches[-1].end() :] if matches else text
 
 
@@ -197,7 +200,10 @@ class Answer:
         phrases = [
             match
             for match in words("answer").finditer(folded)
-            if not has("draft condition", CLAUSE_END.split(folded[: match.start()])[-1])
+            if not has(
+                "draft condition",
+                CLAUSE_END.split(folded[max(match.start() - _WINDOW, 0) : match.start()])[-1],
+            )
         ]
         final = [
             match

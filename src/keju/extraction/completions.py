@@ -90,7 +90,9 @@ def completions(answer: Answer, text: str) -> Iterator[Completion]:
             if has("denial draft maybe", _QUOTED.sub("“”", lowered)):
                 echoed, repeated = 0, ""
                 continue
-            in_han = has_han(clause) and has_han(question.echo) and not clause.lstrip()[:1].isascii()
+            in_han = (
+                has_han(clause) and has_han(question.echo) and not clause.lstrip()[:1].isascii()
+            )
             read_echo = _read_han if in_han else _read_english
             echo = read_echo(lowered, question)
             echoed += echo.length

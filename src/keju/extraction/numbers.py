@@ -15,7 +15,9 @@ MEASURE = (
     "代联组页册部段类笔]"
 )
 _DIVISIONS = "行列层页卷章句段首"
-_HAN_DIGITS = "[零〇一二两三四五六七八九十百千万廿卅]+"
+_WINDOW = 200
+"""Characters before and behind a number that may say what it counts."""
+_HAN_DIGITS = "[零〇一二两三四五六七八九十百千万廿卅]{1,12}"
 _ONES = "one|two|three|four|five|six|seven|eight|nine"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 _NUMBER = re.compile(
@@ -61,6 +63,8 @@ def _numbers(text: str) -> Iterator[Number]:
 
 def value(text: str, answer: Answer) -> str | None:  # noqa: ARG001  as all readers
     """The value of a text that is a number with at most a measure word and what is counted."""
+    if len(text) > _WINDOW:
+        return None
     core = re.sub(r"\s?\([^()]*\)", "", _ABOUT.sub("", fold(text))).rstrip(" .。!*`")
     number = parse_number(core)
     number = parse_english_number(core) if number is None else number
@@ -135,8 +139,9 @@ def _asked(question: str) -> Asked | None:
 
 def _counts(text: str, number: Number, after: re.Pattern[str]) -> bool:
     """Whether a number is said to count what was asked; 一 may be an article (一座桥)."""
-    before, digits = text[: number.start], text[number.start : number.end]
-    sentence = re.split(r"[.。!?\n]", before)[-1] + re.split(r"[.。!?\n]", text[number.start :])[0]
+    before, digits = text[: number.start][-_WINDOW:], text[number.start : number.end]
+    behind = text[number.start :][:_WINDOW]
+    sentence = re.split(r"[.。!?\n]", before)[-1] + re.split(r"[.。!?\n]", behind)[0]
     stated = has_han(sentence) and has("counting", before[-4:] or "有")
     stated = stated or has("says", sentence)
     is_part = sentence.lstrip()[:1] in ("-", "*", "•")

@@ -35,6 +35,8 @@ _INTRODUCED = re.compile(
     r"|\*\*([^*\n]+)\*\*)"
 )
 _MARKS = re.compile(r"[，。；：？！,;:?!.]")
+_LONGEST_REFUSAL = 600
+"""Characters of a response that may be a refusal and nothing else."""
 _LONGEST_LINE = 2_000
 """Characters of a line that may begin with a label."""
 _LONGEST = 100_000
@@ -59,7 +61,7 @@ def read(answer: Answer, form: str) -> Reading:
     reading = _read_translation(answer) if form == "translation" else _read_source(answer, form)
     if reading is not None:
         return reading
-    if any(refuses(fold(line)) for line in answer.sentences[:3]):
+    if any(refuses(fold(line[:_LONGEST_REFUSAL])) for line in answer.sentences[:3]):
         # No field, label, quotation or paragraph is a text from a page.
         return Reading("none", rule="refusal", quote=answer.sentences[0])
     return Reading("read", _cleaned(_GROUNDED.sub("", answer.body)), "all", answer.body[:80])
@@ -67,6 +69,8 @@ def read(answer: Answer, form: str) -> Reading:
 
 def is_only_refusal(answer: Answer) -> bool:
     """Whether every sentence refuses, doubts, or asks for something else, and nothing is chosen."""
+    if len(answer.body) > _LONGEST_REFUSAL:
+        return False
     lines = [fold(line) for line in answer.sentences]
     if not refuses(lines[0]) or has("tentative", words("sorry_but").sub("", answer.folded)):
         return False

@@ -19,6 +19,8 @@ _COUNTED = re.compile(
 )
 _QUOTE = re.compile(r"[“「『《\"【]+([^”」』》\"】\n]{1,40})[”」』》\"】]+")
 _BOLD = re.compile(r"\*\*([^*\n:：]{1,40})\*\*(?!\s*[:：–—])")
+_LONGEST = 200
+"""Characters of a text that may be a phrase."""
 _KINDS = "asks_character asks_number asks_book asks_meaning"
 _CLAUSE = re.compile(r"(?<=[，；,;])(?![^“「『《\"(（]*[”」』》\")）])")
 
@@ -108,7 +110,7 @@ def _completing(text: str, answer: Answer) -> str | None:
 
 def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
     """A text without marks, glosses and articles, where it is a phrase of the kind asked for."""
-    if has("hedge", fold(_QUOTE.sub("“”", text))):
+    if len(text) > _LONGEST or has("hedge", fold(_QUOTE.sub("“”", text))):
         return None
     core = re.sub(r"\*([^*\n]+)\*", r"\1", plain(text)).strip().rstrip("。.!！;；,，:： ")
     core = words("particle").sub("", core)
@@ -161,7 +163,7 @@ def _share(text: str, asked: str) -> float:
 
 def _statements(sentence: str, answer: Answer, lines: int) -> Iterator[str]:
     """The phrases that the clauses of a sentence state of what is asked, and do not deny."""
-    if has("hedge", fold(sentence)):
+    if len(sentence) > 2 * _LONGEST or has("hedge", fold(sentence)):
         return
     for clause in _CLAUSE.split(re.sub(r"[(（][^()（）]*[)）]", "", sentence)):
         if not has("denial draft maybe condition", fold(clause)):

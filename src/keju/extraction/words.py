@@ -9,7 +9,8 @@ from importlib import resources
 
 from keju.text import normalise
 
-_BEFORE_BUT = re.compile(r"[^。.!?\n]*[,;]\s*(?:但是?|不过|but\b)", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[。.!?\n])")
+_BUT = re.compile(r"[,;]\s{0,3}(?:但是?|不过|but\b)", re.IGNORECASE)
 
 
 @cache
@@ -43,7 +44,11 @@ def has(kinds: str, text: str) -> bool:
 
 def refuses(text: str) -> bool:
     """Whether a folded text says that no answer can be given, without a "but" that gives one."""
-    return has("refusal doubt", words("soft").sub("", _BEFORE_BUT.sub("", text)))
+    for sentence in _SENTENCE_END.split(text):
+        behind = words("soft").sub("", _BUT.split(sentence)[-1])
+        if has("refusal doubt", behind):
+            return True
+    return False
 
 
 @cache
