@@ -34,13 +34,13 @@ class _ValueReader(NamedTuple):
         value: reads a text that is a value and next to nothing else; it may return ``several``.
         otherwise: reads a response in which nothing announces a value and none is alone.
         alone: reads a text that nothing announces; without it `value` does.
-        contradicts: whether a response ends with another value than the one given.
+        contradicts: whether a response ends with another value than the one that a quote says.
     """
 
     value: Callable[[str, Answer], str | None]
     otherwise: Callable[[Answer], Reading]
     alone: Callable[[str, Answer], str | None] | None = None
-    contradicts: Callable[[str, Answer], bool] | None = None
+    contradicts: Callable[[str, str, Answer], bool] | None = None
 
 
 _VALUE_READERS = {
@@ -127,6 +127,6 @@ def _agreed(
     value, quote = values[0]
     if value == "several" or any(other != value for other, _ in values):
         return unclear("several")
-    if reader.contradicts and reader.contradicts(value, answer):
+    if reader.contradicts and reader.contradicts(value, quote, answer):
         return unclear("contradicted")
     return Reading("read", value, rule, quote)

@@ -7,7 +7,7 @@ import re
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
-from keju.extraction.words import fold, has, words
+from keju.extraction.words import fold, has, refuses, words
 from keju.metrics.boxes import Axes
 from keju.text import answer_part
 from keju.text.reasoning import ANSWER_TAG
@@ -45,6 +45,7 @@ _KEYS = re.compile(
     r"|答案|选项|结果|结论|数量|总数|概率|可能性|汉字|释文|名称|含义",
     re.IGNORECASE,
 )
+_ANSWER_KEY = re.compile(r"(?:final_?|correct_?)?answer|答案", re.IGNORECASE)
 _WINDOW = 100
 """Characters before an announcement that may take it back."""
 _LONGEST_WHOLE = 120
@@ -156,7 +157,9 @@ class Answer:
             values = usual or echoed[:1] or [value for _, value in pairs]
             if len(values) > 1:
                 # {"character": "涉", "meaning": "to wade"}, where the meaning was asked for.
-                values = [value for key, value in pairs if key.lower() in self.asked.split()]
+                asked = re.findall(r"\w+", self.asked)
+                values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
+                values = values or [value for key, value in pairs if key.lower() in asked]
             if len(values) == 1 and isinstance(values[0], str | int | float):
                 return str(values[0])
         boxes = _BOX.findall(self.body)
@@ -185,6 +188,13 @@ class Answer:
     def sentences(self) -> list[str]:
         """The sentences and lines of the text."""
         return sentences_of(self.text)
+
+    @cached_property
+    def refuses(self) -> bool:
+        """Whether a sentence refuses, apart from offers of help that follow an answer."""
+        lines = [fold(plain(line)) for line in self.sentences]
+        statements = [line for line in lines[1:] if not has("offer", line)]
+        return refuses("\n".join([*lines[:1], *statements]))
 
     @cached_property
     def edges(self) -> list[str]:

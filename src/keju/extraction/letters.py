@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from keju.extraction.answer import Answer, Reading, unclear
+from keju.extraction.answer import Answer, Reading, plain, sentences_of, unclear
 from keju.extraction.completions import completions
-from keju.extraction.words import fold, has, refuses
+from keju.extraction.words import fold, has
 
 _LETTERS = "ABCDEFGH"
 _CLAUSE = re.compile(r"[,;。!?\n]|\.\s|\b(?:but|while|whereas)\b|但是?|然而", re.IGNORECASE)
@@ -72,9 +72,10 @@ def value(text: str, answer: Answer) -> str | None:
     return "several" if len(letters) > 1 else next(iter(letters), None)
 
 
-def contradicts(letter: str, answer: Answer) -> bool:
-    """Whether the last sentence concludes, or one with "but" says, that it is another option."""
-    objections = [fold(line) for line in answer.sentences[1:] if has("but_begin", fold(line))]
+def contradicts(letter: str, quote: str, answer: Answer) -> bool:
+    """Whether what follows a letter concludes, or says after "but", that it is another option."""
+    behind = sentences_of(answer.text[answer.text.rfind(plain(quote)) + len(plain(quote)) :])
+    objections = [line for line in map(fold, behind) if has("but_begin", line)]
     others = {other for other, _ in _concluded(answer)}
     others |= {other for line in objections for other in _affirmed(line, answer.options)[0]}
     return bool(others - {letter})
@@ -83,9 +84,17 @@ def contradicts(letter: str, answer: Answer) -> bool:
 def otherwise(answer: Answer) -> Reading:
     """The option that completes the question, that a conclusion names, or the only one named."""
     text = answer.folded
-    if "?" in text or refuses(text):
-        return unclear("refusal" if refuses(text) else "question")
-    for rule, find in (("completes the question", _completing), ("concluded", _concluded)):
+    if answer.refuses:
+        return unclear("refusal")
+    for line in map(fold, answer.sentences):
+        if "?" in line and any(_mentions(line, answer.options)):
+            return unclear("question")
+    finders = (
+        ("completes the question", _completing),
+        ("concluded", _concluded),
+        ("the only right one", _judged),
+    )
+    for rule, find in finders:
         pairs = find(answer)
         letters = {letter for letter, _ in pairs}
         if len(letters) == 1:
@@ -129,6 +138,24 @@ def _concluded(answer: Answer) -> list[tuple[str, str]]:
             if pairs:
                 return pairs
     return []
+
+
+def _judged(answer: Answer) -> list[tuple[str, str]]:
+    """The one option that a response calls right, where it calls all others wrong that it names."""
+    right: dict[str, str] = {}
+    wrong: set[str] = set()
+    for clause in re.split(r"[,;。!?\n]|\.\s", answer.folded):
+        mentions = list(_mentions(clause, answer.options))
+        if len({mention.letter for mention in mentions}) != 1:
+            continue
+        behind = clause[mentions[-1].end :]
+        if has("denial denied", behind):
+            wrong.add(mentions[0].letter)
+        elif has("judged_right", behind):
+            right[mentions[0].letter] = clause
+    named = {mention.letter for mention in _mentions(answer.folded, answer.options)}
+    is_plain = len(right) == 1 and len(wrong) > 1 and named == wrong | right.keys()
+    return list(right.items()) if is_plain and not wrong & right.keys() else []
 
 
 def _affirmed(text: str, options: tuple[str, ...]) -> tuple[set[str], set[str]]:

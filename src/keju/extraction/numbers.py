@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from keju.extraction.answer import Answer, Reading, unclear
-from keju.extraction.words import fold, has, pattern_of, refuses, words
+from keju.extraction.words import fold, has, pattern_of, words
 from keju.text import has_han, parse_english_number, parse_number
 
 MEASURE = (
@@ -28,7 +28,10 @@ _NUMBER = re.compile(
 )
 _SPECIAL = {"a dozen": 12.0, "a single": 1.0, "once": 1.0, "twice": 2.0}
 _ABOUT = re.compile(rf"^[\s\W]*(?:{pattern_of('about')}|[\s\W])*", re.IGNORECASE)
-_TOTAL = re.compile(rf"(?:{pattern_of('total')})[\s:约=]*(?:there (?:are|is) )?$", re.IGNORECASE)
+_TOTAL = re.compile(
+    rf"(?:{pattern_of('total')})[\s:约=]*(?:there (?:are|is) )?(?:about |approximately |roughly )?$",
+    re.IGNORECASE,
+)
 
 
 class Number(NamedTuple):
@@ -88,7 +91,7 @@ def otherwise(answer: Answer) -> Reading:
     names_asked = asked and (re.search(asked.noun, first, re.IGNORECASE) or len(first) < 6)
     if names_asked and words("none").search(first):
         return unclear("several") if fitting else Reading("read", "0", "none", first)
-    if refuses(text):
+    if answer.refuses:
         return unclear("refusal")
     totals = [number for number in numbers if _is_total(text, number, asked)]
     if totals:

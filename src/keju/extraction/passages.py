@@ -1,9 +1,9 @@
 """Passages: transcriptions, punctuated texts, translations, and open answers.
 
-A response is divided into paragraphs by blank lines and labels (译文：, Note:). What a field, a
-code fence, a label or quotation marks mark as the passage is read, and so is the only paragraph that is
-a text from a page. Without them it is all that follows the reasoning: a passage is never unclear
-because talk is mixed with it.
+A response is divided into paragraphs by blank lines and labels (译文：, Note:). The passage is what
+a field, a code fence, a label or quotation marks enclose, or the only paragraph that is a text from
+a page. Without them it is all that follows the reasoning: a passage is never unclear because talk
+is mixed with it.
 """
 
 from __future__ import annotations
@@ -98,9 +98,11 @@ def _read_source(answer: Answer, form: str) -> Reading | None:
         rule = "label" if labelled else "paragraph"
         return Reading("read", sources[0], rule, sources[0][:80])
     quotes = [
-        quote for match in _INTRODUCED.finditer(body)
-        if len(quote := next(filter(None, match.groups()))) > 1 and _is_source(quote, is_labelled=True)
-    ]  # fmt: skip
+        quote
+        for match in _INTRODUCED.finditer(body)
+        for quote in filter(None, match.groups())
+        if len(quote) > 1 and _is_source(quote, is_labelled=True)
+    ]
     if quotes and not sources:
         return Reading("read", quotes[-1], "quotation", quotes[-1][:80])
     return None

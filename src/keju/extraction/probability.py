@@ -39,7 +39,7 @@ def value(text: str, answer: Answer) -> str | None:  # noqa: ARG001  as all read
     return f"{number:.9g}"
 
 
-def contradicts(number: str, answer: Answer) -> bool:
+def contradicts(number: str, quote: str, answer: Answer) -> bool:  # noqa: ARG001  as letters
     """Whether the last sentence says that it is another probability."""
     values = _probabilities(fold(answer.sentences[-1]))
     return any(value != float(number) for value in values)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from keju.extraction.answer import EDGES, Answer, Reading, plain, sentences_of, unclear
 from keju.extraction.completions import OPENING, completions
 from keju.extraction.numbers import MEASURE
-from keju.extraction.words import fold, has, refuses, words
+from keju.extraction.words import fold, has, words
 from keju.text import count_han, has_han, parse_english_number, parse_number
 
 _GLOSS = re.compile(r"\s*[(（\[][^()（）]*[)）\]]\s*$")
@@ -62,7 +62,7 @@ def shortest(phrase: str, answer: Answer) -> str:
 def otherwise(answer: Answer) -> Reading:
     """What the sentences state of what is asked: those that conclude, else all of them."""
     text = plain(_BOLD.sub(r"“\1”", answer.marked))
-    if refuses(fold(text)):
+    if answer.refuses:
         return unclear("refusal")
     full: dict[str, str] = {}
     elliptic: dict[str, str] = {}

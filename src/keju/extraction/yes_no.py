@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from keju.extraction.answer import Answer, Reading, unclear
-from keju.extraction.words import fold, has, pattern_of, refuses, words
+from keju.extraction.words import fold, has, pattern_of, words
 from keju.text import has_han
 
 _LEAD = rf"^[\s\W]*(?:(?:{pattern_of('softly')})[\s,:]*)*[\s\W]*"
@@ -39,7 +39,7 @@ def otherwise(answer: Answer) -> Reading:
     for line in (lines[0], last_paragraph, lines[-1]):
         if (begun := _BEGUN.match(line[:99])) and not re.search("也(?:可能|许)", line):
             values.add("Yes" if begun[1] or begun[2] else "No")
-    if not values and refuses("\n".join(lines)):
+    if not values and answer.refuses:
         return unclear("refusal")
     ending = [line for line in lines if has("conclusion", line)]
     decisive = [lines[0], *ending, lines[-1]]
