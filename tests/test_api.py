@@ -477,3 +477,21 @@ def test_a_metric_object_is_read_by_its_fields():
     assert float(found) == found.value == 0.5
     with pytest.raises(AttributeError):
         found.value = 1
+
+
+def test_an_error_rate_of_texts_imports_neither_models_nor_datasets() -> None:
+    code = (
+        "import sys, keju; keju.cer('天地', '天'); "
+        "print(*sorted({name.split('.')[1] for name in sys.modules if name.startswith('keju.')}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {
+        "models",
+        "datasets",
+        "definitions",
+        "scoring",
+        "running",
+        "reporting",
+        "object_stores",
+    }
+    assert not heavy & set(done.stdout.split()), done.stdout

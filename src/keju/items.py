@@ -348,6 +348,11 @@ class Response(Record, frozen=True, kw_only=True):
     baselines)."""
 
 
+ReadBy = Literal["reader", "model", "person", "unclear", "none"]
+"""Who read an answer: the rules, an extractor model or people. `unclear` is not decided yet; `none`
+is a response without an answer."""
+
+
 class Score(Record, frozen=True, kw_only=True):
     """One metric of one response under one protocol, or of the responses to all pairs of an item.
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from keju.items import Item
 from keju.local_paths import check_local
-from keju.object_stores import is_address
 
 AnyPath = str | os.PathLike[str]
 
@@ -50,6 +49,8 @@ def path_of(value: object) -> Path:
 
 def dataset_path_of(value: object) -> Path:
     """A local path, or the address of a dataset in an object store."""
+    from keju.object_stores import is_address  # noqa: PLC0415 - metrics of texts need no store
+
     return Path(value) if isinstance(value, str) and is_address(value) else path_of(value)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from keju.api.inputs import item_of, text_of, texts_of
-from keju.definitions import task as task_named
 from keju.errors import number_of
 from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError, distance
-from keju.models.base import status_of
-from keju.scoring import Extracted
-from keju.scoring.scoring_sample import ScoringSample
 from keju.text import LAYERS, Layer, counted_pair
 from keju.texts import _
+
+if TYPE_CHECKING:
+    from keju.scoring import Extracted
 
 
 @overload
@@ -116,6 +115,10 @@ def extract(
         ValueError: `item` is of another task, or is given together with what it replaces.
         KejuError: no task has that id, or the task no such query.
     """
+    # Imported here, so that `cer` does not wait for benchmarks and their metrics.
+    from keju.definitions import task as task_named  # noqa: PLC0415
+    from keju.scoring.scoring_sample import ScoringSample  # noqa: PLC0415
+
     text_of("task", task)
     text_of("text", text)
     given = tuple(texts_of("options", options))
@@ -134,6 +137,8 @@ def extract(
 
 def response_of(item: Item, text: str, model: str) -> Response:
     """A response to an item in memory, made of its text."""
+    from keju.models.base import status_of  # noqa: PLC0415
+
     return Response(
         key="", item=item.id, model=model, benchmark=item.benchmark, task=item.task,
         query=item.query, status=status_of(text), text=text,

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from keju.extraction import boxes, entities, letters, numbers, passages, probability, short, yes_no
-from keju.extraction.answer import Answer, Reading, body_of, unclear
+from keju.extraction.answer import Answer, Reading, State, body_of, unclear
 from keju.extraction.passages import is_only_refusal
 from keju.extraction.words import fold, refuses
 from keju.metrics.boxes import Axes
 
-__all__ = ["READER", "Reading", "body_of", "read"]
+__all__ = ["READER", "Reading", "State", "body_of", "read"]
 
 READER = "reader:1"
 """Version of the rules, a part of every signature that depends on them; raised with any rule."""

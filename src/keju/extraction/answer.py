@@ -52,6 +52,12 @@ _LONGEST_WHOLE = 120
 """Characters of a response that may be a value as a whole."""
 
 
+State = Literal["read", "none", "unclear"]
+"""Whether a value was read, no answer was given, or a person or an extractor model decides."""
+
+_QUOTE = 60
+
+
 class Reading(NamedTuple):
     """What a response says in an answer form.
 
@@ -65,10 +71,18 @@ class Reading(NamedTuple):
         quote: the part of the response that was read.
     """
 
-    state: Literal["read", "none", "unclear"]
+    state: State
     value: str = ""
     rule: str = ""
     quote: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Rule and quote in one line of at most 100 characters, as `Score.extracted_from`."""
+        quote = " ".join(self.quote.split())
+        if len(quote) > _QUOTE:
+            quote = quote[: _QUOTE // 2] + "…" + quote[-_QUOTE // 2 :]
+        return f"{self.rule}: “{quote}”" if quote else self.rule
 
 
 def unclear(reason: str) -> Reading:

@@ -13,20 +13,21 @@ from keju.definitions import (
     options_of,
     query_of,
 )
-from keju.items import AnswerForm, Item, Response, get_group
+from keju.extraction import Reading
+from keju.items import AnswerForm, Item, ReadBy, Response, get_group
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.asked_counts import extract_asked_count
 from keju.scoring.box_parsing import BoxList, extract_any_boxes, extract_count_beside
 from keju.scoring.entities import extract_entities
-from keju.scoring.extraction import Extracted
+from keju.scoring.extraction import Extracted, strict_body
 from keju.scoring.multiple_choice import extract_letter
 from keju.scoring.numeric_answer import extract_count, extract_final_probability
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.unanswered import no_answer_reason
-from keju.scoring.verdicts import Verdict, verdict_of_answer, verdict_without_answer
+from keju.scoring.verdicts import Verdict, is_refusal, verdict_of_answer, verdict_without_answer
 from keju.scoring.yes_no import extract_yes_no
 
 LONGEST = 1_000_000
@@ -124,6 +125,22 @@ class ScoringSample:
     def extracted(self) -> Extracted:
         """The answer as `strict` takes it, by the form that was asked for."""
         return self._unanswered or self._sought
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The answer as `strict` reads it; until the compact reader is complete, by these rules."""
+        answer, rule, source, _ = self.extracted
+        if answer is not None:
+            return Reading("read", answer, rule, source)
+        body = strict_body(self.text)
+        silent = not body.strip() or is_refusal(body)
+        return Reading("none" if silent else "unclear", rule=rule, quote=source)
+
+    @property
+    def read_by(self) -> ReadBy:
+        """Who read the answer; `unclear` and `none` where there is no value."""
+        state = self.reading.state
+        return "reader" if state == "read" else state
 
     @property
     def _sought(self) -> Extracted:  # noqa: PLR0911

@@ -26,29 +26,29 @@ def implied_tables(printed: Printed) -> Iterator[PrintedTable]:
     """
     declared = list(benchmark(BENCHMARK).tasks)
     domains = {
-        name: [each for each in declared if each.domain == name]
-        for name in dict.fromkeys(each.domain for each in declared)
+        name: [task for task in declared if task.domain == name]
+        for name in dict.fromkeys(task.domain for task in declared)
     } | {"OverAll": declared}
     yield _counted(domains)
     yield _taken_together(printed["Table 5"], domains)
     constant = {
-        each.id: float(len("".join(each.queries[0].template.split())))
-        for each in declared
-        if "{" not in each.queries[0].template
+        task.id: float(len("".join(task.queries[0].template.split())))
+        for task in declared
+        if "{" not in task.queries[0].template
     }
     yield _table("Registry by task", {"avg_q_len": constant})
     yield _solved(printed)
-    named = printed["Table 13"].columns["in_text"].cells
-    ways = sorted({cell.text for cell in named.values()})
+    sources = printed["Table 13"].columns["in_text"].cells
+    ways = sorted({cell.text for cell in sources.values()})
     yield _table(
         "Text",
-        {way: {row: 1.0 for row, cell in named.items() if cell.text == way} for way in ways},
+        {way: {row: 1.0 for row, cell in sources.items() if cell.text == way} for way in ways},
     )
 
 
 def _counted(domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
-    def count(wanted: str) -> dict[str, float]:
-        return {name: sum(each.format == wanted for each in of) for name, of in domains.items()}
+    def count(kind: str) -> dict[str, float]:
+        return {name: sum(task.format == kind for task in of) for name, of in domains.items()}
 
     return _table(
         "Registry by domain",
@@ -56,7 +56,7 @@ def _counted(domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
             "n_task": {name: len(of) for name, of in domains.items()},
             "n_mcq_task": count("MCQ"),
             "n_qa_task": count("QA"),
-            "n_q": {name: sum(each.count for each in of) for name, of in domains.items()},
+            "n_q": {name: sum(task.count for task in of) for name, of in domains.items()},
         },
     )
 
@@ -64,7 +64,7 @@ def _counted(domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
 def _taken_together(table: PrintedTable, domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
     def weighted(source: str, of: Sequence[Task]) -> float:
         values = table.columns[source].values
-        return sum(each.count * values[each.id] for each in of) / sum(each.count for each in of)
+        return sum(task.count * values[task.id] for task in of) / sum(task.count for task in of)
 
     means = {
         name: {domain: weighted(source, of) for domain, of in domains.items()}
@@ -72,7 +72,7 @@ def _taken_together(table: PrintedTable, domains: Mapping[str, Sequence[Task]]) 
     }
     extremes = {
         name: {
-            domain: pick(table.columns[name].values[each.id] for each in of)
+            domain: pick(table.columns[name].values[task.id] for task in of)
             for domain, of in domains.items()
         }
         for name, pick in _EXTREMES.items()
@@ -87,21 +87,21 @@ def _solved(printed: Printed) -> PrintedTable:
     Over the seven domains QA sums to seven times its mean. Less the six domains that are printed,
     that is the mean of Illustration's T37, T38, T44 and T45, of which three are printed.
     """
-    whole = printed["Table 3"].columns["QA:mean"]
+    overall = printed["Table 3"].columns["QA:mean"]
     domains = [printed[f"Table {number}"].columns["QA:mean"] for number in range(15, 21)]
     halves = [
         printed["Table 28"].columns[f"{name}:{metric}"]
         for name in ("T38", "T44")
         for metric in ("BERTScore", "ANLS")
     ]
-    read = printed["Table 4"].columns["T37:CR"]
+    recognition = printed["Table 4"].columns["T37:CR"]
     values = {
         row: 4 * (7 * mean - sum(column.values[row] for column in domains))
-        - read.values[row]
+        - recognition.values[row]
         - sum(column.values[row] for column in halves) / 2
-        for row, mean in whole.values.items()
+        for row, mean in overall.values.items()
     }
-    half = 4 * (7 * whole.half + sum(column.half for column in domains)) + read.half
+    half = 4 * (7 * overall.half + sum(column.half for column in domains)) + recognition.half
     half += sum(column.half for column in halves) / 2
     return _table("Solved", {"T45:Acc": values}, {"T45:Acc": half})
 
