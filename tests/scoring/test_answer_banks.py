@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,7 @@ from keju.files import sha256_bytes
 from tests.support.answer_bank import BANKS, agrees, bank, extracted, form_of, table
 from tests.support.answer_parts import readings_of_parts
 from tests.support.degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
-from tools import make_extraction_page
 
-ROOT = Path(__file__).parents[2]
 LEAST = dict.fromkeys(
     (
         "answers_second.jsonl",
@@ -127,10 +124,3 @@ def test_a_gaming_answer_earns_no_more_than_the_floor(row):
 def test_recall_and_precision_are_complete_on_our_own_bank():
     for form, _, answers, taken, right, _ in table("answers.jsonl"):
         assert (right, taken) == (answers, answers), form
-
-
-def test_the_page_is_the_one_that_the_tool_makes():
-    made = (ROOT / "docs" / "extraction.md").read_text("utf-8")
-    assert made == make_extraction_page.page(), (
-        "python -m tools.make_extraction_page > docs/extraction.md"
-    )

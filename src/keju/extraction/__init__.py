@@ -49,7 +49,7 @@ _VALUE_READERS = {
     "number": _ValueReader(numbers.value, numbers.otherwise),
     "yes-no": _ValueReader(yes_no.value, yes_no.otherwise),
     "probability": _ValueReader(
-        probability.value, probability.otherwise, contradicts=probability.contradicts
+        probability.value, probability.otherwise, probability.alone, probability.contradicts
     ),
 }
 

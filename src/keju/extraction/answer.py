@@ -173,7 +173,8 @@ class Answer:
                 # {"character": "涉", "meaning": "to wade"}, where the meaning was asked for.
                 asked = re.findall(r"\w+", self.asked)
                 values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
-                values = values or [value for key, value in pairs if key.lower() in asked]
+                named = {key.lower(): value for key, value in pairs}
+                values = values or [named[word] for word in asked if word in named][:1]
             if len(values) == 1 and isinstance(values[0], str | int | float):
                 return str(values[0])
         boxes = _BOX.findall(self.body)

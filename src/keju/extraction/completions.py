@@ -21,6 +21,7 @@ _PHRASE_END = re.compile(
 _OPTIONS = re.compile(r"\n\W*a\s?[、.,):]")
 _QUOTED = re.compile(r"[“「『《\"][^“”「」『』《》\"]*[”」』》\"]")
 OPENING = ("“", "「", "『", "《", '"')
+_LOCATIVES = "上中下里内旁时"
 _LONGEST = 300
 """Characters of a sentence that is looked at."""
 
@@ -189,9 +190,9 @@ def _read_english(clause: str, question: Question) -> _Echo:
 
 def _without_tail(phrase: str, question: Question) -> str:
     """A phrase without the end of the question (停在什么植物**上**)."""
-    tail = question.tail
-    while tail and not (fold(phrase).endswith(tail) and len(phrase) > len(tail)):
-        tail = tail[1:] if len(tail) < 5 else ""
+    folded = fold(phrase)
+    endings = (question.tail, *(mark for mark in _LOCATIVES if question.tail.endswith(mark)))
+    tail = next((mark for mark in endings if mark and folded[1:].endswith(mark)), "")
     return phrase[: len(phrase) - len(tail)].removesuffix("的") if tail else phrase
 
 

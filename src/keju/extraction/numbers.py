@@ -11,8 +11,8 @@ from keju.extraction.words import fold, has, pattern_of, words
 from keju.text import has_han, parse_english_number, parse_number
 
 MEASURE = (
-    "[个位人名只条匹头棵朵座艘张幅件把本枚片株尾对双群处层行列字章枝根间次种首句卷篇颗栋辆顶块道方家"
-    "代联组页册部段类笔]"
+    "[个位人名只条匹头棵朵座艘张幅件把本枚片株尾对双群处层行列字章枝根间次种首句卷篇颗栋辆"
+    "顶块道方家代联组页册部段类笔]"
 )
 _DIVISIONS = "行列层页卷章句段首"
 _WINDOW = 200
@@ -29,7 +29,8 @@ _NUMBER = re.compile(
 _SPECIAL = {"a dozen": 12.0, "a single": 1.0, "once": 1.0, "twice": 2.0}
 _ABOUT = re.compile(rf"^[\s\W]*(?:{pattern_of('about')}|[\s\W])*", re.IGNORECASE)
 _TOTAL = re.compile(
-    rf"(?:{pattern_of('total')})[\s:约=]*(?:there (?:are|is) )?(?:about |approximately |roughly )?$",
+    rf"(?:{pattern_of('total')})[\s:约=]*(?:there (?:are|is) )?"
+    r"(?:about |approximately |roughly )?$",
     re.IGNORECASE,
 )
 

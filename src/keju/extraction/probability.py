@@ -39,6 +39,12 @@ def value(text: str, answer: Answer) -> str | None:  # noqa: ARG001  as all read
     return f"{number:.9g}"
 
 
+def alone(text: str, answer: Answer) -> str | None:
+    """The probability of a text without any other words."""
+    is_bare = not re.search(r"\w", _BESIDE.sub("", _CHANCE.sub("", fold(text))))
+    return value(text, answer) if is_bare else None
+
+
 def contradicts(number: str, quote: str, answer: Answer) -> bool:  # noqa: ARG001  as letters
     """Whether the last sentence says that it is another probability."""
     values = _probabilities(fold(answer.sentences[-1]))

@@ -21,6 +21,8 @@ _BEGUN = re.compile(
 def value(text: str, answer: Answer) -> str | None:
     """The yes or no that a text says, by the word alone or with the question's words."""
     folded = re.sub(r"\([^()]*\)\s*$", "", fold(text[:99])).lower()
+    if has("both", folded):
+        return None
     yes, no = _YES.match(folded), _NO.match(folded)
     if bool(yes) != bool(no):
         return "Yes" if yes else "No"
