@@ -22,20 +22,8 @@ VALUE_FORMS = FORMS[:6]
 """The forms with a value, over which the bars are counted."""
 NATURAL = ("answers_natural.jsonl", "answers_natural_second.jsonl")
 HARD = ("answers_frozen.jsonl",)
-DEVELOPMENT = tuple(
-    f"answers_{number}.jsonl"
-    for number in ("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth")
-)
-STRESS = (
-    "answers.jsonl",
-    *(
-        f"answers_{number}.jsonl"
-        for number in (
-            "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-            "eleventh",
-        )
-    ),
-)  # fmt: skip
+DEVELOPMENT = ("development.jsonl",)
+STRESS = ("stress.jsonl",)
 _NAMES = {"yes_no": "yes-no", "yesno": "yes-no", "count": "number", "ocr": "transcription",
           "mcq": "letter", "choice": "letter", "box": "boxes", "entity": "entities",
           "open": "text", "numeric": "number", "prob": "probability"}  # fmt: skip

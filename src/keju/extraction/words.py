@@ -14,7 +14,7 @@ _BUT = re.compile(r"[,;]\s{0,3}(?:但是?|不过|but\b)", re.IGNORECASE)
 
 
 @cache
-def _lists() -> dict[str, str]:
+def _lists() -> dict[str, list[str]]:
     file = resources.files("keju.extraction").joinpath("words.toml")
     return tomllib.loads(file.read_text("utf-8"))
 
@@ -22,7 +22,7 @@ def _lists() -> dict[str, str]:
 @cache
 def pattern_of(kind: str) -> str:
     """The regular expression of a kind of words, to be part of a longer one."""
-    return "".join(line.strip(" ") for line in _lists()[kind].split("\n"))
+    return "|".join(_lists()[kind])
 
 
 @cache

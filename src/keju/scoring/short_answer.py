@@ -40,8 +40,8 @@ def same_short(truth: str, answer: str) -> bool:
     """Whether a short answer is the true one: equal after normalisation, or equal by value.
 
     White space, punctuation, case, width, variants and script make no difference, but marks between
-    digits do (1.2 is not 12), nor does the kind of what is named (明, 明代; 红, 红色). A number equals
-    the same number in other digits, and with a measure word and what is counted after it (3, three,
+    digits do (1.2 is not 12), nor does the kind of what is named (明, 明代; 红, 红色). A number
+    equals itself in other digits, and with a measure word and what is counted after it (3, three,
     三, ３, 三匹, 三匹马).
     """
     number = _value(truth)
