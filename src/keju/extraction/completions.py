@@ -53,14 +53,12 @@ class Completion(NamedTuple):
         phrase: as the response writes it.
         rest: what its clause says from there on.
         sentence: the sentence with it.
-        concludes: whether its clause draws a conclusion.
         is_elliptic: whether nothing of the question is repeated (所以是X).
     """
 
     phrase: str
     rest: str
     sentence: str
-    concludes: bool
     is_elliptic: bool
 
 
@@ -105,11 +103,9 @@ def completions(answer: Answer, text: str) -> Iterator[Completion]:
             if echo.end == len(clause) or not phrase:
                 continue
             if echo.link_end and (is_elliptic or (echoed >= 2 and _is_about(repeated, question))):
-                yield Completion(
-                    _without_tail(phrase, question), rest, sentence, concludes, is_elliptic
-                )
+                yield Completion(_without_tail(phrase, question), rest, sentence, is_elliptic)
             elif echo.end == 0 and (head := _before_tail(phrase, question)):
-                yield Completion(head, rest, sentence, concludes, is_elliptic=False)
+                yield Completion(head, rest, sentence, is_elliptic=False)
             else:
                 continue
             echoed, repeated = 0, ""

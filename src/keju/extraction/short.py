@@ -36,15 +36,17 @@ def alone(text: str, answer: Answer) -> str | None:
     phrase, is_marked = value(text, answer), re.match(r"[“「『《【*]", text)
     if phrase is None or _share(phrase, answer.asked) or has("no_value", fold(phrase)):
         return None
-    size = words("length").search(answer.asked)
-    fits = size and parse_number(size[1]) == len(phrase)
     is_long = count_han(phrase) > 4 or len(phrase.split()) > 3
     is_all = len(answer.sentences) == 1 and text == answer.marked
     is_foreign = has_han(phrase) and not has_han(answer.question) and not is_all
     is_foreign = is_foreign and not has("asks_character", answer.asked)
     is_line = text in answer.marked.split("\n")
     in_prose = len(answer.sentences) > 2 and not (is_marked and is_line)
-    if is_foreign or in_prose or (is_long and not (is_marked or fits or is_all)):
+    if (
+        is_foreign
+        or in_prose
+        or (is_long and not (is_marked or is_all or _has_asked_length(phrase, answer)))
+    ):
         return None
     return phrase
 
@@ -69,9 +71,12 @@ def otherwise(answer: Answer) -> Reading:
     for completion in completions(answer, text):
         if phrase := _completing(completion.phrase, answer):
             phrases = elliptic if completion.is_elliptic else full
-            size = words("length").search(answer.asked)
-            fits = size is not None and parse_number(size[1]) == len(phrase)
-            if phrases is full or full or fits or completion.phrase[:1] in OPENING:
+            if (
+                phrases is full
+                or full
+                or _has_asked_length(phrase, answer)
+                or completion.phrase[:1] in OPENING
+            ):
                 phrases[phrase] = completion.sentence
     if len(full | elliptic) == 1:
         rule = "completes the question" if full else "concluded"
@@ -86,6 +91,12 @@ def otherwise(answer: Answer) -> Reading:
     if len(set(names)) != 1:
         return unclear("several" if names else "silent")
     return Reading("read", shortest(names[0], answer), "stated", names[0])
+
+
+def _has_asked_length(phrase: str, answer: Answer) -> bool:
+    """Whether a phrase has as many characters as the question asks for (请用三个字回答)."""
+    size = words("length").search(answer.asked)
+    return size is not None and parse_number(size[1]) == len(phrase)
 
 
 def _completing(text: str, answer: Answer) -> str | None:
@@ -104,8 +115,7 @@ def _completing(text: str, answer: Answer) -> str | None:
     if phrase is None or has("clause no_value loose_phrase", fold(phrase)):
         return None
     lists_people = "、" in phrase and has("asks_who", answer.asked)
-    kinds = "attribute"
-    return None if lists_people or has(kinds, fold(phrase)) else shortest(phrase, answer)
+    return None if lists_people or has("attribute", fold(phrase)) else shortest(phrase, answer)
 
 
 def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
