@@ -58,7 +58,8 @@ probabilities: natural precision .99 and coverage .88, hard .94 and .65.
 
 Intervals of the second run: natural precision 97.8–99.9, coverage 84.9–92.2; hard precision
 92.1–97.6, coverage 75.9–85.3. Between the runs, rules were changed by looking at opened banks only.
-The thirteenth, fifteenth and sixteenth bank were read last, before the first run.
+The thirteenth, fifteenth and sixteenth bank were read last, before the first run. Since the second
+run, three rules were shortened or dropped for size; on the opened banks no natural answer changed.
 
 By form, the second run (right, wrong, unclear answers with a value, answers without one):
 

@@ -1,4 +1,4 @@
-"""Read or abstain: the value of a response where it commits itself to one plainly.
+"""Reading answers: a value where the response commits to it plainly, and otherwise none.
 
 A response commits itself in few plain places: in a field (a key of JSON, a box), behind an
 announcement ("the answer is"), alone (all of it, its first sentence, its last line), or in a

@@ -96,19 +96,14 @@ def completions(answer: Answer, text: str) -> Iterator[Completion]:
             echo = read_echo(lowered, question)
             echoed += echo.length
             repeated += re.sub(r"\W", "", lowered[: echo.end])
-            concludes = has("conclusion", lowered)
             rest = clause[echo.link_end :].strip()
             phrase = _PHRASE_END.split(rest)[0].strip()
-            is_elliptic = concludes and echo.length == 0 and echoed < 2
+            is_elliptic = echo.length == 0 and echoed < 2 and has("conclusion", lowered)
             if echo.end == len(clause) or not phrase:
                 continue
             if echo.link_end and (is_elliptic or (echoed >= 2 and _is_about(repeated, question))):
                 yield Completion(_without_tail(phrase, question), rest, sentence, is_elliptic)
-            elif echo.end == 0 and (head := _before_tail(phrase, question)):
-                yield Completion(head, rest, sentence, is_elliptic=False)
-            else:
-                continue
-            echoed, repeated = 0, ""
+                echoed, repeated = 0, ""
 
 
 def _is_about(repeated: str, question: Question) -> bool:
@@ -190,12 +185,3 @@ def _without_tail(phrase: str, question: Question) -> str:
     endings = (question.tail, *(mark for mark in _LOCATIVES if question.tail.endswith(mark)))
     tail = next((mark for mark in endings if mark and folded[1:].endswith(mark)), "")
     return phrase[: len(phrase) - len(tail)].removesuffix("的") if tail else phrase
-
-
-def _before_tail(phrase: str, question: Question) -> str:
-    """What precedes the end of the question in a clause (**韩湘子**吹着横笛); empty if nothing."""
-    folded = fold(phrase)
-    for tail in (question.tail, question.tail[1:], question.tail[2:]):
-        if len(tail) >= 3 and folded.endswith(tail) and len(phrase) > len(tail):
-            return phrase[: len(phrase) - len(tail)]
-    return ""

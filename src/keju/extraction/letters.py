@@ -89,12 +89,7 @@ def otherwise(answer: Answer) -> Reading:
     for line in map(fold, answer.sentences):
         if "?" in line and any(_mentions(line, answer.options)):
             return unclear("question")
-    finders = (
-        ("completes the question", _completing),
-        ("concluded", _concluded),
-        ("the only right one", _judged),
-    )
-    for rule, find in finders:
+    for rule, find in (("completes the question", _completing), ("concluded", _concluded)):
         pairs = find(answer)
         letters = {letter for letter, _ in pairs}
         if len(letters) == 1:
@@ -138,24 +133,6 @@ def _concluded(answer: Answer) -> list[tuple[str, str]]:
             if pairs:
                 return pairs
     return []
-
-
-def _judged(answer: Answer) -> list[tuple[str, str]]:
-    """The one option that a response calls right, where it calls all others wrong that it names."""
-    right: dict[str, str] = {}
-    wrong: set[str] = set()
-    for clause in re.split(r"[,;。!?\n]|\.\s", answer.folded):
-        mentions = list(_mentions(clause, answer.options))
-        if len({mention.letter for mention in mentions}) != 1:
-            continue
-        behind = clause[mentions[-1].end :]
-        if has("denial denied", behind):
-            wrong.add(mentions[0].letter)
-        elif has("judged_right", behind):
-            right[mentions[0].letter] = clause
-    named = {mention.letter for mention in _mentions(answer.folded, answer.options)}
-    is_plain = len(right) == 1 and len(wrong) > 1 and named == wrong | right.keys()
-    return list(right.items()) if is_plain and not wrong & right.keys() else []
 
 
 def _affirmed(text: str, options: tuple[str, ...]) -> tuple[set[str], set[str]]:
