@@ -57,7 +57,7 @@ _VALUE_READERS = {
 def read(
     form: str, text: str, question: str = "", options: Sequence[str] = (), *, axes: Axes = "xyxy"
 ) -> Reading:
-    """What a response says in an answer form.
+    """The value that a response gives in an answer form, if it gives one.
 
     Args:
         form: letter, short, number, yes-no, boxes, probability, entities, transcription,
@@ -125,7 +125,7 @@ def _agreed(
 ) -> Reading:
     """The value that all places of a kind say, and that the end of the response leaves as it is."""
     value, quote = values[0]
-    if value == "several" or any(other != value for other, _ in values):
+    if value == "several" or any(rival != value for rival, _ in values):
         return unclear("several")
     if reader.contradicts and reader.contradicts(value, quote, answer):
         return unclear("contradicted")

@@ -59,7 +59,7 @@ _QUOTE = 60
 
 
 class Reading(NamedTuple):
-    """What a response says in an answer form.
+    """The value that a response gives in an answer form, if it gives one.
 
     Attributes:
         state: ``read``: it commits itself plainly to `value`. ``none``: it gives no answer, being
@@ -121,7 +121,7 @@ def body_of(response: str) -> str:
 
 
 def _tagged_answer(body: str) -> str:
-    """What the last ``<answer>`` encloses; one pass, since nothing may close a tag."""
+    """The text in the last ``<answer>``; one pass, since nothing may close a tag."""
     answer = ""
     start: int | None = None
     for tag in ANSWER_TAG.finditer(body):
@@ -146,7 +146,7 @@ class Answer:
     def __init__(self, body: str, question: str, options: tuple[str, ...], axes: Axes) -> None:
         self.body = body
         self.question = question
-        self.asked = fold(question).lower()
+        self.query = fold(question).lower()
         self.options = options
         self.axes = axes
 
@@ -163,18 +163,18 @@ class Answer:
 
     @cached_property
     def field(self) -> str | None:
-        """What is in a place for the answer: under a usual key of JSON, or in the last box."""
+        """The text in a place for the answer: under a usual key of JSON, or in the last box."""
         if isinstance(self.json, dict):
             pairs = [(fold(key), value) for key, value in self.json.items()]
             usual = [value for key, value in pairs if _KEYS.fullmatch(key)]
-            echoed = [value for key, value in pairs if not key.isascii() and key in self.asked]
+            echoed = [value for key, value in pairs if not key.isascii() and key in self.query]
             values = usual or echoed[:1] or [value for _, value in pairs]
             if len(values) > 1:
                 # {"character": "涉", "meaning": "to wade"}, where the meaning was asked for.
-                asked = re.findall(r"\w+", self.asked)
+                question_words = re.findall(r"\w+", self.query)
                 values = [value for key, value in pairs if _ANSWER_KEY.fullmatch(key)]
-                named = {key.lower(): value for key, value in pairs}
-                values = values or [named[word] for word in asked if word in named][:1]
+                by_key = {key.lower(): value for key, value in pairs}
+                values = values or [by_key[word] for word in question_words if word in by_key][:1]
             if len(values) == 1 and isinstance(values[0], str | int | float):
                 return str(values[0])
         boxes = _BOX.findall(self.body)
@@ -214,9 +214,9 @@ class Answer:
     @cached_property
     def edges(self) -> list[str]:
         """The whole text where it is short, its first sentence and its last line."""
-        whole = [self.marked] if len(self.marked) < _LONGEST_WHOLE else []
+        short_text = [self.marked] if len(self.marked) < _LONGEST_WHOLE else []
         first, last = sentences_of(self.marked)[0], self.marked.rsplit("\n", 1)[-1].strip()
-        return list(dict.fromkeys([*whole, first, last]))
+        return list(dict.fromkeys([*short_text, first, last]))
 
     @cached_property
     def announced(self) -> list[str]:

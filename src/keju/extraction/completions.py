@@ -51,26 +51,26 @@ class Completion(NamedTuple):
 
     Attributes:
         phrase: as the response writes it.
-        rest: what its clause says from there on.
+        remainder: what its clause says from there on.
         sentence: the sentence with it.
         is_elliptic: whether nothing of the question is repeated (所以是X).
     """
 
     phrase: str
-    rest: str
+    remainder: str
     sentence: str
     is_elliptic: bool
 
 
 @lru_cache(maxsize=256)
-def _question(asked: str) -> Question:
-    asked = words("instruction").sub("", _OPTIONS.split(asked)[0])
-    match = words("question_word").search(asked)
-    before, behind = (asked[: match.start()], asked[match.end() :]) if match else (asked, "")
+def _question(query: str) -> Question:
+    query = words("instruction").sub("", _OPTIONS.split(query)[0])
+    match = words("question_word").search(query)
+    before, behind = (query[: match.start()], query[match.end() :]) if match else (query, "")
     tail = re.sub(r"[^\w]", "", re.split(r"[?。，,\n]", behind)[0])
     tail = re.sub(r"[呢吗]$", "", tail)
     echo = re.sub(r"[\u4e00-\u9fff]{1,4}还是[\u4e00-\u9fff]{1,4}", "|", f"{before}|{behind}")
-    english = frozenset(re.findall(r"[a-z][a-z'\-]*", asked))
+    english = frozenset(re.findall(r"[a-z][a-z'\-]*", query))
     before = re.sub(r"\W", "", before)
     key = words("key_end").sub("", before)[-2:].removeprefix("的") if has_han(before) else ""
     is_attribute = words("attribute_end").search(before) is not None
@@ -79,7 +79,7 @@ def _question(asked: str) -> Question:
 
 def completions(answer: Answer, text: str) -> Iterator[Completion]:
     """The phrases of a text's sentences that complete the question, in order; none is denied."""
-    question = _question(answer.asked)
+    question = _question(answer.query)
     for sentence in sentences_of(text):
         if len(sentence) > _LONGEST or has("hedge condition", fold(_QUOTED.sub("“”", sentence))):
             continue
@@ -89,20 +89,18 @@ def completions(answer: Answer, text: str) -> Iterator[Completion]:
             if has("denial draft maybe", _QUOTED.sub("“”", lowered)):
                 echoed, repeated = 0, ""
                 continue
-            in_han = (
-                has_han(clause) and has_han(question.echo) and not clause.lstrip()[:1].isascii()
-            )
+            in_han = has_han(question.echo) and has_han(clause) and clause.lstrip()[:1] > "z"
             read_echo = _read_han if in_han else _read_english
             echo = read_echo(lowered, question)
             echoed += echo.length
             repeated += re.sub(r"\W", "", lowered[: echo.end])
-            rest = clause[echo.link_end :].strip()
-            phrase = _PHRASE_END.split(rest)[0].strip()
+            remainder = clause[echo.link_end :].strip()
+            phrase = _PHRASE_END.split(remainder)[0].strip()
             is_elliptic = echo.length == 0 and echoed < 2 and has("conclusion", lowered)
             if echo.end == len(clause) or not phrase:
                 continue
             if echo.link_end and (is_elliptic or (echoed >= 2 and _is_about(repeated, question))):
-                yield Completion(_without_tail(phrase, question), rest, sentence, is_elliptic)
+                yield Completion(_without_tail(phrase, question), remainder, sentence, is_elliptic)
                 echoed, repeated = 0, ""
 
 

@@ -1,4 +1,4 @@
-"""Lists of names: what stands between separators, without labels, numbers, types and glosses."""
+"""Lists of names: the texts between separators, without labels, numbers, types and glosses."""
 
 from __future__ import annotations
 

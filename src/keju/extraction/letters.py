@@ -76,9 +76,9 @@ def contradicts(letter: str, quote: str, answer: Answer) -> bool:
     """Whether what follows a letter concludes, or says after "but", that it is another option."""
     behind = sentences_of(answer.text[answer.text.rfind(plain(quote)) + len(plain(quote)) :])
     objections = [line for line in map(fold, behind) if has("but_begin", line)]
-    others = {other for other, _ in _concluded(answer)}
-    others |= {other for line in objections for other in _affirmed(line, answer.options)[0]}
-    return bool(others - {letter})
+    rivals = {rival for rival, _ in _concluded(answer)}
+    rivals |= {rival for line in objections for rival in _affirmed(line, answer.options)[0]}
+    return bool(rivals - {letter})
 
 
 def otherwise(answer: Answer) -> Reading:
@@ -110,11 +110,11 @@ def _completing(answer: Answer) -> list[tuple[str, str]]:
     """The letters of the options that complete the question, with the sentences."""
     pairs = []
     for completion in completions(answer, answer.text):
-        rest = fold(completion.rest).lstrip("“”\"'「『《*( ")
-        mention = next(_mentions(rest, answer.options), None)
+        remainder = fold(completion.remainder).lstrip("“”\"'「『《*( ")
+        mention = next(_mentions(remainder, answer.options), None)
         if mention is None or mention.start or completion.is_elliptic:
             continue
-        if not has("denied", _CLAUSE.split(rest)[0]):
+        if not has("denied", _CLAUSE.split(remainder)[0]):
             pairs.append((mention.letter, completion.sentence))
     return pairs
 

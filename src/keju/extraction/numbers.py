@@ -44,8 +44,8 @@ class Number(NamedTuple):
     is_open: bool
 
 
-class Asked(NamedTuple):
-    """What a question counts: what follows its number in an answer, and the noun for it."""
+class CountQuestion(NamedTuple):
+    """The thing that a question counts: what follows its number in an answer, and its noun."""
 
     after: re.Pattern[str]
     noun: str
@@ -87,14 +87,18 @@ def value(text: str, answer: Answer) -> str | None:  # noqa: ARG001  as all read
 def otherwise(answer: Answer) -> Reading:
     """A total, the number of a conclusion, of what was asked, or none at all."""
     text, first, last = answer.folded, fold(answer.sentences[0]), fold(answer.sentences[-1])
-    numbers, asked = list(_numbers(text)), _asked(answer.asked)
-    fitting = [number for number in numbers if asked and _counts(text, number, asked.after)]
-    names_asked = asked and (re.search(asked.noun, first, re.IGNORECASE) or len(first) < 6)
-    if names_asked and words("none").search(first):
+    numbers, counted_thing = list(_numbers(text)), _parse_question(answer.query)
+    fitting = [
+        number for number in numbers if counted_thing and _counts(text, number, counted_thing.after)
+    ]
+    names_counted = counted_thing and (
+        re.search(counted_thing.noun, first, re.IGNORECASE) or len(first) < 6
+    )
+    if names_counted and words("none").search(first):
         return unclear("several") if fitting else Reading("read", "0", "none", first)
     if answer.refuses:
         return unclear("refusal")
-    totals = [number for number in numbers if _is_total(text, number, asked)]
+    totals = [number for number in numbers if _is_total(text, number, counted_thing)]
     if totals:
         end = totals[-1].end + len(re.split(r"[.。!?\n]", text[totals[-1].end :])[0])
         if any(number.start > end and number.value != totals[-1].value for number in fitting):
@@ -121,8 +125,8 @@ def _common(numbers: list[Number], rule: str, text: str) -> Reading:
     return Reading("read", str(int(values.pop())), rule, quote)
 
 
-def _asked(question: str) -> Asked | None:
-    """What a question counts, or None where that is not plain."""
+def _parse_question(question: str) -> CountQuestion | None:
+    """The thing that a question counts, or None where that is not plain."""
     if match := re.search(rf"(?:几|多少)\s*({MEASURE})?([\u4e00-\u9fff]{{0,8}})", question):
         noun = words("after_noun").sub("", match[2])[-2:].replace("人物", "人")
         noun = "文?字" if noun == "文字" else noun
@@ -133,12 +137,12 @@ def _asked(question: str) -> Asked | None:
             counted = "" if unit else rf"{match[1] or MEASURE}(?![\u4e00-\u9fff])"
         alone = rf"{match[1]}(?![\u4e00-\u9fff])" if match[1] else ""
         pattern = "|".join(part for part in (unit, counted, alone) if part)
-        return Asked(re.compile(rf"\s*(?:{pattern})"), noun or unit or MEASURE)
+        return CountQuestion(re.compile(rf"\s*(?:{pattern})"), noun or unit or MEASURE)
     match = re.search(r"(?:how many|number of)\s+((?:[a-z\-]+\s?){1,5})", question)
     nouns = words("after_noun").split(match[1] + " ")[0].split() if match else []
     stem = nouns[-1].rstrip("s").replace("people", "(?:people|person|figure)") if nouns else ""
     after = re.compile(rf"(?:\s+(?!per\b|each\b)[\w\-()]+){{0,4}}?\s+{stem}", re.IGNORECASE)
-    return Asked(after, stem) if stem else None
+    return CountQuestion(after, stem) if stem else None
 
 
 def _counts(text: str, number: Number, after: re.Pattern[str]) -> bool:
@@ -155,10 +159,10 @@ def _counts(text: str, number: Number, after: re.Pattern[str]) -> bool:
     )
 
 
-def _is_total(text: str, number: Number, asked: Asked | None) -> bool:
+def _is_total(text: str, number: Number, counted_thing: CountQuestion | None) -> bool:
     """Whether a number is said to be the total, of what was asked or of nothing else."""
     is_alone = re.match(r"[ *)]*(?:$|[.。,;!(\n:])", text[number.end :]) is not None
-    fits = asked.after.match(text, number.end) is not None if asked else is_alone
+    fits = counted_thing.after.match(text, number.end) is not None if counted_thing else is_alone
     if words("in_total").match(text, number.end):
         return fits
     total = _TOTAL.search(text[: number.start])

@@ -44,7 +44,7 @@ _LONGEST = 100_000
 
 
 class Part(NamedTuple):
-    """A paragraph: kind, number and name of the label that it stands under, and its text."""
+    """A paragraph: kind, number and name of the label above it, and its text."""
 
     kind: str
     label: int
@@ -160,7 +160,7 @@ def _stated(answer: Answer) -> str | None:
 
 
 def _parts(body: str) -> list[Part]:
-    """The paragraphs of a body, each with the label that it stands under; 0 is no label."""
+    """The paragraphs of a body, each with the label above it; 0 means none."""
     parts: list[Part] = []
     lines: list[str] = []
     kind, label, name = "", 0, ""
@@ -169,10 +169,10 @@ def _parts(body: str) -> list[Part]:
         if (heading or not line.strip()) and (text := _cleaned("\n".join(lines))):
             parts.append(Part(kind, label, name, text))
         lines = [] if heading or not line.strip() else lines
-        kind, rest, label = (*heading, label + 1) if heading else (kind, line, label)
+        kind, remainder, label = (*heading, label + 1) if heading else (kind, line, label)
         if heading:
-            name = re.sub(r"\([^()]*\)|\W", "", fold(line[: len(line) - len(rest)]))
-        lines += [rest] if plain(rest) else []
+            name = re.sub(r"\([^()]*\)|\W", "", fold(line[: len(line) - len(remainder)]))
+        lines += [remainder] if plain(remainder) else []
     return [part for part in parts if part.kind != "note"]
 
 

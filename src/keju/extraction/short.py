@@ -1,4 +1,4 @@
-"""Short answers: a phrase that stands alone, is announced or labelled, or completes a statement."""
+"""Short answers: a phrase that is alone, announced or labelled, or completes a statement."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def value(text: str, answer: Answer) -> str | None:
 def alone(text: str, answer: Answer) -> str | None:
     """A text that is nothing but a short phrase, or a line that is one in quotation marks."""
     phrase, is_marked = value(text, answer), re.match(r"[“「『《【*]", text)
-    if phrase is None or _share(phrase, answer.asked) or has("no_value", fold(phrase)):
+    if phrase is None or _share(phrase, answer.query) or has("no_value", fold(phrase)):
         return None
     is_long = count_han(phrase) > 4 or len(phrase.split()) > 3
     is_all = len(answer.sentences) == 1 and text == answer.marked
     is_foreign = has_han(phrase) and not has_han(answer.question) and not is_all
-    is_foreign = is_foreign and not has("asks_character", answer.asked)
+    is_foreign = is_foreign and not has("asks_character", answer.query)
     is_line = text in answer.marked.split("\n")
     in_prose = len(answer.sentences) > 2 and not (is_marked and is_line)
     if (
@@ -53,8 +53,8 @@ def alone(text: str, answer: Answer) -> str | None:
 
 def shortest(phrase: str, answer: Answer) -> str:
     """A phrase without words that only say of what kind it is (哪个朝代: 明代), or its number."""
-    match = words("asks_number").search(answer.asked) and _COUNTED.fullmatch(fold(phrase))
-    if match and (not match[2] or match[2] in answer.asked):
+    match = words("asks_number").search(answer.query) and _COUNTED.fullmatch(fold(phrase))
+    if match and (not match[2] or match[2] in answer.query):
         number = parse_number(match[1])
         number = parse_english_number(match[1]) if number is None else number
         return phrase if number is None else f"{number:.10g}"
@@ -62,7 +62,7 @@ def shortest(phrase: str, answer: Answer) -> str:
 
 
 def otherwise(answer: Answer) -> Reading:
-    """What the sentences state of what is asked: those that conclude, else all of them."""
+    """The phrase that the sentences state: those that conclude, else all of them."""
     text = plain(_BOLD.sub(r"“\1”", answer.marked))
     if answer.refuses:
         return unclear("refusal")
@@ -95,7 +95,7 @@ def otherwise(answer: Answer) -> Reading:
 
 def _has_asked_length(phrase: str, answer: Answer) -> bool:
     """Whether a phrase has as many characters as the question asks for (请用三个字回答)."""
-    size = words("length").search(answer.asked)
+    size = words("length").search(answer.query)
     return size is not None and parse_number(size[1]) == len(phrase)
 
 
@@ -109,12 +109,12 @@ def _completing(text: str, answer: Answer) -> str | None:
         phrase = _phrase(quoted[0] if quoted[0][0] == "《" else quoted[1], answer, most_words=12)
         return None if phrase is None else shortest(phrase, answer)
     text = words("final_particle").sub("", text.strip())
-    if has("asks_who", answer.asked) and (title := words("person_lead").match(fold(text))):
+    if has("asks_who", answer.query) and (title := words("person_lead").match(fold(text))):
         text = text[title.end() :] if len(text) - title.end() > 1 else text
     phrase = _phrase(text, answer)
     if phrase is None or has("clause no_value loose_phrase", fold(phrase)):
         return None
-    lists_people = "、" in phrase and has("asks_who", answer.asked)
+    lists_people = "、" in phrase and has("asks_who", answer.query)
     return None if lists_people or has("attribute", fold(phrase)) else shortest(phrase, answer)
 
 
@@ -135,35 +135,35 @@ def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
     lead = words("phrase_lead").match(fold(core))
     core = core[lead.end() if lead else 0 :].strip(EDGES)
     titles = re.findall(r"《([^《》]+)》?", core)
-    core = titles[0] if len(titles) == 1 and has("asks_book", answer.asked) else core
-    if len(core.split()) > most_words or _is_sentence(core, answer.asked):
+    core = titles[0] if len(titles) == 1 and has("asks_book", answer.query) else core
+    if len(core.split()) > most_words or _is_sentence(core, answer.query):
         return None
-    return _of_kind(core, answer.asked)
+    return _of_kind(core, answer.query)
 
 
-def _is_sentence(core: str, asked: str) -> bool:
-    """Whether a text is no phrase: empty, long, open, or with the words of a sentence."""
+def _is_sentence(core: str, query: str) -> bool:
+    """Whether a text is empty, long, open, or has the words of a sentence."""
     has_marks = re.search(r"[，。；！？,;!?\n|/=:：*→<>]|^\d+[.、]", core)
     if count_han(core) > 14 or has_marks or not re.search(r"\w", core):
         return True
-    describes = "的" in core and has("asks_who", asked)
-    core = core.removeprefix("to ") if has("asks_meaning", asked) else core
+    describes = "的" in core and has("asks_who", query)
+    core = core.removeprefix("to ") if has("asks_meaning", query) else core
     return describes or has("no_phrase refusal doubt hedge", fold(core))
 
 
-def _of_kind(core: str, asked: str) -> str | None:
+def _of_kind(core: str, query: str) -> str | None:
     """A phrase, where it is of the kind that is asked for."""
-    if has("asks_character", asked):
+    if has("asks_character", query):
         core = core[0] if len(core) == 2 and core[1] == "字" else core
         return core if count_han(core) == len(core) == 1 else None
-    if has("asks_meaning", asked) and has_han(core):
+    if has("asks_meaning", query) and has_han(core):
         return None
-    return core if not has("asks_number", asked) or _NUMBER.search(fold(core).lower()) else None
+    return core if not has("asks_number", query) or _NUMBER.search(fold(core).lower()) else None
 
 
-def _share(text: str, asked: str) -> float:
+def _share(text: str, query: str) -> float:
     """The share of the pairs of characters, or of the longer words, that the question has too."""
-    folded, question = fold(text).lower(), re.sub(r"[^\w ]", "", asked)
+    folded, question = fold(text).lower(), re.sub(r"[^\w ]", "", query)
     bare = re.sub(r"[^\w]", "", folded)
     parts = [bare[index : index + 2] for index in range(len(bare) - 1)]
     if not has_han(folded):
@@ -172,13 +172,13 @@ def _share(text: str, asked: str) -> float:
 
 
 def _statements(sentence: str, answer: Answer, lines: int) -> Iterator[str]:
-    """The phrases that the clauses of a sentence state of what is asked, and do not deny."""
+    """The phrases that the clauses of a sentence state of what is query, and do not deny."""
     if len(sentence) > 2 * _LONGEST or has("hedge", fold(sentence)):
         return
     for clause in _CLAUSE.split(re.sub(r"[(（][^()（）]*[)）]", "", sentence)):
         if not has("denial draft maybe condition", fold(clause)):
             quotes = [match[1] for match in _QUOTE.finditer(clause)]
-            new = [quote for quote in quotes if fold(quote).lower() not in answer.asked]
+            new = [quote for quote in quotes if fold(quote).lower() not in answer.query]
             yield from _quoted(clause, answer, lines) if new else _bare(clause, answer)
 
 
@@ -186,14 +186,14 @@ def _quoted(clause: str, answer: Answer, lines: int) -> Iterator[str]:
     """The quoted phrases that a clause states of what is asked."""
     for match in _QUOTE.finditer(clause):
         before, behind = fold(clause[: match.start()]), fold(clause[match.end() :])
-        names_asked = behind[:1] == "的" and behind[1:3] in answer.asked
+        names_asked = behind[:1] == "的" and behind[1:3] in answer.query
         is_ended = names_asked or words("quote_end").match(behind)
-        is_title = match[0][0] == "《" and has("asks_who", answer.asked)
-        this = lines == 1 and has("asks_identity", answer.asked) and has("deixis", before)
-        concludes = has(_KINDS, answer.asked) and has("conclusion", before)
-        is_about = this or concludes or _share(before, answer.asked) >= 0.5
+        is_title = match[0][0] == "《" and has("asks_who", answer.query)
+        is_deictic = lines == 1 and has("asks_identity", answer.query) and has("deixis", before)
+        concludes = has(_KINDS, answer.query) and has("conclusion", before)
+        is_about = is_deictic or concludes or _share(before, answer.query) >= 0.5
         phrase = _phrase(match[1], answer)
-        is_signature = has("asks_who", answer.asked) and count_han(match[1]) > 4
+        is_signature = has("asks_who", answer.query) and count_han(match[1]) > 4
         if (
             phrase
             and not is_signature
@@ -209,13 +209,13 @@ def _bare(clause: str, answer: Answer) -> Iterator[str]:
     """The phrase without quotation marks that completes a clause in the words of the question."""
     verbs = list(words("verb").finditer(fold(clause)))
     before = fold(clause)[: verbs[-1].end()] if verbs else ""
-    rest = re.split(r"[，。；,;:]", clause[len(before) :])[0].strip()
-    head, of, kind = rest.rpartition("的")
-    phrase = value(head if of and kind and fold(kind) in answer.asked else rest, answer)
-    same = before.strip()[-3:] in answer.asked
-    concludes = has(_KINDS, answer.asked) and has("conclusion", before)
-    if phrase is None or not (same or concludes) or has("attribute", fold(phrase)):
+    remainder = re.split(r"[，。；,;:]", clause[len(before) :])[0].strip()
+    head, of, kind = remainder.rpartition("的")
+    phrase = value(head if of and kind and fold(kind) in answer.query else remainder, answer)
+    is_echo = before.strip()[-3:] in answer.query
+    concludes = has(_KINDS, answer.query) and has("conclusion", before)
+    if phrase is None or not (is_echo or concludes) or has("attribute", fold(phrase)):
         return
-    size = count_han(phrase) if verbs and fold(phrase) not in answer.asked else 0
+    size = count_han(phrase) if verbs and fold(phrase) not in answer.query else 0
     if 0 < size <= (8 if concludes else 4):
         yield phrase

@@ -26,7 +26,7 @@ def value(text: str, answer: Answer) -> str | None:
     yes, no = _YES.match(folded), _NO.match(folded)
     if bool(yes) != bool(no):
         return "Yes" if yes else "No"
-    return _echo(folded, answer.asked) if len(folded) < 60 else None
+    return _echo(folded, answer.query) if len(folded) < 60 else None
 
 
 def otherwise(answer: Answer) -> Reading:
@@ -39,23 +39,23 @@ def otherwise(answer: Answer) -> Reading:
     values = {"Yes" if match[1] else "No" for match in tails}
     last_paragraph = fold(answer.text.rsplit("\n", 1)[-1]).lower()
     for line in (lines[0], last_paragraph, lines[-1]):
-        if (begun := _BEGUN.match(line[:99])) and not re.search("也(?:可能|许)", line):
-            values.add("Yes" if begun[1] or begun[2] else "No")
+        if (match := _BEGUN.match(line[:99])) and not re.search("也(?:可能|许)", line):
+            values.add("Yes" if match[1] or match[2] else "No")
     if not values and answer.refuses:
         return unclear("refusal")
     ending = [line for line in lines if has("conclusion", line)]
     decisive = [lines[0], *ending, lines[-1]]
-    values |= {word for line in decisive if (word := _echo(line, answer.asked))}
-    restated = {word for line in decisive for word in _restated(line, answer.asked)}
+    values |= {word for line in decisive if (word := _echo(line, answer.query))}
+    restated = {word for line in decisive for word in _restated(line, answer.query)}
     values |= restated if not values else restated - {"unclear"}
     if len(values) != 1 or "unclear" in values:
         return unclear("several" if values else "silent")
     return Reading("read", values.pop(), "stated", answer.sentences[0])
 
 
-def _echo(sentence: str, asked: str) -> str | None:
+def _echo(sentence: str, query: str) -> str | None:
     """Whether a sentence says that two things are the same, or can be joined, if that was asked."""
-    kind = next((name for name in ("same", "joined") if has("key_" + name, asked)), "")
+    kind = next((name for name in ("same", "joined") if has("key_" + name, query)), "")
     if not kind or has("embedded draft condition", sentence):
         return None
     values: set[str | None] = {"No"} if kind == "same" and has("different", sentence) else set()
@@ -66,9 +66,9 @@ def _echo(sentence: str, asked: str) -> str | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _restated(sentence: str, asked: str) -> set[str]:
+def _restated(sentence: str, query: str) -> set[str]:
     """Yes or No of the clauses of a sentence that affirm or deny what the question asks."""
-    question = words("instruction").sub("", asked).split("\n")[0]
+    question = words("instruction").sub("", query).split("\n")[0]
     match = words("predicate").search(question)
     predicate = next(filter(None, match.groups()), "").replace("了", "") if match else ""
     if has("negative", predicate or question) or has("embedded draft condition hedge", sentence):
