@@ -60,8 +60,7 @@ def read(
     """The value that a response gives in an answer form, if it gives one.
 
     Args:
-        form: letter, short, number, yes-no, boxes, probability, entities, transcription,
-            punctuated, translation or text.
+        form: an answer form (letter, short, boxes, …), or translation.
         text: the response, with its reasoning.
         question: the question as it was asked.
         options: the texts of the options, for letters.
@@ -78,13 +77,15 @@ def read(
     if not body or (len(body) <= longest and not answer.text):
         return Reading("none", rule="empty")
     if form in passages.FORMS:
-        return passages.read(answer, form)
-    if form == "boxes":
+        reading = passages.read(answer, form)
+    elif form == "boxes":
         reading = boxes.read(answer)
     elif form == "entities":
         reading = entities.read(answer)
     else:
         reading = _read_value(_VALUE_READERS[form], answer)
+    if reading.state == "read" and not reading.value.strip():
+        return Reading("none", rule="empty")
     if reading.state == "unclear" and is_only_refusal(answer):
         return Reading("none", rule="refusal", quote=answer.sentences[0])
     return reading
