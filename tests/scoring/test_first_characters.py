@@ -15,7 +15,7 @@ from tests.support.answer_bank import bank
 
 PATTERNS = Path(wordings.__file__).with_name("patterns")
 FILES = sorted(path.stem for path in PATTERNS.glob("*.toml"))
-TEXTS = [fold(row["response"])[:400] for row in bank("answers_twelfth.jsonl")[::4]]
+TEXTS = [fold(row["response"])[:400] for row in bank("development.jsonl")[:224:4]]
 
 
 @pytest.mark.parametrize(

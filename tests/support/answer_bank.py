@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -129,20 +128,3 @@ def _entities(expected: str | list[str] | list[dict[str, str]]) -> str:
     if isinstance(expected, str):
         return expected
     return "、".join(each["text"] if isinstance(each, dict) else each for each in expected)
-
-
-def table(name: str) -> list[tuple[str, int, int, int, int, int]]:
-    """By form: lines, lines with an answer, extracted, extracted right, agreements."""
-    found: dict[str, Counter[str]] = {}
-    for row in bank(name):
-        count = found.setdefault(form_of(row), Counter())
-        right = agrees(row)
-        taken = extracted(row) is not None
-        count.update(
-            lines=1, answers=row["expected"] is not None, taken=taken,
-            right=right and row["expected"] is not None, agreed=right,
-        )  # fmt: skip
-    return [
-        (form, each["lines"], each["answers"], each["taken"], each["right"], each["agreed"])
-        for form, each in found.items()
-    ]

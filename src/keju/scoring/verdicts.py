@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from rapidfuzz.distance import LCSseq
 
+from keju.extraction import read
 from keju.items import AnswerForm, Response
 from keju.scoring.extraction import body_of
 from keju.text import counted, han_only
@@ -115,9 +116,12 @@ def _from_the_wire(response: Response, body: str) -> Verdict | None:
 
 
 def is_refusal(body: str) -> bool:
-    """Whether a short text declines to answer, in Chinese or English, near its beginning."""
+    """Whether a short text declines to answer near its beginning and says nothing else."""
     core = body.strip()
-    return len(core) <= _REFUSAL_LENGTH and _REFUSAL.search(core[:_REFUSAL_START]) is not None
+    if len(core) > _REFUSAL_LENGTH or not _REFUSAL.search(core[:_REFUSAL_START]):
+        return False
+    # "抱歉，图片有点模糊，不过答案是B。" is an answer.
+    return read("text", core).state == "none"
 
 
 def is_looping(text: str) -> bool:

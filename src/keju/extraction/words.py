@@ -1,0 +1,62 @@
+"""The word lists of `words.toml` as patterns for folded texts."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib import resources
+
+from keju.text import normalise
+
+_SENTENCE_END = re.compile(r"(?<=[。.!?\n])")
+_BUT = re.compile(r"[,;]\s{0,3}(?:但是?|不过|but\b)", re.IGNORECASE)
+
+
+@cache
+def _lists() -> dict[str, list[str]]:
+    file = resources.files("keju.extraction").joinpath("words.toml")
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+@cache
+def pattern_of(kind: str) -> str:
+    """The regular expression of a kind of words, to be part of a longer one."""
+    return "|".join(_lists()[kind])
+
+
+@cache
+def words(kind: str) -> re.Pattern[str]:
+    """The compiled pattern of a kind of words."""
+    return re.compile(pattern_of(kind), re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def _pattern_of_kinds(kinds: str) -> re.Pattern[str]:
+    alternatives = "|".join(f"(?:{pattern_of(kind)})" for kind in kinds.split())
+    return re.compile(alternatives, re.IGNORECASE | re.MULTILINE)
+
+
+def has(kinds: str, text: str) -> bool:
+    """Whether a folded text has words of one of several kinds, which spaces separate."""
+    return _pattern_of_kinds(kinds).search(text) is not None
+
+
+def refuses(text: str) -> bool:
+    """Whether a folded text says that no answer can be given, without a "but" that gives one."""
+    for sentence in _SENTENCE_END.split(text):
+        behind = words("soft").sub("", _BUT.split(sentence)[-1])
+        if has("refusal doubt", behind):
+            return True
+    return False
+
+
+@cache
+def _fold_character(char: str) -> str:
+    normal = normalise(char, "script")
+    return normal if len(normal) == 1 and not "①" <= char <= "⑳" else char
+
+
+def fold(text: str) -> str:
+    """A text of the same length in simplified characters and half-width letters and marks."""
+    return text if text.isascii() else "".join(map(_fold_character, text))
