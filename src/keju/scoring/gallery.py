@@ -102,7 +102,7 @@ class Gallery:
 
     @property
     def read_by(self) -> ReadBy:
-        """``unclear`` if any pair is, ``none`` if no pair has an answer, else the last to read one."""
+        """``unclear`` if any pair is; ``none`` if no pair has an answer; else who read one."""
         order: tuple[ReadBy, ...] = ("unclear", "person", "model", "reader", "none")
         return next(reader for reader in order if reader in self._readers)
 
