@@ -127,10 +127,12 @@ def _phrase(text: str, answer: Answer, most_words: int = 6) -> str | None:
     if core.count('"') % 2 or core.count("“") != core.count("”"):
         return None
     core = re.split(r"(?<=\S)\s*(?:—+|\s–|\s-)\s*(?=\S)", core)[0]
-    while (gloss := _GLOSS.search(core)) and gloss.start() > 0:
+    if (gloss := _GLOSS.search(core)) and gloss.start() > 0:
         inside, outside = gloss[0].strip(" ()（）[]"), core[: gloss.start()]
         swap = has_han(answer.question) and has_han(inside) and not has_han(outside)
         core = inside if swap else outside
+        if _GLOSS.search(core):
+            return None
     core = re.sub(r"([”」』》])(?:字|一字|[二两三四]个?字|一词)$", r"\1", core.strip()).strip(EDGES)
     lead = words("phrase_lead").match(fold(core))
     core = core[lead.end() if lead else 0 :].strip(EDGES)
