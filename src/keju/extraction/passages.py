@@ -79,8 +79,8 @@ def is_only_refusal(answer: Answer) -> bool:
 
 def _read_source(answer: Answer, form: str) -> Reading | None:
     """The text of the page as a field, label or quotation has it, or as the only paragraph."""
-    if (stated := _stated(answer)) is not None:
-        return Reading("read", _cleaned(stated), "field", stated[:80])
+    if stated := _stated(answer):
+        return stated
     body = behind_last("revision", _GROUNDED.sub("", answer.body)).strip()
     parts = [part for part in _parts(body) if part.kind != "translation"]
     labelled = [part for part in parts if part.kind == _LABEL_OF[form]]
@@ -110,8 +110,8 @@ def _read_source(answer: Answer, form: str) -> Reading | None:
 
 def _read_translation(answer: Answer) -> Reading | None:
     """The one translation that the response gives or recommends; None where talk is with it."""
-    if (stated := _stated(answer)) is not None:
-        return Reading("read", _cleaned(stated), "field", stated[:80])
+    if stated := _stated(answer):
+        return stated
     body = behind_last("revision", answer.body).strip()
     parts = _parts(body)
     labelled = [part for part in parts if part.kind == "translation"]
@@ -146,17 +146,23 @@ def _read_text(answer: Answer) -> Reading:
     return Reading("read", text.strip(), "all", text.strip()[:80])
 
 
-def _stated(answer: Answer) -> str | None:
-    """The passage in a field, or in the only code fence."""
+def _stated(answer: Answer) -> Reading | None:
+    """The passage in JSON, in another field, or in the only code fence."""
     records = answer.json if isinstance(answer.json, list) else [answer.json]
     pairs = [pair for record in records if isinstance(record, dict) for pair in record.items()]
     texts = [text for key, text in pairs if has("passage_key", fold(str(key)))]
     if texts and all(isinstance(text, str) for text in texts):
-        return "\n".join(texts)
+        return _enclosed("\n".join(texts), "JSON")
     if isinstance(answer.json, list) and all(isinstance(text, str) for text in answer.json):
-        return "\n".join(answer.json)
+        return _enclosed("\n".join(answer.json), "JSON")
+    if answer.field:
+        return _enclosed(answer.field, "JSON" if records != [None] else "field")
     fences = FENCE.findall(answer.body)
-    return answer.field or (fences[0] if len(fences) == 1 else None)
+    return _enclosed(fences[0], "fence") if len(fences) == 1 else None
+
+
+def _enclosed(text: str, rule: str) -> Reading:
+    return Reading("read", _cleaned(text), rule, text[:80])
 
 
 def _parts(body: str) -> list[Part]:
