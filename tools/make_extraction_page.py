@@ -55,6 +55,8 @@ probabilities: natural precision .99 and coverage .88, hard .94 and .65.
 | 2026-11-29 | 01658064 | hard | 218/228 | 218/269 |
 | 2026-11-29 | 580c66f1 | natural | 252/253 | 252/283 |
 | 2026-11-29 | 580c66f1 | hard | 218/228 | 218/269 |
+| 2026-11-29 | 7e085f52 | natural | 252/253 | 252/283 |
+| 2026-11-29 | 7e085f52 | hard | 218/228 | 218/269 |
 
 Intervals of the second run: natural precision 97.8–99.9, coverage 84.9–92.2; hard precision
 92.1–97.6, coverage 75.9–85.3. Between the runs, rules were changed by looking at opened banks only.

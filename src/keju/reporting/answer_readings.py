@@ -175,7 +175,7 @@ def estimate_price(run_set: RunSet, prices: Prices | None) -> Text | None:
         "about {} {} with {}",
         f"{cheapest.of(sent, received):.2g}",
         prices.currency,
-        cheapest.names[0],
+        cheapest.names[0].rstrip("*"),
     )
 
 
