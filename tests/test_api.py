@@ -48,7 +48,8 @@ SIGNATURES = {
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "responses": "(name: 'str') -> 'Callable[[A], A]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
-    "protocol: 'ProtocolChoice' = 'both', model: 'str' = '') -> 'Results'",
+    "protocol: 'ProtocolChoice' = 'both', model: 'str' = '', "
+    "adjudicated: 'AnyPath | None' = None, extractor: 'str' = '') -> 'Results'",
     "show": "(what: 'Page | Item | Iterable[Line]', image: 'AnyPath | Dataset | None' = None) -> "
     "'View'",
     "source": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1, "
