@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from keju.analysis.labels import task_name
+from keju.extraction import body_of
 from keju.items import Item, Line, Response
 from keju.layout import Placed, bounds_of, order_of_lines, order_of_text
-from keju.scoring import body_of
 from keju.text import normalise
 
 Json = dict[str, Any]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keju.analysis.labels import task_name
 from keju.definitions import query_of
+from keju.extraction import read
 from keju.items import Response
 from keju.runs import RecordList
-from keju.scoring import transcription_of
 
 if TYPE_CHECKING:
     from keju.analysis.asked_items import AskedItem
@@ -57,7 +57,7 @@ class PageTexts:
 
 def transcription(response: Response) -> str:
     """The transcription in the first `LONGEST` characters of a response; empty without one."""
-    return transcription_of(response.text[:LONGEST]).answer or ""
+    return read("transcription", response.text[:LONGEST]).value
 
 
 def _page_text(asked: AskedItem) -> PageText:

@@ -25,9 +25,10 @@ from keju.analysis.asked_items import item_name
 from keju.analysis.roles import model_role
 from keju.analysis.run_set import RunSet
 from keju.definitions import OWN_BENCHMARK, query_of
+from keju.extraction import body_of
 from keju.items import Item, Response
 from keju.runs import RunFolder
-from keju.scoring import ItemName, body_of
+from keju.scoring import ItemName
 from keju.text import counted
 from keju.texts import Text, _, join_sentences, listed
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from keju.bundles import Verification as Verification
     from keju.datasets import Dataset as Dataset
     from keju.datasets.pages import Page as Page
+    from keju.extraction import Reading as Reading
     from keju.items import Item as Item
     from keju.items import Line as Line
     from keju.models.function_model import PythonModel as PythonModel
@@ -70,18 +71,17 @@ if TYPE_CHECKING:
     from keju.plugins import (
         writer as writer,
     )
-    from keju.scoring import Extracted as Extracted
 
 
 _MODULES = {
     "Comparison": "keju.api.comparing",
     "Dataset": "keju.datasets",
-    "Extracted": "keju.scoring",
     "Item": "keju.items",
     "Leaderboard": "keju.api.leaderboards",
     "Line": "keju.items",
     "Page": "keju.datasets.pages",
     "PythonModel": "keju.models.function_model",
+    "Reading": "keju.extraction",
     "Results": "keju.api.scores",
     "Run": "keju.api.runs",
     "Verification": "keju.bundles",

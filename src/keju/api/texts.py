@@ -13,7 +13,7 @@ from keju.text import LAYERS, Layer, counted_pair
 from keju.texts import _
 
 if TYPE_CHECKING:
-    from keju.scoring import Extracted
+    from keju.extraction import Reading
 
 
 @overload
@@ -95,8 +95,8 @@ def extract(
     query: str = "",
     question: str = "",
     options: Iterable[str] = (),
-) -> Extracted:
-    """The answer in a model's response, as `strict` extracts it for a task.
+) -> Reading:
+    """The answer in a model's response, as `strict` reads it for a task.
 
     Args:
         task: the id of a task, such as ``T7`` (``keju tasks`` lists them).
@@ -107,8 +107,8 @@ def extract(
         options: the texts of the options, in the order of their letters.
 
     Returns:
-        The extracted answer (None where none can be extracted without guessing), the rule that
-        found it, and the passage where it was found.
+        The state (``read``, ``none`` or ``unclear``), the value, the rule that read it, and the
+        quoted passage.
 
     Raises:
         TypeError: `text` or an option is not a text, or `item` is not an item.
@@ -132,7 +132,7 @@ def extract(
             raise ValueError("item has its own query, question and options. Give either")
         if item.task != task:
             raise ValueError(f"item {item.id} is of task {item.task}, not of {task}")
-    return ScoringSample(item, response_of(item, text, "")).extracted
+    return ScoringSample(item, response_of(item, text, "")).reading
 
 
 def response_of(item: Item, text: str, model: str) -> Response:

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from keju.definitions import QuestionForms, has_reference
 from keju.errors import UsageError
+from keju.extraction import body_of
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting, get_group
 from keju.judging.rubrics import Rubrics
 from keju.runs import RunFolder
-from keju.scoring import body_of
 from keju.texts import _
 
 _ALWAYS = 6

@@ -19,6 +19,7 @@ import msgspec
 
 from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
 from keju.errors import UsageError
+from keju.extraction import body_of
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Record, Request, Response
 from keju.judging.asking import ExpectedReply
@@ -31,7 +32,6 @@ from keju.scoring import (
     Decision,
     Decisions,
     answer_code,
-    body_of,
     read_decisions,
     unclear_samples,
 )

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from keju.extraction import body_of
 from keju.items import Response
-from keju.scoring import body_of
 from keju.text import parse_number, to_half_width
 from keju.texts import _
 

@@ -5,12 +5,9 @@ catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_jso
 """
 
 from keju.scoring.aggregate import aggregate, is_ratio_of_sums
-from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.decisions import NO_DECISIONS, Decision, Decisions, answer_code, read_decisions
 from keju.scoring.definition_metrics import check_metrics, known_metrics
-from keju.scoring.entities import extract_entities
 from keju.scoring.export import join_json, to_json
-from keju.scoring.extraction import Extracted, body_of
 from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
 from keju.scoring.means import NO_RESPONSES
@@ -25,12 +22,7 @@ from keju.scoring.model_comparison import (
     compare_tasks,
     mark_equal,
 )
-from keju.scoring.multiple_choice import extract_letter
-from keju.scoring.numeric_answer import extract_count, extract_probability
-from keju.scoring.open_text import open_text_of
 from keju.scoring.own_metrics import metric
-from keju.scoring.passages import passage_of, transcription_of
-from keju.scoring.phrases import extract_short
 from keju.scoring.protocol_differences import (
     ItemDifference,
     ProtocolDifference,
@@ -69,7 +61,6 @@ from keju.scoring.summary import (
 )
 from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
-from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 __all__ = [
     "NO_DECISIONS",
@@ -77,11 +68,9 @@ __all__ = [
     "PROTOCOLS",
     "VERDICTS",
     "BenchmarkResult",
-    "BoxList",
     "Decision",
     "Decisions",
     "Difference",
-    "Extracted",
     "ItemDifference",
     "ItemName",
     "MeanResult",
@@ -103,7 +92,6 @@ __all__ = [
     "adjust_comparisons",
     "aggregate",
     "answer_code",
-    "body_of",
     "check_metrics",
     "check_scores",
     "compare_errors",
@@ -111,14 +99,6 @@ __all__ = [
     "compare_tasks",
     "counting_rule",
     "differing_steps",
-    "extract_boxes",
-    "extract_count",
-    "extract_entities",
-    "extract_letter",
-    "extract_probability",
-    "extract_short",
-    "extract_yes_no",
-    "first_yes_no",
     "is_ratio_of_sums",
     "iter_stored_scores",
     "join_json",
@@ -132,8 +112,6 @@ __all__ = [
     "metric_row",
     "metric_signature",
     "metrics",
-    "open_text_of",
-    "passage_of",
     "read_decisions",
     "read_fingerprint",
     "read_scores",
@@ -150,7 +128,6 @@ __all__ = [
     "summarise",
     "summarise_with_json",
     "to_json",
-    "transcription_of",
     "unclear_samples",
     "unused_decisions",
     "variant_results",

@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from keju.extraction import body_of, read
 from keju.items import Response
-from keju.scoring.extraction import body_of
-from keju.scoring.passages import transcription_of
 from keju.scoring.verdicts import is_refusal
 from keju.text import counted
 
@@ -72,7 +71,7 @@ def count_invented_characters(response: Response, *, engine: bool = False) -> in
     body = body_of(response.text)
     if not engine and _says_blank(body):
         return 0
-    return len(counted(transcription_of(response.text).answer or ""))
+    return len(counted(read("transcription", response.text).value))
 
 
 def _says_blank(body: str) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from keju.extraction import read
 from keju.files import sha256_bytes
 from keju.items import Item, Response
 from keju.metrics import ErrorParts, error_parts
-from keju.scoring.passages import transcription_of
 from keju.scoring.preparations import MAX_CELLS
 from keju.scoring.scoring_sample import LONGEST
 from keju.text import counted_alike
@@ -72,7 +72,7 @@ def wrong_page_errors_of_texts(pairs: Iterable[tuple[str, str]]) -> WrongPage | 
 
 def compared_text(response: Response) -> str:
     """The transcription in a response; empty if the response is not scored."""
-    return transcription_of(response.text).answer or "" if is_compared(response) else ""
+    return read("transcription", response.text).value if is_compared(response) else ""
 
 
 def is_compared(response: Response) -> bool:

@@ -10,10 +10,8 @@ from keju.items import Item, Protocol, ReadBy, Status
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
 from keju.scoring.decisions import NO_DECISIONS
-from keju.scoring.numeric_answer import extract_probability
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.verdicts import Verdict
-from keju.scoring.yes_no import first_yes_no
 from keju.texts import _
 
 _SHOWN = 10
@@ -25,8 +23,8 @@ class Gallery:
     """The answers of one model on each candidate of one item.
 
     A candidate's value is the stated probability, or 1 for yes and 0 for no; None if no answer
-    could be extracted. `official` takes the first word for yes or no; `strict` takes the answer of
-    `extract_yes_no`, and of probabilities the corrected one.
+    could be extracted. `official` takes the first word for yes or no, and of probabilities what the
+    rules read; `strict` also what people or a model decided.
     """
 
     def __init__(self, item: Item) -> None:
@@ -60,14 +58,13 @@ class Gallery:
         response, self.decisions = sample.response, sample.decisions
         if response.candidate <= self._first:
             self._first, self.key = response.candidate, response.key
-        taken = sample.extracted.answer
         if sample.form == "yes-no":
-            strict = _YES_NO.get(taken or "")
-            official = _YES_NO.get(first_yes_no(sample.text).answer or "")
+            strict = _YES_NO.get(sample.answer or "")
+            official = _YES_NO.get(sample.first_yes_no or "")
         else:
-            first = extract_probability(sample.text).answer
-            strict = None if taken is None else float(taken)
-            official = None if first is None else float(first)
+            by_rules = sample.rule_reading
+            strict = None if sample.answer is None else float(sample.answer)
+            official = float(by_rules.value) if by_rules.state == "read" else None
         self._values["strict"][response.candidate] = strict
         self._values["official"][response.candidate] = official
         self._readers.add(sample.read_by)

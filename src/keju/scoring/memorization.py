@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from keju.extraction import read
 from keju.items import Item, Record, Response, get_group
 from keju.metrics import Span, align, distance, partial_distance
-from keju.scoring.passages import transcription_of
 from keju.scoring.scoring_sample import ScoringSample
 from keju.statistics import (
     LEVEL,
@@ -216,7 +216,7 @@ def measure_memorization(
 def _control_outcome(
     item: Item, original: Item, response: Response, first: Response | None
 ) -> _ControlOutcome:
-    answer = ScoringSample(item, response).extracted.answer or ""
+    answer = ScoringSample(item, response).answer or ""
     group = get_group(original)
     if item.metadata[CONTROL] == WRONG_PAGE:
         return _ControlOutcome(group, Counter([_on_wrong_page(item, original, answer)]), 0, 0)
@@ -224,8 +224,8 @@ def _control_outcome(
     if first is None:
         return _ControlOutcome(group, counts, 0, 0)
     text = "" if first.status in {"failed", "filtered"} else first.text
-    read = transcription_of(text).answer or ""
-    before = Counter(place_outcomes(original.answer, item.answer, read))
+    page = read("transcription", text).value
+    before = Counter(place_outcomes(original.answer, item.answer, page))
     return _ControlOutcome(group, counts, before["recited"], before.total())
 
 

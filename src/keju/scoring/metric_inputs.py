@@ -22,11 +22,11 @@ from keju.text import Pair, counted_pair
 
 
 def _extracted(sample: ScoringSample) -> Pair:
-    return Pair(sample.reference, sample.extracted.answer or "")
+    return Pair(sample.reference, sample.answer or "")
 
 
 def _counted(sample: ScoringSample) -> Pair:
-    return counted_pair(sample.reference, sample.extracted.answer or "")
+    return counted_pair(sample.reference, sample.answer or "")
 
 
 def _floats(prepare: Preparation) -> Preparation:

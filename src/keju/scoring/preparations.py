@@ -45,8 +45,7 @@ def raw_pair(sample: ScoringSample) -> Pair:
 @computed_once
 def transcription_pairs(sample: ScoringSample) -> dict[Layer, Pair]:
     """Reference and transcription as OCR scoring counts them, at each layer."""
-    read = sample.transcription.answer or ""
-    pairs = counted_pairs(sample.reference, read)
+    pairs = counted_pairs(sample.reference, sample.answer or "")
     for pair in pairs.values():
         check_length(pair)
     return pairs
@@ -74,19 +73,19 @@ def transcription_pair(sample: ScoringSample) -> Pair:
 @computed_once
 def mark_counts(sample: ScoringSample) -> MarkCounts:
     """Punctuation marks matched one to one, characters compared at the last layer."""
-    return punctuation_counts(sample.reference, sample.extracted.answer or "", fold=_folded)
+    return punctuation_counts(sample.reference, sample.answer or "", fold=_folded)
 
 
 @computed_once
 def name_sets(sample: ScoringSample) -> tuple[frozenset[str], frozenset[str]]:
     """The true and the predicted set of names, normalised."""
-    return entity_set(sample.reference), entity_set(sample.extracted.answer or "")
+    return entity_set(sample.reference), entity_set(sample.answer or "")
 
 
 @computed_once
 def normalised_pair(sample: ScoringSample) -> Pair:
     """Running text on both sides at the last layer, for translation and open answers."""
-    return check_length(Pair(normalise(sample.reference), normalise(sample.extracted.answer or "")))
+    return check_length(Pair(normalise(sample.reference), normalise(sample.answer or "")))
 
 
 _folded = lru_cache(maxsize=1 << 16)(normalise)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -15,12 +15,10 @@ from keju.definitions import (
     options_of,
     query_of,
 )
-from keju.extraction import Reading
+from keju.extraction import Reading, body_of, read
 from keju.items import AnswerForm, Item, ReadBy, Response, get_group
 from keju.metrics import UndefinedMetricError
-from keju.metrics.boxes import BoxConvention, box_convention
-from keju.scoring.asked_counts import extract_asked_count
-from keju.scoring.box_parsing import BoxList, Row, extract_any_boxes, extract_count_beside
+from keju.metrics.boxes import Axes, BoxConvention, box_convention
 from keju.scoring.decisions import (
     DECIDED_FORMS,
     NO_DECISIONS,
@@ -29,16 +27,15 @@ from keju.scoring.decisions import (
     answer_code,
     check_value,
 )
-from keju.scoring.entities import extract_entities
-from keju.scoring.extraction import Extracted, strict_body
-from keju.scoring.multiple_choice import extract_letter
-from keju.scoring.numeric_answer import extract_count, extract_final_probability
-from keju.scoring.open_text import open_text_of
-from keju.scoring.passages import passage_of, transcription_of
-from keju.scoring.phrases import extract_short
-from keju.scoring.unanswered import no_answer_reason
-from keju.scoring.verdicts import Verdict, is_refusal, verdict_of_answer, verdict_without_answer
-from keju.scoring.yes_no import extract_yes_no
+from keju.scoring.verdicts import Verdict, verdict_of_answer, verdict_without_answer
+
+_FIRST_YES_NO = re.compile(
+    r"是否|是不是|yes\s?(?:or|/)\s?no\b"
+    r"|(?P<no>\bno\b|不是|并非|並非|否)|(?P<yes>\byes\b|是)",
+    re.IGNORECASE,
+)
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
@@ -120,60 +117,38 @@ class ScoringSample:
         return missing_reference(self.item)
 
     @cached_property
-    def transcription(self) -> Extracted:
-        """The transcription in the response."""
-        return self._unanswered or transcription_of(self.text)
-
-    @cached_property
     def options(self) -> tuple[str, ...]:
         """The texts of the options, where they are known."""
         return options_of(self.item)
 
     @cached_property
-    def _unanswered(self) -> Extracted | None:
-        """That the response gives no answer, where that shows before a value is sought."""
-        if self.query.translation:
-            return None
-        question = self.item.question or self.query.template
-        reason = no_answer_reason(self.text, self.form, question, self.options)
-        return Extracted(None, reason, self.text) if reason else None
-
-    @cached_property
-    def extracted(self) -> Extracted:
-        """The answer as `strict` takes it, by the form that was asked for."""
-        if self.decision is None:
-            return self._extracted
-        return Extracted(self.reading.value or None, self.reading.rule, self.reading.quote)
-
-    @cached_property
-    def _extracted(self) -> Extracted:
-        """The answer as the rules take it."""
-        return self._unanswered or self._sought
+    def answer(self) -> str | None:
+        """The value that the response gives (`Reading.value`); None if none is read."""
+        return self.reading.value if self.reading.state == "read" else None
 
     @cached_property
     def reading(self) -> Reading:
         """The answer as the rules read it; of an unclear one as people or a model decided."""
         if self.decision is None:
-            return self._reading
+            return self.rule_reading
         choices = choices_of(self.item)
         value = check_value(self.form, self.decision, self.item.id, choices)
         rule = f"decided by a {self.decision.by}"
-        return Reading("read" if value else "none", value, rule, self._reading.quote)
+        return Reading("read" if value else "none", value, rule, self.rule_reading.quote)
 
     @cached_property
-    def _reading(self) -> Reading:
-        """The answer as the rules read it; until the compact reader is complete, by these rules."""
-        answer, rule, source, _ = self._extracted
-        if answer is not None:
-            return Reading("read", answer, rule, source)
-        body = strict_body(self.text)
-        silent = not body.strip() or is_refusal(body)
-        return Reading("none" if silent else "unclear", rule=rule, quote=source)
+    def rule_reading(self) -> Reading:
+        """The answer as the rules read it, without decisions."""
+        question, axes = self.item.question or self.query.template, self.box_convention.axes
+        if self.form == "number" and self.response.box_convention:
+            return _count_beside_boxes(self.text, question, axes)
+        form = "translation" if self.query.translation else self.form
+        return read(form, self.text, question, self.options, axes=axes)
 
     @cached_property
     def is_unclear(self) -> bool:
         """Whether the rules do not read the answer, so that people or a model can decide it."""
-        return self.form in DECIDED_FORMS and self._reading.state == "unclear"
+        return self.form in DECIDED_FORMS and self.rule_reading.state == "unclear"
 
     @cached_property
     def decision(self) -> Decision | None:
@@ -191,62 +166,20 @@ class ScoringSample:
         return "reader" if state == "read" else state
 
     @property
-    def _sought(self) -> Extracted:  # noqa: PLR0911
-        """The value that the extractor of the form finds."""
-        match self.form:
-            case "letter":
-                return extract_letter(
-                    self.text, choices_of(self.item), self.options, self.item.question
-                )
-            case "transcription":
-                return self.transcription
-            case "boxes":
-                return self._read_boxes.extracted
-            case "number":
-                if self.response.box_convention:
-                    return self.official_count
-                return extract_asked_count(self.text, self.item.question)
-            case "entities":
-                return extract_entities(self.text, self.item.question or self.query.template)
-            case "short":
-                return extract_short(self.text, self.item.question)
-            case "punctuated":
-                return passage_of(self.text, "punctuated")
-            case "text":
-                if self.query.translation:
-                    return passage_of(self.text, "translation")
-                return open_text_of(self.text)
-            case "yes-no":
-                return extract_yes_no(self.text, self.item.question or self.query.template)
-        return _EXTRACT[self.form](self.text)
+    def first_yes_no(self) -> str | None:
+        """``Yes`` or ``No`` by the first word for it after the reasoning (`official`).
 
-    @cached_property
-    def official_count(self) -> Extracted:
-        """The count as `official` takes it."""
-        if self.response.box_convention:
-            return extract_count_beside(self.text, self.box_convention.axes)
-        return extract_count(self.text)
+        It is our reading where a paper has no rule. 是否, 是不是 and "yes or no" are passed over.
+        """
+        for match in _FIRST_YES_NO.finditer(body_of(self.text)):
+            if match.lastgroup:
+                return match.lastgroup.capitalize()
+        return None
 
     @cached_property
     def box_convention(self) -> BoxConvention:
         """The meaning of the four numbers of a box, as the response's request declared it."""
         return box_convention(self.response.box_convention or self.query.box_convention or "xyxy")
-
-    @cached_property
-    def box_list(self) -> BoxList:
-        """The boxes in the response, in the convention that was asked for."""
-        if self.decision is None:
-            return self._read_boxes
-        value = self.reading.value
-        rows = msgspec.json.decode(value, type=tuple[Row, ...]) if value else None
-        return BoxList(rows, self.extracted)
-
-    @cached_property
-    def _read_boxes(self) -> BoxList:
-        """The boxes as the rules read them."""
-        if self._unanswered:
-            return BoxList(None, self._unanswered)
-        return extract_any_boxes(self.text, self.box_convention.axes)
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -261,14 +194,36 @@ class ScoringSample:
         ) or verdict_of_answer(
             self.response,
             answer=answer,
-            extracted=self.extracted.answer is not None,
-            wrapped=self.form == "transcription" and self.extracted.rule == "JSON text",
+            extracted=self.answer is not None,
+            wrapped=self.form == "transcription" and self.reading.rule == "JSON",
             in_english=self.form == "text" and self.query.answer_language == "en",
         )
 
 
 computed_once = lru_cache(maxsize=4)
 """Decorator of a function that several metrics call with the same sample, one after the other."""
+
+
+def _count_beside_boxes(text: str, question: str, axes: Axes) -> Reading:
+    """The count in a response that was asked for a number and for boxes in one prompt.
+
+    It is the number that the words beside the boxes give, else the number of boxes. Our reading:
+    the authors' script for Gemini asks for both at once and reads the boxes alone.
+    """
+    lines = _FENCE.sub("", body_of(text)).splitlines()
+    words = "\n".join(
+        line
+        for line in lines
+        if not line.lstrip().startswith(("{", "[", "}", "]"))
+        and read("boxes", line, axes=axes).state != "read"
+    )
+    reading, boxes = read("number", words, question), read("boxes", text, question, axes=axes)
+    if reading.state == "read":
+        return reading
+    if boxes.state == "read":
+        rows = msgspec.json.decode(boxes.value, type=list[object])
+        return Reading("read", str(len(rows)), "number of boxes", boxes.quote)
+    return reading if words.strip() else read("number", text, question)
 
 
 def json_kind(value: object) -> str:
@@ -285,8 +240,3 @@ def json_kind(value: object) -> str:
         case list():
             return "a list"
     return "an object"
-
-
-_EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
-    "probability": extract_final_probability,
-}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from keju.extraction import Reading
 from keju.items import AnswerForm, Item, Response
 from keju.scoring.decisions import NO_DECISIONS
-from keju.scoring.extraction import Extracted
 from keju.scoring.scoring_sample import Defect, ScoringSample
 
 
 class TextSample(ScoringSample):
-    """A reference with the whole of a text as the answer to it: nothing is extracted from it."""
+    """A reference with the whole of a text as the answer to it: nothing is read from it."""
 
     def __init__(self, form: AnswerForm, reference: str, hypothesis: str) -> None:
         self.item = Item(
@@ -21,5 +21,5 @@ class TextSample(ScoringSample):
         self.defect, self.decisions = Defect(), NO_DECISIONS
         self.text = hypothesis
         self.form = form
-        self.extracted = self.transcription = Extracted(hypothesis, "the whole text", hypothesis)
+        self.reading = Reading("read", hypothesis, "the whole text", hypothesis)
         self.options = ()

@@ -7,9 +7,8 @@ from typing import Literal, get_args
 
 from rapidfuzz.distance import LCSseq
 
-from keju.extraction import read
+from keju.extraction import body_of, read
 from keju.items import AnswerForm, Response
-from keju.scoring.extraction import body_of
 from keju.text import counted, han_only
 
 Verdict = Literal[

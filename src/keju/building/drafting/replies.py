@@ -14,7 +14,7 @@ import msgspec
 
 from keju.building.drafting.templates import Kind, Stage
 from keju.errors import number_of
-from keju.scoring.extraction import body_of, without_fence
+from keju.extraction import body_of
 from keju.text import counted
 
 MOST_CHARACTERS = 20_000
@@ -37,7 +37,7 @@ def parse_reply(text: str, stage: Stage, *, least: int, most: int) -> ParsedRepl
     Fewer items than `least` or more than `most` are an error.
     """
     try:
-        whole = msgspec.json.decode(without_fence(body_of(text)).strip())
+        whole = msgspec.json.decode(body_of(text))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return ParsedReply((), "not a JSON object")
     if (

@@ -15,7 +15,7 @@ from keju.texts import _
 
 def letter_pair(sample: ScoringSample) -> tuple[str, str | None]:
     """The letter of the right option and the one that was extracted."""
-    return sample.reference.strip().upper(), sample.extracted.answer
+    return sample.reference.strip().upper(), sample.answer
 
 
 def letter_pair_with_count(sample: ScoringSample) -> tuple[str, str | None, int]:
@@ -30,9 +30,10 @@ def letter_pair_with_count(sample: ScoringSample) -> tuple[str, str | None, int]
     return *letter_pair(sample), offered
 
 
-def accepted_and_readings(sample: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
-    """The answers that are right, and the readings of the one that was extracted."""
-    return (sample.reference, *sample.item.also_accepted), sample.extracted.readings
+def accepted_answers(sample: ScoringSample) -> tuple[Sequence[str], Sequence[str]]:
+    """The answers that are right, and the one that the response gives, if it gives one."""
+    answers = () if sample.answer is None else (sample.answer,)
+    return (sample.reference, *sample.item.also_accepted), answers
 
 
 ONE_LETTER = Preparation("one letter", NO_TEXT, letter_pair)
@@ -69,8 +70,10 @@ def right_letter_above_chance(truth: str, taken: str | None, offered: int) -> fl
     "ExactMatch",
     "1 if the extracted answer is the reference or an accepted one; numbers are compared by value",
     form="short",
-    prepare=COUNTED._replace(inputs=accepted_and_readings),
+    prepare=COUNTED._replace(inputs=accepted_answers),
 )
-def exact_match(truths: Sequence[str], readings: Sequence[str]) -> float:
+def exact_match(references: Sequence[str], answers: Sequence[str]) -> float:
     """1 if the short answer is the true one or an accepted one, numbers by value."""
-    return float(any(same_short(each, said) for each in truths for said in readings))
+    return float(
+        any(same_short(reference, answer) for reference in references for answer in answers)
+    )

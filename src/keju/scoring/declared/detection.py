@@ -7,25 +7,26 @@ from collections.abc import Sequence
 from functools import partial
 from statistics import fmean, median
 
+import msgspec
+
+from keju.extraction import Reading, read
 from keju.metrics import UndefinedMetricError
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
-from keju.scoring.box_parsing import BoxList, extract_boxes
 from keju.scoring.metric import Pooling, Preparation, Stats, declare
 from keju.scoring.metric_value import MetricValue, mean, ratio
 from keju.scoring.preparations import NO_TEXT
-from keju.scoring.scoring_sample import ScoringSample, computed_once
-from keju.scoring.yes_no import extract_yes_no, first_yes_no
+from keju.scoring.scoring_sample import ScoringSample
 from keju.text import parse_number
 from keju.texts import _
 
 
 def true_polarity(sample: ScoringSample) -> str:
     """Yes or No, as the item's answer has it."""
-    found = extract_yes_no(sample.reference).answer
-    if found is None:
+    reading = read("yes-no", sample.reference)
+    if reading.state != "read":
         raise UndefinedMetricError(_("the item's answer is neither yes nor no"))
-    return found
+    return reading.value
 
 
 def true_count(sample: ScoringSample) -> float:
@@ -38,8 +39,8 @@ def true_count(sample: ScoringSample) -> float:
     return number
 
 
-def boxes_of(sample: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
-    """True and predicted boxes in pixels; a response without a box gives none."""
+def boxes_of(sample: ScoringSample, reading: Reading) -> tuple[Boxes, Boxes]:
+    """True boxes and those of a reading, in pixels; a response without a box gives none."""
     if not sample.item.boxes:
         raise UndefinedMetricError(_("the item has no true boxes"))
     convention = sample.box_convention
@@ -59,39 +60,35 @@ def boxes_of(sample: ScoringSample, given: BoxList) -> tuple[Boxes, Boxes]:
         width=width,
         height=height,
     )
-    predicted = to_pixels(given.rows or (), convention, width=width, height=height)
+    rows = msgspec.json.decode(reading.value, type=list[Row]) if reading.value else []
+    predicted = to_pixels(rows, convention, width=width, height=height)
     return truth, predicted
 
 
 def _polarities(sample: ScoringSample) -> tuple[str, str | None]:
-    return true_polarity(sample), sample.extracted.answer
+    return true_polarity(sample), sample.answer
 
 
 def _counts(sample: ScoringSample) -> tuple[float, str | None]:
-    return true_count(sample), sample.extracted.answer
-
-
-@computed_once
-def _official_boxes(sample: ScoringSample) -> BoxList:
-    return extract_boxes(sample.text, sample.box_convention.axes)
+    return true_count(sample), sample.answer
 
 
 def _official_polarities(sample: ScoringSample) -> tuple[str, str | None]:
-    return true_polarity(sample), first_yes_no(sample.text).answer
+    return true_polarity(sample), sample.first_yes_no
 
 
 def _official_counts(sample: ScoringSample) -> tuple[float, str | None]:
-    return true_count(sample), sample.official_count.answer
+    return true_count(sample), sample.rule_reading.value or None
 
 
 YES_NO = Preparation("yes-no", NO_TEXT, _polarities)
 ONE_NUMBER = Preparation("one-number", NO_TEXT, _counts)
-BOXES = Preparation("boxes", NO_TEXT, lambda sample: boxes_of(sample, sample.box_list))
+BOXES = Preparation("boxes", NO_TEXT, lambda sample: boxes_of(sample, sample.reading))
 FIRST_YES_NO = Preparation("first-yes-no", NO_TEXT, _official_polarities)
 OFFICIAL_NUMBER = Preparation("one-number", NO_TEXT, _official_counts)
-OFFICIAL_BOXES = Preparation(
-    "boxes", NO_TEXT, lambda sample: boxes_of(sample, _official_boxes(sample))
-)
+OFFICIAL_BOXES = Preparation("boxes", NO_TEXT, lambda sample: boxes_of(sample, sample.rule_reading))
+
+Row = tuple[float, float, float, float]
 
 _strict = partial(declare, protocol="strict", source="keju")
 

@@ -46,7 +46,7 @@ def _normalised(sample: ScoringSample) -> Pair:
 
 
 def _answer(sample: ScoringSample) -> Pair:
-    return sample.extracted.answer or "", sample.reference
+    return sample.answer or "", sample.reference
 
 
 _SCRIPT_ONCE = SCRIPT._replace(name="script>once", inputs=_normalised)

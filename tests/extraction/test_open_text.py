@@ -2,7 +2,7 @@
 
 import pytest
 
-from keju.scoring import open_text_of
+from keju.extraction import read
 
 TEXT = "This is a bronze vessel of the Shang dynasty. It held food offerings."
 CHINESE = "这是一件商代的青铜方鼎，四足，腹部饰兽面纹。"
@@ -21,7 +21,7 @@ CHINESE = "这是一件商代的青铜方鼎，四足，腹部饰兽面纹。"
     ],
 )
 def test_an_english_answer_is_taken_without_talk_to_the_user(around):
-    assert open_text_of(around % TEXT).answer == TEXT
+    assert read("text", around % TEXT).value == TEXT
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_an_english_answer_is_taken_without_talk_to_the_user(around):
     ],
 )
 def test_a_chinese_answer_is_taken_without_talk_to_the_user(around):
-    assert open_text_of(around % CHINESE).answer == CHINESE
+    assert read("text", around % CHINESE).value == CHINESE
 
 
 def test_headings_of_several_sections_stay():
     said = "### 介绍\n商代方鼎。\n\n### 纹饰\n兽面纹。"
-    assert open_text_of(said).answer == said
+    assert read("text", said).value == said
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_headings_of_several_sections_stay():
     ],
 )
 def test_an_opening_or_a_request_alone_is_no_answer(response):
-    assert open_text_of(response).answer is None
+    assert not read("text", response).value
 
 
 def test_the_mark_that_closes_a_quotation_stays():
     quoted = "“ 有 朋 自 远 方 来 ， 不 亦 乐 乎 ？ ”"
-    assert open_text_of(quoted).answer == quoted
+    assert read("text", quoted).value == quoted
