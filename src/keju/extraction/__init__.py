@@ -9,7 +9,6 @@ person or an extractor model decides them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from keju.extraction.passages import is_only_refusal
 from keju.extraction.words import fold, refuses
 from keju.metrics.boxes import Axes
 
-__all__ = ["READER", "Reading", "State", "body_of", "read", "read_count_beside_boxes"]
+__all__ = ["READER", "Reading", "State", "body_of", "read"]
 
 READER = "reader:1"
 """Version of the rules, a part of every signature that depends on them; raised with any rule."""
@@ -90,20 +89,6 @@ def read(
     if reading.state == "unclear" and is_only_refusal(answer):
         return Reading("none", rule="refusal", quote=answer.sentences[0])
     return reading
-
-
-def read_count_beside_boxes(text: str, question: str, axes: Axes) -> Reading:
-    """The count in a response that was asked for a number and for boxes in one prompt.
-
-    It is the number that the words beside the boxes give, else the number of boxes. Our reading:
-    the authors' script for Gemini asks for both at once and reads the boxes alone.
-    """
-    words_alone = boxes.without_boxes(body_of(text))
-    reading = read("number", words_alone, question)
-    listed = read("boxes", text, question, axes=axes)
-    if reading.state == "read" or listed.state != "read":
-        return reading if words_alone.strip() else read("number", text, question)
-    return Reading("read", str(len(json.loads(listed.value))), "number of boxes", listed.quote)
 
 
 def _read_value(reader: _ValueReader, answer: Answer) -> Reading:

@@ -156,7 +156,7 @@ class Answer:
         for texts in ([self.body], FENCE.findall(self.body), re.findall(r"\{[^{}]*\}", self.body)):
             try:
                 if len(texts) == 1 and texts[0].strip()[:1] in ("{", "["):
-                    return json.loads(texts[0])
+                    return json.loads(texts[0], strict=False)
             except (ValueError, RecursionError):
                 continue
         return None

@@ -78,17 +78,6 @@ def read(answer: Answer) -> Reading:
     return Reading("read", f"[{rows}]", "JSON" if boxes else "text", answer.body[:200])
 
 
-def without_boxes(body: str) -> str:
-    """A body without code fences and the lines that list boxes."""
-    lines = re.sub(r"```.*?(?:```|\Z)", "", body, flags=re.DOTALL).split("\n")
-    return "\n".join(
-        line
-        for line in lines
-        if not line.lstrip().startswith(("{", "[", "}", "]"))
-        and not any(notation.search(fold(line)) for notation in (*_NOTATIONS, _EDGES, _SIZED))
-    )
-
-
 def _in_text(answer: Answer) -> Iterator[list[Box]]:
     """The boxes of each notation that the text uses, without those that it only mentions."""
     body = re.sub(r"</?(?:bbox|box)>|<\|?/?[a-z_]+\|?>|<points?\b[^<>]*>", "\n", answer.body)

@@ -23,15 +23,22 @@ _LABELS = {
     kind: re.compile(rf"[\s>#*_【\[(]*(?:{pattern_of('label_' + kind)}){_LABEL_END}", re.IGNORECASE)
     for kind in _KINDS
 }
+_LEAD = re.compile(
+    r"[\s>#*_【\[]*([^:。!?;“「\n]{1,80}?)(?:[】\])*_]*:[\s*_]*|(?<=[文字容][是为])|(?<=\w)$)"
+)
+"""Words before a colon (图中文字：…), before 是 (图中的文字是…), or all of a line."""
 _GLOSS = re.compile(rf"\s*[(（][^()（）]*(?:{pattern_of('gloss')})[^()（）]*[)）]$", re.IGNORECASE)
 _GROUNDED = re.compile(
     r"<\|(?:box|quad)_start\|>[^<\n]{0,80}<\|(?:box|quad)_end\|>"
     r"|<\|ref\|>[^<\n]{0,80}<\|/ref\|>\s{0,4}(?:<\|det\|>[^<\n]{0,400}<\|/det\|>)?[ \t]*\n?"
 )
 """The kind of a block and its box, which models for documents write before its text."""
+_TABLE_HEAD = re.compile(r"^\|[^\n]*\n\|[ \t:|\-]+$\n?", re.MULTILINE)
+_TAG = re.compile(r"</?[a-z_]{3,20}>|^[(（]共?\s?\S{1,4}[字行列][)）]$", re.MULTILINE)
+"""An element around a passage, and a line that counts its characters."""
 _QUOTED = re.compile(r"“([^“”]+)”|「([^「」]+)」|『([^『』]+)』|\"([^\"]+)\"|\*\*([^*]+)\*\*")
 _INTRODUCED = re.compile(
-    r"(?:[为為是作]|(?<![曰云])[:：]|reads?|says)[\s:：,，]{0,3}(?:“([^“”\n]+)”|「([^「」\n]+)」|『([^『』\n]+)』"
+    r"(?:[为為是作]|(?<![曰云])[:：]|reads?|says)[\s:：,，]{0,3}(?:“([^“”]+)”|「([^「」]+)」|『([^『』]+)』"
     r"|\*\*([^*\n]+)\*\*)"
 )
 _MARKS = re.compile(r"[，。；：？！,;:?!.]")
@@ -61,7 +68,8 @@ def read(answer: Answer, form: str) -> Reading:
     reading = _read_translation(answer) if form == "translation" else _read_source(answer, form)
     if reading is not None:
         return reading
-    if any(refuses(fold(line[:_LONGEST_REFUSAL])) for line in answer.sentences[:3]):
+    first_lines = [fold(line[:_LONGEST_REFUSAL]) for line in answer.sentences[:3]]
+    if any(refuses(line) and has("about_image", line) for line in first_lines):
         # No field, label, quotation or paragraph is a text from a page.
         return Reading("none", rule="refusal", quote=answer.sentences[0])
     return Reading("read", _cleaned(_GROUNDED.sub("", answer.body)), "all", answer.body[:80])
@@ -81,7 +89,7 @@ def _read_source(answer: Answer, form: str) -> Reading | None:
     """The text of the page as a field, label or quotation has it, or as the only paragraph."""
     if stated := _stated(answer):
         return stated
-    body = behind_last("revision", _GROUNDED.sub("", answer.body)).strip()
+    body = behind_last("revision", _TAG.sub("", _GROUNDED.sub("", answer.body))).strip()
     parts = [part for part in _parts(body) if part.kind != "translation"]
     labelled = [part for part in parts if part.kind == _LABEL_OF[form]]
     candidates = labelled or [
@@ -118,10 +126,11 @@ def _read_translation(answer: Answer) -> Reading | None:
     if labelled:
         # Of several versions the one that it recommends, else the first.
         advice = words("recommended").search(fold(body))
-        recommended = [part for part in labelled if advice and part.name in advice[0]]
+        recommended = [part for part in labelled if advice and part.name[-1:] in advice[0]]
         version = (recommended or labelled)[0].label
         labelled = [part for part in labelled if part.label == version]
-    candidates = labelled or [part for part in parts if part.kind != "original"]
+    others = [part for part in parts if part.kind != "original"]
+    candidates = labelled or [part for part in others if not _is_source(part.text)] or others
     while len(candidates) > 1 and has("remark offer", fold(candidates[-1].text)):
         candidates.pop()
     text = "\n".join(part.text for part in candidates)
@@ -134,13 +143,20 @@ def _read_text(answer: Answer) -> Reading:
     """The whole open answer, without what only introduces it and offers of further help."""
     if is_only_refusal(answer):
         return Reading("none", rule="refusal", quote=answer.sentences[0])
-    text = re.sub(r"^\s*答[:：]\s*", "", answer.body)
+    fields = list(answer.json.values()) if isinstance(answer.json, dict) else []
+    fences = FENCE.findall(answer.body)
+    text = fences[0] if len(fences) == 1 else answer.body
+    text = fields[0] if len(fields) == 1 and isinstance(fields[0], str) else text
+    text = re.sub(r"^\s*-{3,}\s*$", "", text, flags=re.MULTILINE)
+    if len(re.findall(r"^\s*#{1,6} ", text, re.MULTILINE)) == 1:
+        text = re.sub(r"\A\s*#{1,6} [^\n]*\n", "", text)
+    text = words("text_label").sub("", text, count=1)
     lines = sentences_of(text)
     first, last = 0, len(lines)
-    while last - first > 1 and has("preamble", fold(lines[first])) and len(lines[first]) < 90:
+    while first < last and has("preamble", fold(lines[first])) and len(lines[first]) < 90:
         text = text.lstrip().removeprefix(lines[first]).lstrip("\n -")
         first += 1
-    while last - first > 1 and has("offer", fold(plain(lines[last - 1]))):
+    while first < last and has("offer", fold(plain(lines[last - 1]))):
         text = text.rstrip().removesuffix(lines[last - 1]).rstrip()
         last -= 1
     return Reading("read", text.strip(), "all", text.strip()[:80])
@@ -189,20 +205,25 @@ def _label(line: str) -> tuple[str, str] | None:
         match = _LABELS[kind].match(folded)
         if match and (match.end() == len(line) or match[0].rstrip()[-1:] in ":】])*"):
             return kind, line[match.end() :]
-    if re.search(r":[\s*_]*$", folded) and len(folded) < 80 and has("modern", folded):
-        kinds = [kind for kind in _KINDS[1:] if has("label_" + kind, folded)]
-        return (kinds[-1] if kinds else "preamble"), ""
-    return None
+    lead = _LEAD.match(folded)
+    if lead is None or not has("label_lead modern", lead[1]):
+        return None
+    # Before a passage on the same line only words for a text: a page may say 子曰：….
+    if lead.end() < len(line) and not has("label_lead", lead[1]):
+        return None
+    kinds = [kind for kind in _KINDS[1:] if has("label_" + kind, lead[1])]
+    return (kinds[-1] if kinds else "preamble"), line[lead.end() :]
 
 
 def _cleaned(text: str) -> str:
     """A passage without labels of its lines, glosses behind them, and quotation marks around it."""
     lines = []
-    for line in map(plain, text.split("\n")):
+    for row in map(plain, _TABLE_HEAD.sub("", text).split("\n")):
+        line = row.rstrip("| ").rsplit("|", 1)[-1].strip() if row.startswith("|") else row
         label = words("line_label").match(fold(line[:_LONGEST_LINE]))
         lines.append(_GLOSS.sub("", line[label.end() :] if label else line))
     passage = "\n".join(line for line in lines if line.strip())
-    quoted = _QUOTED.fullmatch(passage)
+    quoted = _QUOTED.fullmatch(passage.rstrip("。. "))
     return next(inside for inside in quoted.groups() if inside) if quoted else passage
 
 
@@ -214,4 +235,4 @@ def _is_source(text: str, *, is_labelled: bool = False) -> bool:
     folded = fold(text)
     if is_labelled:
         return not has("comment", folded)
-    return not (has("modern", folded) or (len(text) < 60 and has("page_label", folded)))
+    return not (has("modern comment", folded) or (len(text) < 60 and has("page_label", folded)))

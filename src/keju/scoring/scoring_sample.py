@@ -6,6 +6,8 @@ import re
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+import msgspec
+
 from keju.definitions import (
     NO_REFERENCE,
     choices_of,
@@ -13,10 +15,10 @@ from keju.definitions import (
     options_of,
     query_of,
 )
-from keju.extraction import Reading, body_of, read, read_count_beside_boxes
+from keju.extraction import Reading, body_of, read
 from keju.items import AnswerForm, Item, ReadBy, Response, get_group
 from keju.metrics import UndefinedMetricError
-from keju.metrics.boxes import BoxConvention, box_convention
+from keju.metrics.boxes import Axes, BoxConvention, box_convention
 from keju.scoring.decisions import (
     DECIDED_FORMS,
     NO_DECISIONS,
@@ -32,6 +34,8 @@ _FIRST_YES_NO = re.compile(
     r"|(?P<no>\bno\b|不是|并非|並非|否)|(?P<yes>\byes\b|是)",
     re.IGNORECASE,
 )
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
@@ -137,7 +141,7 @@ class ScoringSample:
         """The answer as the rules read it, without decisions."""
         question, axes = self.item.question or self.query.template, self.box_convention.axes
         if self.form == "number" and self.response.box_convention:
-            return read_count_beside_boxes(self.text, question, axes)
+            return _count_beside_boxes(self.text, question, axes)
         form = "translation" if self.query.translation else self.form
         return read(form, self.text, question, self.options, axes=axes)
 
@@ -198,6 +202,28 @@ class ScoringSample:
 
 computed_once = lru_cache(maxsize=4)
 """Decorator of a function that several metrics call with the same sample, one after the other."""
+
+
+def _count_beside_boxes(text: str, question: str, axes: Axes) -> Reading:
+    """The count in a response that was asked for a number and for boxes in one prompt.
+
+    It is the number that the words beside the boxes give, else the number of boxes. Our reading:
+    the authors' script for Gemini asks for both at once and reads the boxes alone.
+    """
+    lines = _FENCE.sub("", body_of(text)).splitlines()
+    words = "\n".join(
+        line
+        for line in lines
+        if not line.lstrip().startswith(("{", "[", "}", "]"))
+        and read("boxes", line, axes=axes).state != "read"
+    )
+    reading, boxes = read("number", words, question), read("boxes", text, question, axes=axes)
+    if reading.state == "read":
+        return reading
+    if boxes.state == "read":
+        rows = msgspec.json.decode(boxes.value, type=list[object])
+        return Reading("read", str(len(rows)), "number of boxes", boxes.quote)
+    return reading if words.strip() else read("number", text, question)
 
 
 def json_kind(value: object) -> str:
