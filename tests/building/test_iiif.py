@@ -22,7 +22,7 @@ from keju.building.recipe import read_recipe
 from keju.building.sources.fetching import AGENT, Fetcher, ServerUnavailableError
 from keju.building.sources.manifests import read_manifest
 from keju.datasets.store import Dataset
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import Item
 from tests.support.making import picture
 
@@ -159,7 +159,7 @@ def recipe(folder: Path, lines: str) -> Path:
 def test_a_pause_of_more_than_an_hour_is_refused(tmp_path: Path, pause: str) -> None:
     file = recipe(tmp_path, 'url = "http://127.0.0.1:1/x"\n')
     file.write_text(file.read_text("utf-8").replace("pause = 0.0", f"pause = {pause}"), "utf-8")
-    with pytest.raises(UsageError, match=r"source 1 \(iiif\): pause: expected a number"):
+    with pytest.raises(ProblemsError, match=r"source 1 \(iiif\): pause: expected a number"):
         read_recipe(file)
 
 

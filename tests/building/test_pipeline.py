@@ -15,7 +15,7 @@ from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
-from keju.errors import DataError, KejuError, UsageError
+from keju.errors import DataError, KejuError, ProblemsError, UsageError
 from keju.settings import convert_settings
 from keju.texts import _
 from tests.support.builds import bench_over, run_keju
@@ -275,7 +275,7 @@ def test_all_faults_are_told_at_once_a_line_each(recipe, tmp_path):
 
 def test_one_pair_of_brackets_is_named(recipe, tmp_path):
     recipe.write_text(RECIPE.rpartition("[[step]]")[0].replace("[[step]]", "[step]"))
-    with pytest.raises(UsageError) as error:
+    with pytest.raises(ProblemsError) as error:
         read_recipe(recipe)
     assert (
         str(error.value) == f"{recipe}: [step]: write [[step]], because a recipe can have several"
@@ -296,7 +296,7 @@ def test_a_recipe_with_a_byte_order_mark_is_read(recipe):
 
 def test_a_recipe_without_sources_is_refused(tmp_path):
     (tmp_path / "r.toml").write_text('name = "x"')
-    with pytest.raises(UsageError, match="source"):
+    with pytest.raises(ProblemsError, match="source"):
         read_recipe(tmp_path / "r.toml")
 
 

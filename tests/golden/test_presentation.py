@@ -248,7 +248,7 @@ def six(tmp_path_factory: pytest.TempPathFactory, chat) -> Folder:
         edit_run(six.path / "runs" / f"part-{part}")
     parts = [f"runs/part-{part}" for part in (1, 2, 3)]
     six.call("merge", *parts, "-o", "runs/merged")
-    six.call("merge", *parts[:2], "--partial", "-o", "runs/partial", status=1)
+    six.call("merge", *parts[:2], "-o", "runs/partial", status=1)
     _write_ids(six.path / "bundled" / "exam.txt", [item for item in mini if item.task in EXAM], 4)
     six.ask("people", "mini", "--items", "exam.txt", folder="bundled")
     edit_run(six.path / "runs" / "people", PEOPLE)
