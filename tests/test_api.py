@@ -27,7 +27,7 @@ SIGNATURES = {
     "out: 'str' = 'Output file or directory.', images: 'str' = '', next_step: 'str' = '') "
     "-> 'Callable[[E], E]'",
     "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
-    "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
+    "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Reading'",
     "open_run": "(path: 'AnyPath') -> 'Run'",
     "load": "(dataset: 'AnyPath') -> 'Dataset'",
     "metric": "(*, name: 'str', form: 'AnswerForm', rule: 'str', protocol: 'Protocol' = 'strict', "
@@ -48,8 +48,8 @@ SIGNATURES = {
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "responses": "(name: 'str') -> 'Callable[[A], A]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
-    "protocol: 'ProtocolChoice' = 'both', model: 'str' = '', "
-    "adjudicated: 'AnyPath | None' = None, extractor: 'str' = '') -> 'Results'",
+    "protocol: 'ProtocolChoice' = 'both', model: 'str' = '', adjudicated: 'AnyPath | None' = None, "
+    "extractor: 'str' = '') -> 'Results'",
     "show": "(what: 'Page | Item | Iterable[Line]', image: 'AnyPath | Dataset | None' = None) -> "
     "'View'",
     "source": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1, "
@@ -95,13 +95,13 @@ TYPES = {
         "to_dict",
     },
     "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},
-    "Extracted": {"answer", "rule", "source"},
     "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
     "Leaderboard": {"overall", "domains", "tasks", "notes", "to_frame", "to_pandas"},
     "Line": {"id", "text", "polygon", "box", "kind"},
     "metrics": {"CER", "CharAcc", "F1", "BLEU", "chrF", "chrFpp", "ROUGE_L", "ANLS", "Acc"},
     "Page": {"lines", "width", "height", "image_name"},
     "PythonModel": {"name", "identity"},
+    "Reading": {"state", "value", "rule", "quote"},
     "Results": {"scores", "to_frame", "tasks", "overall", "leaderboard"},
     "Run": {
         "path",
@@ -262,16 +262,14 @@ def test_cer_refuses_an_unknown_layer():
 def test_extract_takes_options_from_the_item_or_from_the_call():
     item = next(each for each in items_of("T7") if each.options)
     text = f"這段文字出自{item.options[1]}。"
-    assert keju.extract("T7", text, item=item).answer == "B"
-    assert keju.extract("T7", text, options=item.options).answer == "B"
-    assert keju.extract("T7", text).answer is None
+    assert keju.extract("T7", text, item=item).value == "B"
+    assert keju.extract("T7", text, options=item.options).value == "B"
+    assert keju.extract("T7", text).state == "unclear"
 
 
-def test_extract_reports_rule_and_place():
-    found = keju.extract("recognition", "Yes, it is.", query="Yes-or-No")
-    assert found.answer == "Yes"
-    assert "Yes" in found.source
-    assert found.rule
+def test_extract_reports_rule_and_quote():
+    reading = keju.extract("recognition", "Yes, it is.", query="Yes-or-No")
+    assert reading == keju.Reading("read", "Yes", "stated", "Yes, it is.")
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,13 @@ def run_set(tmp_path):
 
 def test_each_response_is_searched_once(run_set, monkeypatch):
     searched = Counter()
-    find = page_texts.transcription_of
+    find = page_texts.read
 
-    def count(text):
+    def count(form, text):
         searched[text] += 1
-        return find(text)
+        return find(form, text)
 
-    monkeypatch.setattr(page_texts, "transcription_of", count)
+    monkeypatch.setattr(page_texts, "read", count)
     Browser(run_set, Words())
     assert nearly_empty(run_set)
     assert wrong_pages(run_set)

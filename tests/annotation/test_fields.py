@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 from keju.annotation.fields import parse_answer
 from keju.annotation.queue import normalize_name, parse_seconds, read_text
 from keju.errors import UsageError
+from keju.extraction import read
 from keju.items import ImageRef, Request
 from keju.metrics.boxes import box_convention, to_pixels
-from keju.scoring import (
-    extract_boxes,
-    extract_count,
-    extract_letter,
-    extract_probability,
-    extract_yes_no,
-)
 
 WIDTH, HEIGHT = 1200, 3400
 CONVENTIONS = ["-".join(parts).rstrip("-") for parts in
@@ -42,8 +36,9 @@ edges = st.tuples(
 def test_drawn_boxes_are_parsed_equally_from_every_convention(rows, name):
     said = parse_answer(request("boxes", box_convention=name), {"boxes": json.dumps(rows)})
     convention = box_convention(name)
-    found = extract_boxes(said.text, convention.axes)
-    back = to_pixels(found.rows, convention, width=WIDTH, height=HEIGHT).tolist()
+    reading = read("boxes", said.text, axes=convention.axes)
+    assert reading.state == "read"
+    back = to_pixels(json.loads(reading.value), convention, width=WIDTH, height=HEIGHT).tolist()
     drawn = [[min(a, c), min(b, d), max(a, c), max(b, d)] for a, b, c, d in rows]
     assert len(back) == len(drawn)
     for one, other in zip(back, drawn, strict=True):
@@ -53,16 +48,16 @@ def test_drawn_boxes_are_parsed_equally_from_every_convention(rows, name):
 @given(percent=st.floats(0, 100))
 def test_percent_are_read_as_a_probability(percent):
     said = parse_answer(request("probability"), {"answer": str(percent)})
-    found = extract_probability(said.text).answer
-    assert found is not None
-    assert float(found) == pytest.approx(percent / 100, abs=1e-5)
+    reading = read("probability", said.text)
+    assert reading.state == "read"
+    assert float(reading.value) == pytest.approx(percent / 100, abs=1e-5)
 
 
 def test_short_forms_are_read_by_the_rules_of_scoring():
     letters = parse_answer(request("letter", choices=("A", "B")), {"answer": "B"})
-    assert extract_letter(letters.text, ("A", "B")).answer == "B"
-    assert extract_count(parse_answer(request("number"), {"answer": "21"}).text).answer == "21"
-    assert extract_yes_no(parse_answer(request("yes-no"), {"answer": "No"}).text).answer == "No"
+    assert read("letter", letters.text).value == "B"
+    assert read("number", parse_answer(request("number"), {"answer": "21"}).text).value == "21"
+    assert read("yes-no", parse_answer(request("yes-no"), {"answer": "No"}).text).value == "No"
 
 
 def test_unknown_is_an_empty_answer_in_every_form():

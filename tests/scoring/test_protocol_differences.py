@@ -25,7 +25,7 @@ def test_letters_in_chatter_earn_only_officially_and_the_difference_says_why(mak
     assert [each.id for each in found.largest] == ["i0", "i2"]
     assert found.largest[0].why == (
         "unparsable; official finds the answer inside the response; strict takes no answer "
-        "(several letters: “ABC”)"
+        "(silent)"
     )
     assert found.largest[1].why.startswith("official does not find the answer as it is written")
     assert [step.step for step in found.steps] == [
@@ -50,7 +50,7 @@ def test_characters_too_many_cost_official_cr_nothing(make):
 def test_reasoning_counts_officially_alone(make):
     (found,) = parted(make, ("T1", "天地玄黄", "<think>天地玄黄</think>\n宇宙", {}))
     assert found.difference == -1
-    assert "strict reads after the reasoning" in found.largest[0].why
+    assert "strict reads paragraph: “宇宙”" in found.largest[0].why
 
 
 def test_errors_are_turned_round_for_the_difference_alone(make):

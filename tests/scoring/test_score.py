@@ -133,7 +133,7 @@ def test_the_extracted_answer_and_its_origin_are_kept(make):
     item, response = make("T5", "B", "综上，答案是B。", options=("离开", "道路"))
     score = by_metric(score_answer(item, response), "strict")["Acc"]
     assert (score.value, score.extracted) == (1, "B")
-    assert score.extracted_from == "answer phrase: “综上,答案是B”"
+    assert score.extracted_from == "announced: “B”"
 
 
 def test_an_unknown_number_of_options_leaves_the_chance_correction_unscored(make):

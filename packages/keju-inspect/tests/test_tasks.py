@@ -172,4 +172,4 @@ def test_wrong_use_is_said_without_a_traceback(task: str, more: list[str], words
     arguments = dict(each.split("=") for each in more)
     with pytest.raises(PrerequisiteError) as caught:
         getattr(tasks, task.partition("/")[2])(**arguments)
-    assert words in str(caught.value.problem)
+    assert words in str(caught.value.message)

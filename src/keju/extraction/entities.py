@@ -135,6 +135,8 @@ def _names(piece: str) -> list[str] | None:
         parts[-1:] = [part.strip(EDGES) for part in _LAST.split(parts[-1]) if part.strip(EDGES)]
     is_short = not count_han(line) or sum(map(len, parts)) <= 3.2 * len(parts)
     is_list = "、" in line or is_numbered or len(parts) < 2 or is_short
+    if line.count("、") > 2 and max(map(len, parts)) <= 6:
+        return parts  # A name of a long list may look like a remark (有熊).
     return parts if parts and is_list and all(map(_is_name, parts)) else None
 
 

@@ -24,9 +24,9 @@ _LABELS = {
     for kind in _KINDS
 }
 _LEAD = re.compile(
-    r"[\s>#*_【\[]*([^:。!?;“「\n]{1,80}?)(?:[】\])*_]*:[\s*_]*|(?<=[文字容][是为])|(?<=\w)$)"
+    r"[\s>#*_【\[]*([^:。!?;“「\n]{1,80}?)(?:[】\])*_]*:[\s*_]*|(?<=[文字容][是为])(?=[^:]*$)|(?<=\w)$)"
 )
-"""Words before a colon (图中文字：…), before 是 (图中的文字是…), or all of a line."""
+"""Words before a colon (图中文字：…), before 是 (图中的文字是…), or all of a heading."""
 _GLOSS = re.compile(rf"\s*[(（][^()（）]*(?:{pattern_of('gloss')})[^()（）]*[)）]$", re.IGNORECASE)
 _GROUNDED = re.compile(
     r"<\|(?:box|quad)_start\|>[^<\n]{0,80}<\|(?:box|quad)_end\|>"
@@ -80,6 +80,8 @@ def is_only_refusal(answer: Answer) -> bool:
     if len(answer.body) > _LONGEST_REFUSAL:
         return False
     lines = [fold(line) for line in answer.sentences]
+    if len(answer.body) > 12 and not has("about_image", answer.folded):
+        return False  # 不知道 may be what the answer says of somebody.
     if not refuses(lines[0]) or has("tentative", words("sorry_but").sub("", answer.folded)):
         return False
     return all(has("refusal doubt excuse offer", line) for line in lines)
@@ -208,8 +210,11 @@ def _label(line: str) -> tuple[str, str] | None:
     lead = _LEAD.match(folded)
     if lead is None or not has("label_lead modern", lead[1]):
         return None
+    is_heading, has_colon = folded.lstrip().startswith("#"), ":" in lead[0]
     # Before a passage on the same line only words for a text: a page may say 子曰：….
     if lead.end() < len(line) and not has("label_lead", lead[1]):
+        return None
+    if not (has_colon or is_heading or (lead.end() < len(line) and has("modern", lead[1]))):
         return None
     kinds = [kind for kind in _KINDS[1:] if has("label_" + kind, lead[1])]
     return (kinds[-1] if kinds else "preamble"), line[lead.end() :]

@@ -31,7 +31,10 @@ def value(text: str, answer: Answer) -> str | None:
 
 def otherwise(answer: Answer) -> Reading:
     """The word with which the response begins or ends, or what its conclusion says."""
-    lines = [fold(line).lower() for line in answer.sentences]
+    # The question said again is no answer to it.
+    lines = [fold(line).lower() for line in answer.sentences if line[-1] not in "?？吗"]
+    if not lines:
+        return unclear("question")
     if has("both", "\n".join(lines)):
         return unclear("both")
     firm = [line for line in lines if not has("draft", line)]

@@ -218,7 +218,7 @@ def _describe_extraction(strict: Score) -> str:
 
 
 def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
-    if strict.extracted_from != "whole answer":
+    if not strict.extracted_from.startswith("all"):
         yield _("strict reads {}", recognised(strict.extracted_from))
     plain = both.official.get("CR") or both.official.get("CER")
     error = both.strict.get("CER")
@@ -263,7 +263,7 @@ def _of_names(both: _Both, strict: Score) -> Iterator[str]:
 
 
 def _of_text(both: _Both, strict: Score) -> Iterator[str]:
-    if strict.extracted_from not in {"whole answer", ""}:
+    if strict.extracted_from and not strict.extracted_from.startswith("all"):
         yield _("strict reads the text {}", recognised(strict.extracted_from))
     left = next((each.metric for each in both.official.values() if each.value is not None), "")
     yield _("{} and {} measure different things", left, strict.metric)
