@@ -31,7 +31,7 @@ def value(text: str, answer: Answer) -> str | None:
 
 def otherwise(answer: Answer) -> Reading:
     """The word with which the response begins or ends, or what its conclusion says."""
-    # The question said again is no answer to it.
+    # A repeated question does not answer it.
     lines = [fold(line).lower() for line in answer.sentences if line[-1] not in "?？吗"]
     if not lines:
         return unclear("question")
