@@ -15,7 +15,7 @@ from keju.building.engine import Engine
 from keju.building.running import StepCall, run_step
 from keju.building.standardising.step import LEAST_PIXELS, STEP, StandardiseSettings
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, ProblemsError
 from keju.items import Box, Item, Line
 from keju.settings import convert_settings
 from tests.support.builds import run_keju
@@ -122,7 +122,8 @@ def test_a_side_given_for_pixels_is_refused_before_anything_is_done(given, tmp_p
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "out").exists()
     place = "recipe.toml: step 1 (standardise)"
-    with pytest.raises(UsageError, match=r"step 1 \(standardise\): pixels = 49999 .* or set tiny"):
+    expected = r"step 1 \(standardise\): pixels = 49999 .* or set tiny"
+    with pytest.raises(ProblemsError, match=expected):
         convert_settings({"pixels": 49_999}, StandardiseSettings, place=place)
     for fine in ({"pixels": LEAST_PIXELS}, {"pixels": 0}, {"pixels": 100, "tiny": True}):
         assert convert_settings(fine, StandardiseSettings, place=place).pixels == fine["pixels"]
