@@ -232,7 +232,8 @@ def test_each_field_of_a_score_is_named(bundle: Path, data: Path, tmp_path: Path
     )
     others: dict[str, Any] = {
         "value": 0.123, "protocol": "strict", "setting": "gold-text", "script": "traditional",
-        "status": "failed", "round": 2, "stats": {"x": 1.0},
+        "status": "failed", "round": 2, "stats": {"x": 1.0}, "read_by": "person",
+        "if_right": {"x": 1.0},
     }  # fmt: skip
     for name in msgspec.structs.fields(type(scores[0])):
         value = others.get(name.name, "x")
