@@ -59,6 +59,7 @@ def test_a_long_comparison_shows_the_largest_differences_significant_ones_first(
     tasks = [
         TaskComparison(
             task=f"T{n}", query="", metric="Acc", first=n / 100, second=0.0, difference=n / 100,
+            first_if_right=n / 100, second_if_right=0.0, unclear_first=0.0, unclear_second=0.0,
             items=9, groups=9, largest=0.2, better="first" if n == 3 else "",
         )
         for n in range(45)

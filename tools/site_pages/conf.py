@@ -36,6 +36,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 napoleon_numpy_docstring = False
+# Fields of a named tuple are members too; described a second time they would be duplicates.
+napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "keju 科舉"
