@@ -1,7 +1,6 @@
 """Promises that hold for every response: no error, no invention, time linear in the length."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from keju.extraction import read
 from keju.extraction.words import fold
 from keju.text import parse_english_number, parse_number
+from tests.support.hanging import ends
 from tests.support.readings import DEVELOPMENT, FORMS, form_of, lines, reading_of
 
 PIECES = st.sampled_from(
@@ -116,23 +116,14 @@ def test_a_value_comes_from_the_response():
 
 
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_a_long_hostile_response_takes_time_in_proportion_to_its_length(piece):
+def test_reading_a_long_hostile_response_ends(piece):
     text = piece * (1_000_000 // len(piece))
-    start = time.process_time()
-    read("text", text)
-    for form in ("letter", "number", "short", "yes-no"):
-        read(form, text[:9_900], "图中有几只鸟？", ("甲", "乙"))
-    for form in ("boxes", "entities", "transcription"):
-        read(form, text[:19_900])
-    assert time.process_time() - start < 15
 
+    def reading():
+        read("text", text)
+        for form in ("letter", "number", "short", "yes-no"):
+            read(form, text[:9_900], "图中有几只鸟？", ("甲", "乙"))
+        for form in ("boxes", "entities", "transcription"):
+            read(form, text[:19_900])
 
-def test_a_usual_answer_takes_half_a_millisecond():
-    rows = lines(DEVELOPMENT)
-    for row in rows[:100]:
-        reading_of(row)
-    start = time.process_time()
-    for row in rows:
-        reading_of(row)
-    # Twice the goal, since the machines of a test run are busy.
-    assert (time.process_time() - start) / len(rows) < 0.001
+    ends(reading, seconds=15)

@@ -29,7 +29,7 @@ def _option_pattern(options: tuple[str, ...]) -> re.Pattern[str]:
     last = _LETTERS[min(len(options) or len(_LETTERS), len(_LETTERS)) - 1]
     article = r"(?<=A)\s+(?!(?:is|was|and|or|as|because)\b)[a-z]"
     letter = (
-        rf"(?<![A-Za-z0-9'&.\-])(?P<letter>[A-{last}])(?![A-Za-z0-9'&\-]|\.\s?[A-Z]\b|{article})"
+        rf"(?<![A-Za-z0-9'&./\-])(?P<letter>[A-{last}])(?![A-Za-z0-9'&\-]|\.\s?[A-Z]\b|{article})"
     )
     texts = [
         (f"t{index}", fold(option).strip())

@@ -138,6 +138,8 @@ def _read_translation(answer: Answer) -> Reading | None:
     text = "\n".join(part.text for part in candidates)
     if not text or has("refusal", fold(text)):
         return None
+    if "".join(text.split()) == "".join(body.split()):
+        text = body  # Nothing was left out, so that its paragraphs stay.
     return Reading("read", text, "label" if labelled else "paragraphs", text[:80])
 
 

@@ -209,11 +209,11 @@ def interval(parts: Sequence[Ratio]) -> Interval | None:
     return intervals(parts)[0] if parts else None
 
 
-def widest(one: Interval | None, other: Interval | None) -> Interval | None:
+def widest(first: Interval | None, second: Interval | None) -> Interval | None:
     """The interval from the lower to the upper end of both; None where one is missing."""
-    if one is None or other is None:
+    if first is None or second is None:
         return None
-    return one._replace(low=min(one.low, other.low), high=max(one.high, other.high))
+    return first._replace(low=min(first.low, second.low), high=max(first.high, second.high))
 
 
 def ratio_interval(
