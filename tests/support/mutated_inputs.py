@@ -340,7 +340,7 @@ _MANIFESTS = (
     ), _DATASET),
     Input("manifest", "run", _whole_run, (
         ("report", "SRC/run", "-o", "OUT.html"), ("protocols", "SRC/run"), ("audit", "SRC/run"),
-        ("merge", "SRC/run", "--partial", "--out", "OUT"), ("score", "SRC/run"),
+        ("merge", "SRC/run", "--out", "OUT"), ("score", "SRC/run"),
         ("report", "SRC/run", "-o", "OUT2", "--csv", "OUT3"),
     )),
     Input("manifest", "resumed run", _whole_run, (
