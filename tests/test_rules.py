@@ -194,11 +194,10 @@ WAYS = {
     "boxes of one, top first": RequestVariant(
         boxes_as(lambda b: [n / SIDE for n in (b.y0, b.x0, b.y1, b.x1)]), PERFECT, "yxyx-unit"
     ),
-    # Left, top, width, height read as edges: (10, 20, 20, 40) overlaps with (10, 20, 30, 60) by
-    # 10 x 20 of 800; (40, 20, 40, 50) has no area. The mean over two is 1/8.
+    # Left, top, width, height read as edges have no area: the answer is unclear, and earns nothing.
     "boxes in another convention than asked": RequestVariant(
         boxes_as(lambda b: [b.x0, b.y0, b.x1 - b.x0, b.y1 - b.y0]),
-        {**PERFECT, "boxes": (1 / 8, 1 / 8)},
+        {**PERFECT, "boxes": (0, 0)},
     ),
 }
 

@@ -139,7 +139,7 @@ def _read_translation(answer: Answer) -> Reading | None:
     if not text or has("refusal", fold(text)):
         return None
     if "".join(text.split()) == "".join(body.split()):
-        text = body  # Nothing was left out, so that its paragraphs stay.
+        text = body  # Nothing was dropped, so that its paragraphs stay.
     return Reading("read", text, "label" if labelled else "paragraphs", text[:80])
 
 

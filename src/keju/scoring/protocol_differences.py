@@ -218,7 +218,7 @@ def _describe_extraction(strict: Score) -> str:
 
 
 def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
-    if not strict.extracted_from.startswith("all"):
+    if not strict.extracted_from.startswith(("all", "paragraph")):
         yield _("strict reads {}", recognised(strict.extracted_from))
     plain = both.official.get("CR") or both.official.get("CER")
     error = both.strict.get("CER")
