@@ -51,20 +51,22 @@ probabilities: natural precision .99 and coverage .88, hard .94 and .65.
 
 | date | commit | bank | precision | coverage |
 |---|---|---|---:|---:|
-| 2026-11-29 | 01658064 | natural | 249/250 | 249/283 |
-| 2026-11-29 | 01658064 | hard | 218/228 | 218/269 |
-| 2026-11-29 | 580c66f1 | natural | 252/253 | 252/283 |
-| 2026-11-29 | 580c66f1 | hard | 218/228 | 218/269 |
-| 2026-11-29 | 7e085f52 | natural | 252/253 | 252/283 |
-| 2026-11-29 | 7e085f52 | hard | 218/228 | 218/269 |
+| 2026-11-29 | d0bf1e80 | natural | 249/250 | 249/283 |
+| 2026-11-29 | d0bf1e80 | hard | 218/228 | 218/269 |
+| 2026-11-29 | 6def1fc0 | natural | 252/253 | 252/283 |
+| 2026-11-29 | 6def1fc0 | hard | 218/228 | 218/269 |
+| 2026-11-29 | 9a79c8a7 | natural | 252/253 | 252/283 |
+| 2026-11-29 | 9a79c8a7 | hard | 218/228 | 218/269 |
 
 Intervals of the second run: natural precision 97.8–99.9, coverage 84.9–92.2; hard precision
 92.1–97.6, coverage 75.9–85.3. Between the runs, rules were changed by looking at opened banks only.
 The thirteenth, fifteenth and sixteenth bank were read last, before the first run. Since the second
 run, three rules were shortened or dropped for size; on the opened banks no natural answer changed.
 The third run read the banks with the rules of before, too, whose counts were: natural 274/284 and
-274/283, hard 246/267 and 246/269. After it only the rules of passages and lists of names changed;
-of the values above, none did on the opened banks.
+274/283, hard 246/267 and 246/269.
+After the third run these rules changed: passages, lists of names, refusals, "N/A" and reported
+answers to letters, yes-no questions that are repeated, and JSON with raw line breaks. The counts of
+the six forms on the opened banks are the same; the held-out banks were not read again.
 
 By form, the second run (right, wrong, unclear answers with a value, answers without one):
 

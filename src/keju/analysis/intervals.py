@@ -136,10 +136,10 @@ def range_intervals(parts: list[Ratio], parts_if_right: list[Ratio]) -> Sequence
         parts: the parts of the value with unclear answers as wrong.
         parts_if_right: those if they were right; the same list where none is unclear.
     """
-    found = intervals(parts)
+    lower_ends = intervals(parts)
     if parts_if_right is parts:
-        return found
-    return [widest(*ends) for ends in zip(found, intervals(parts_if_right), strict=True)]
+        return lower_ends
+    return [widest(*ends) for ends in zip(lower_ends, intervals(parts_if_right), strict=True)]
 
 
 def read_task(scores: Iterable[Score], models: Collection[str] | None = None) -> ScoredTask:

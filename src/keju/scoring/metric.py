@@ -117,8 +117,8 @@ class Metric:
         return self._compute(sample, reference, reference, *others)
 
     def _compute(self, case: Any, *inputs: Any) -> MetricValue:  # noqa: ANN401, ARG002 - as measure
-        found = self.function(*inputs)
-        return found if isinstance(found, MetricValue) else mean(found)
+        value = self.function(*inputs)
+        return value if isinstance(value, MetricValue) else mean(value)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

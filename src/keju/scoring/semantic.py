@@ -102,12 +102,12 @@ class Batch:
             references = chain(answered, self._references(group))
             references_twice = [(each.pair[1],) * 2 for each in wanted if each.unclear]
             try:
-                found = metric.values(self._encoders, [*pairs, *references_twice], references)
+                values = metric.values(self._encoders, [*pairs, *references_twice], references)
             except UndefinedMetricError as error:
                 yield from ((each.place, english_problem(error), {}) for each in wanted)
                 continue
-            values_if_right = iter(found[len(pairs) :])
-            for each, value in zip(wanted, found[: len(pairs)], strict=True):
+            values_if_right = iter(values[len(pairs) :])
+            for each, value in zip(wanted, values[: len(pairs)], strict=True):
                 value_if_right = next(values_if_right) if each.unclear else None
                 if isinstance(value, str):
                     yield each.place, value, {}

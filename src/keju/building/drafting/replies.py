@@ -37,16 +37,16 @@ def parse_reply(text: str, stage: Stage, *, least: int, most: int) -> ParsedRepl
     Fewer items than `least` or more than `most` are an error.
     """
     try:
-        whole = msgspec.json.decode(body_of(text))
+        reply = msgspec.json.decode(body_of(text))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return ParsedReply((), "not a JSON object")
     if (
-        not isinstance(whole, dict)
-        or set(whole) != {"items"}
-        or not isinstance(whole["items"], list)
+        not isinstance(reply, dict)
+        or set(reply) != {"items"}
+        or not isinstance(reply["items"], list)
     ):
         return ParsedReply((), 'not of the form {"items": […]}')
-    items = whole["items"]
+    items = reply["items"]
     if not least <= len(items) <= most:
         found = number_of(len(items), "item")
         return ParsedReply((), f"{found}, but {least} to {most} were requested")
