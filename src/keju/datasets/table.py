@@ -119,34 +119,32 @@ def iter_items(path: Path) -> Iterator[Item]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    shared_refs: dict[tuple[object, ...], ImageRef] = {}
+    refs: dict[tuple[object, ...], ImageRef] = {}
     before = 0
     for frame in iter_frames(path):
-        yield from _items_of(
-            frame.iter_rows(named=True, buffer_size=_FEW), path, shared_refs, before
-        )
+        yield from _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path, refs, before)
         before += frame.height
 
 
 def _items_of(
     rows: Iterable[dict[str, Any]],
     path: Path,
-    shared_refs: dict[tuple[object, ...], ImageRef],
+    refs: dict[tuple[object, ...], ImageRef],
     before: int = 0,
 ) -> Iterator[Item]:
     texts: dict[str, str] = {}  # Keys and values of dicts, so that each text is in memory once.
     steps: dict[tuple[Provenance, ...], tuple[Provenance, ...]] = {}
     for number, row in enumerate(rows, start=before + 1):
-        if len(shared_refs) > _KNOWN_IMAGES:
-            shared_refs.clear()
+        if len(refs) > _KNOWN_IMAGES:
+            refs.clear()
         try:
             images = []
             for ref in row.get("images") or ():
                 # One object for each image: galleries repeat each hundreds of times.
                 place = tuple(ref.values())
-                if place not in shared_refs:
-                    shared_refs[place] = msgspec.convert(ref, ImageRef)
-                images.append(shared_refs[place])
+                if place not in refs:
+                    refs[place] = msgspec.convert(ref, ImageRef)
+                images.append(refs[place])
             row["images"] = images
             # `msgspec.convert` expects dicts, and no absent values.
             values = {name: value for name, value in row.items() if value is not None}
