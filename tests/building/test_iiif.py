@@ -37,6 +37,7 @@ class Library:
         self.manifests: dict[str, object] = {}
         self.ills: dict[str, list[object]] = {}
         self.at_once = self.most_at_once = 0
+        self.counting = threading.Lock()
         self.endless = False
         library = self
 
@@ -53,33 +54,35 @@ class Library:
         self.url = f"http://{self.host}"
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        self.at_once += 1
-        self.most_at_once = max(self.most_at_once, self.at_once)
-        try:
-            path = handler.path
-            self.seen.append((path, time.monotonic(), handler.headers["User-Agent"]))
-            ill = self.ills.get(path, [])
-            kind = ill.pop(0) if ill else None
-            if isinstance(kind, tuple):
-                status, headers = kind
-                handler.send_response(status)
-                for name, value in headers.items():
-                    handler.send_header(name, value)
-                handler.send_header("Content-Length", "0")
-                handler.end_headers()
-                return
-            body = self.body(path)
-            handler.send_response(200 if body else 404)
-            handler.send_header("Content-Length", str(len(body)))
-            handler.end_headers()
-            if kind == "slow":
-                for place in range(len(body)):
-                    handler.wfile.write(body[place : place + 1])
-                    time.sleep(0.05)
-                return
-            handler.wfile.write(body[: len(body) // 2] if kind == "cut" else body)
-        finally:
+        path = handler.path
+        self.seen.append((path, time.monotonic(), handler.headers["User-Agent"]))
+        with self.counting:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        ill = self.ills.get(path, [])
+        kind = ill.pop(0) if ill else None
+        body = self.body(path)
+        time.sleep(0.01)  # A second request that is already sent arrives meanwhile.
+        # Before the first byte leaves: whoever has the last one may rightly ask again.
+        with self.counting:
             self.at_once -= 1
+        if isinstance(kind, tuple):
+            status, headers = kind
+            handler.send_response(status)
+            for name, value in headers.items():
+                handler.send_header(name, value)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+            return
+        handler.send_response(200 if body else 404)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        if kind == "slow":
+            for place in range(len(body)):
+                handler.wfile.write(body[place : place + 1])
+                time.sleep(0.05)
+            return
+        handler.wfile.write(body[: len(body) // 2] if kind == "cut" else body)
 
     def body(self, path: str) -> bytes:
         if self.endless and path.startswith("/loop"):

@@ -133,6 +133,8 @@ def test_the_keyboard_reaches_the_content_and_opens_an_item(site, root, page):
     page.keyboard.press("Enter")
     page.wait_for_function("() => location.hash.includes('i=')")
     assert page.locator("#list a[aria-current=true]").count() == 1
+    page.wait_for_selector(".answer-of")
+    assert page.evaluate("document.activeElement.getAttribute('aria-current')") == "true"
 
 
 def test_the_first_page_leads_to_every_page(site, root, page):

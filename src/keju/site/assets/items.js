@@ -15,6 +15,7 @@
   const order = new Map(entries.map(([id], place) => [id, place]));
   const bundles = [...new Set(entries.map(([, , bundle]) => bundle))];
   const state = { shown: places, limit: LIMIT, open: null };
+  const links = new Map();
 
   function search() {
     const task = pick("task").value;
@@ -27,10 +28,11 @@
 
   function drawList() {
     pick("count").textContent = say("{} of {} items", state.shown.length, places.length);
+    links.clear();
     const rows = state.shown.slice(0, state.limit).map((place) => {
       const link = make("a", "", "");
       link.href = address(place);
-      if (place === state.open) link.setAttribute("aria-current", "true");
+      links.set(place, link);
       link.append(make("span", "id", place.id), make("small", "", place.name));
       const row = make("li");
       row.append(link);
@@ -48,6 +50,14 @@
       rows.push(row);
     }
     pick("list").replaceChildren(...rows);
+    markOpen();
+  }
+
+  // The list is not drawn again when an item opens: the link that has the keyboard would go.
+  function markOpen() {
+    for (const [place, link] of links)
+      if (place === state.open) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
   }
 
   const address = (place) => `#${new URLSearchParams({ t: place.name, i: place.id })}`;
@@ -56,7 +66,7 @@
 
   async function open(place) {
     state.open = place;
-    drawList();
+    markOpen();
     const panel = pick("item");
     const shard = Math.floor(place.number / PER_SHARD);
     const at = place.number % PER_SHARD;
