@@ -14,7 +14,7 @@ from keju.errors import UsageError
 from keju.items import Failure
 from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
 from keju.models.openai import read_answer
-from keju.running.failures import hint_of
+from keju.running.run_summary import failure_hint
 from tests.models.conftest import ask_once, ref, request
 from tests.support.making import picture
 from tests.support.serving import Chat
@@ -234,7 +234,7 @@ def test_a_connection_that_fails_through_a_proxy_names_it_without_its_password(
     assert (error.kind, error.retryable, error.unreachable) == ("connection", True, True)
     assert f"(through the proxy {name})" in str(error)
     assert PASSWORD not in str(error)
-    assert "no_proxy" in hint_of(Failure(kind=error.kind, message=str(error))).what
+    assert "no_proxy" in failure_hint(Failure(kind=error.kind, message=str(error))).what
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from keju.errors import UsageError
 from keju.items import Failure
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy, Selection, run
-from keju.running.failures import hint_of
+from keju.running.run_summary import failure_hint
 from keju.runs import RunFolder
 from tests.support.commanding import keju
 from tests.support.making import make_dataset
@@ -64,12 +64,12 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("kind", "said", "names"), WORDS)
 def test_a_hint_names_what_can_be_changed(kind: str, said: str, names: str):
-    assert names in hint_of(Failure(kind=kind, message=said)).whole
+    assert names in failure_hint(Failure(kind=kind, message=said)).whole
 
 
 @pytest.mark.parametrize("kind", ["rate", "server", "timeout", "connection", "refused"])
 def test_failures_that_may_pass_have_no_hint(kind: str):
-    assert hint_of(Failure(kind=kind, message="HTTP 500: try later")).whole == ""
+    assert failure_hint(Failure(kind=kind, message="HTTP 500: try later")).whole == ""
 
 
 def refusing(words: str) -> dict[str, Any]:

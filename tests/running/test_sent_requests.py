@@ -11,7 +11,7 @@ from keju.items import Request
 from keju.models import Answer, AskError, Model
 from keju.running import Policy, ResponseStore, RetryPolicy, RunSummary
 from keju.running.session import send_requests
-from keju.running.stored_responses import StoredResponses
+from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 
 ONCE = RetryPolicy(attempts=1)

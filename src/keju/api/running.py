@@ -20,9 +20,9 @@ from keju.models import Model
 from keju.models.cluster import on_ray
 from keju.running import RunSummary, run_in_loop
 from keju.running import run as run_here
-from keju.running.interruption import Interruption
 from keju.running.options import RunOptions
 from keju.running.restricted_data import Permission, permitting
+from keju.running.sending import Interruption
 from keju.runs import RunFolder
 
 _LOOK = 0.2

@@ -22,7 +22,7 @@ from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
-from keju.running.stored_responses import StoredResponses
+from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 

@@ -13,7 +13,7 @@ from keju.judging.answers import AnswerId
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
-from keju.running.stored_responses import StoredResponses
+from keju.running.store import StoredResponses
 from keju.statistics import LEVEL, as_columns, difference_interval, holm, paired_p, ratio_of
 from keju.texts import _
 

@@ -14,7 +14,7 @@ from keju.running.examples import Examples
 from keju.running.readings import Reader, Readings, failure_of, reader_of, unsupported_reason
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selection import RequestVariant, Selection, in_shard, skip_reason
-from keju.running.stored_responses import StoredResponses
+from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.text import answer_part
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 
@@ -29,15 +29,25 @@ class Pace:
 
     Args:
         queue: the model queue.
+
+    Attributes:
+        name: the name of the model, and what it does if that is not answering.
+        total: all requests of the model, including those with a stored response.
+        done: the requests with a response, when the state was last recorded.
     """
 
     def __init__(self, queue: ModelQueue) -> None:
         self.queue = queue
+        name, doing = printable(queue.model.name), in_terminal(queue.doing)
+        self.name = f"{name} {doing}" if doing else name
+        self.total = queue.kept.total() + queue.total
+        self.done = queue.kept.total()
         self._counts: deque[tuple[float, int]] = deque()
         """The number of answers at several times."""
 
     def tick(self) -> None:
         """Record the current state of the queue."""
+        self.done = self.queue.kept.total() + self.queue.done
         if self.queue.first_done is None:
             return
         if not self._counts:
@@ -48,25 +58,9 @@ class Pace:
             self._counts.popleft()
 
     @property
-    def name(self) -> str:
-        """The name of the model, and what it does if that is not answering."""
-        name, doing = printable(self.queue.model.name), in_terminal(self.queue.doing)
-        return f"{name} {doing}" if doing else name
-
-    @property
     def waiting(self) -> bool:
         """Whether the queue waits for other engines to finish first."""
         return self.queue.stopwatch is not None and not self.queue.stopwatch.started
-
-    @property
-    def done(self) -> int:
-        """Requests with a response, including those of earlier calls."""
-        return self.queue.kept.total() + self.queue.done
-
-    @property
-    def total(self) -> int:
-        """All requests of the model, including those with a stored response."""
-        return self.queue.kept.total() + self.queue.total
 
     @property
     def rate(self) -> float:
@@ -118,53 +112,38 @@ def duration(seconds: float | None) -> str:
 
 
 async def show(queues: Sequence[ModelQueue], console: Console) -> None:
-    """Show the progress of the queues until the task is cancelled, and once more then."""
+    """Show the progress of the queues until the task is cancelled, and once more then.
+
+    Where the console is no terminal, a line is printed for each model that is not done, and a last
+    one when it is.
+    """
     paces = [Pace(queue) for queue in queues if queue.total]
-    if not console.is_terminal:
-        await _print_lines(paces, console)
-        return
+    has_bars, finished = console.is_terminal, set[str]()
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:.0f}/{task.total:.0f}"),
         TextColumn("{task.fields[line]}", markup=False),
     )
-    with Progress(*columns, console=console, auto_refresh=False) as bars:
+    with Progress(*columns, console=console, auto_refresh=False, disable=not has_bars) as bars:
         tasks = [bars.add_task(pace.name, total=pace.total, line="") for pace in paces]
 
         def draw() -> None:
             for task, pace in zip(tasks, paces, strict=True):
                 pace.tick()
-                bars.update(task, completed=pace.done, line=pace.line())
+                line = pace.line()
+                bars.update(task, completed=pace.done, line=line)
+                if has_bars or pace.name in finished or pace.waiting:
+                    continue
+                if not pace.queue.left:
+                    finished.add(pace.name)
+                line = " · ".join(filter(None, (f"{pace.name}: {pace.done}/{pace.total}", line)))
+                console.print(line, markup=False, emoji=False, highlight=False, soft_wrap=True)
             bars.refresh()
 
-        await _repeat(draw, _TICK)
-
-
-async def _print_lines(paces: Sequence[Pace], console: Console) -> None:
-    """Print a line for each model that is not done, and a last one for each that is."""
-    finished: set[str] = set()
-
-    def print_lines() -> None:
-        for pace in paces:
-            pace.tick()
-            if pace.name in finished or pace.waiting:
-                continue
-            if not pace.queue.left:
-                finished.add(pace.name)
-            console.print(
-                " · ".join(filter(None, (f"{pace.name}: {pace.done}/{pace.total}", pace.line()))),
-                markup=False, emoji=False, highlight=False, soft_wrap=True,
-            )  # fmt: skip
-
-    await _repeat(print_lines, _LINE_EVERY)
-
-
-async def _repeat(show_state: Callable[[], None], seconds: float) -> None:
-    """Show the state every few seconds until the task is cancelled, and once more then."""
-    try:
-        while True:
-            await asyncio.sleep(seconds)
-            show_state()
-    finally:
-        show_state()
+        try:
+            while True:
+                await asyncio.sleep(_TICK if has_bars else _LINE_EVERY)
+                draw()
+        finally:
+            draw()

@@ -27,7 +27,7 @@ from keju.items import (
 )
 from keju.models import Model, role_of
 from keju.running.selection import RequestVariant
-from keju.running.stored_responses import StoredResponses
+from keju.running.store import StoredResponses
 from keju.text import in_script
 from keju.texts import _
 

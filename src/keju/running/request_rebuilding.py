@@ -14,9 +14,8 @@ from keju.object_stores import is_address
 from keju.running.examples import Examples
 from keju.running.readings import is_prompted, reading_request
 from keju.running.requests import request_for
-from keju.running.selection import RequestVariant
-from keju.running.stored_responses import StoredResponses
-from keju.running.transcriptions import transcription_filler
+from keju.running.selection import RequestVariant, transcription_filler
+from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.text import answer_part
 

@@ -10,14 +10,14 @@ import hashlib
 import random
 import re
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar, get_args
 
 import msgspec
 import polars as pl
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from keju.datasets.readers.base import join_names
 from keju.datasets.schema import SCHEMA
@@ -45,7 +45,6 @@ from keju.items import (
 )
 from keju.metrics.boxes import box_convention
 from keju.running.item_list import list_label
-from keju.running.transcriptions import transcription_filler
 from keju.runs.manifest import checked_label
 from keju.runs.record_list import RecordList
 from keju.texts import _, listed, n_
@@ -61,6 +60,9 @@ MOST_ROUNDS = 1000
 
 NO_TRANSCRIPTION = _("it has no transcription, and no T1 item has its image's: nothing to send")
 """Why an item is skipped in `gold-ocr` and `gold-text`."""
+
+_Place = tuple[str, tuple[str, ...]]
+"""A task and the hashes of an item's images."""
 
 _KIND = ("benchmark", "task", "query", "verbatim", "split")
 """The columns that determine whether an item's kind is selected; few values are different."""
@@ -354,6 +356,57 @@ def _in_turn(groups: list[Sequence[int]], seed: str | None) -> Sequence[int]:
     )
 
 
+def transcription_filler(
+    selected: Iterable[Item], everything: Iterable[Item]
+) -> Callable[[Item], Item]:
+    """The function that gives an item without a transcription that of another task.
+
+    A definition says so with ``transcription_from``: where a release has no transcriptions for some
+    of its tasks, the references of another task about the same images (by SHA-256) are sent.
+
+    An item with several images gets the texts of all of them, one after the other. Where there are
+    two different references of one image, neither is used; drafts have none.
+
+    Args:
+        selected: the selected items.
+        everything: all items of the dataset, including those that are not selected; read only if a
+            selected item has no transcription.
+    """
+    sources, images = set[str](), set[str]()
+    for item in selected:
+        if _lacks(item):
+            sources.add(_source(item))
+            images.update(_hashes(item))
+    texts: dict[_Place, set[str]] = {}
+    for item in everything if sources else ():
+        text = "" if item.draft or item.task not in sources else item.answer or item.transcription
+        if text and text.strip() and images.issuperset(_hashes(item)):
+            texts.setdefault((item.task, _hashes(item)), set()).add(text)
+    unique = {place: choices.pop() for place, choices in texts.items() if len(choices) == 1}
+
+    def fill(item: Item) -> Item:
+        if not unique or not _lacks(item):
+            return item
+        source, hashes = _source(item), _hashes(item)
+        parts = [unique.get((source, (image,)), "") for image in hashes]
+        text = unique.get((source, hashes)) or ("\n".join(parts) if all(parts) else "")
+        return replace(item, transcription=text) if text else item
+
+    return fill
+
+
+def _source(item: Item) -> str:
+    return task(item.task).transcription_from
+
+
+def _lacks(item: Item) -> bool:
+    return bool(_source(item)) and not (item.transcription or "").strip()
+
+
+def _hashes(item: Item) -> tuple[str, ...]:
+    return tuple(ref.sha256 for ref in item.images)
+
+
 def in_shard(items: Sequence[Item], shard: str | None) -> Sequence[Item]:
     """The chosen items of a shard; all of them where there are no shards.
 
@@ -387,35 +440,28 @@ def _hash_of_images(item: Item) -> int:
 
 def skip_reason(item: Item, variant: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
-    setting = variant.setting
-    if variant.wording == RELEASED and setting == "image":
-        return ""
-    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
+    setting, reason = variant.setting, ""
+    if setting == "image" and variant.wording == RELEASED:
+        return reason
+    asks_pairs = task(item.task).of_pairs
+    if asks_pairs and parse_few_shot(variant.wording).examples:
         return _("tasks of pairs are asked without examples")
-    return wording_skip_reason(item, variant.wording) or _setting_skip_reason(item, setting)
-
-
-def _setting_skip_reason(item: Item, setting: Setting) -> str:
-    if setting == "image":
-        return ""
-    if task(item.task).of_pairs:
-        return _("it compares two images, and a transcription describes neither")
-    return _text_skip_reason(item, setting)
-
-
-def _text_skip_reason(item: Item, setting: Setting) -> str:
-    """The skip reason in settings that send a text, of an item that compares no pairs."""
-    if query_of(item).form == "transcription":
+    reason = wording_skip_reason(item, variant.wording)
+    if reason or setting == "image":
+        return reason
+    if asks_pairs:
+        reason = _("it compares two images, and a transcription describes neither")
+    elif query_of(item).form == "transcription":
         if setting in TRUE_READING:
             return _("with {} the prompt would contain the answer", setting)
-        return _("with {} the first reading is itself the answer: use --setting image", setting)
-    if setting in OWN_READING and not item.images:
-        return _("there is no image to read first")
-    if setting in TRUE_READING and not (item.transcription or "").strip():
-        return NO_TRANSCRIPTION
-    if setting not in TEXT_ONLY and not item.images:
-        return _("there is no image to send: use --setting gold-text")
-    return ""
+        reason = _("with {} the first reading is itself the answer: use --setting image", setting)
+    elif setting in OWN_READING and not item.images:
+        reason = _("there is no image to read first")
+    elif setting in TRUE_READING and not (item.transcription or "").strip():
+        reason = NO_TRANSCRIPTION
+    elif setting not in TEXT_ONLY and not item.images:
+        reason = _("there is no image to send: use --setting gold-text")
+    return reason
 
 
 def _check(selection: Selection) -> None:

@@ -42,7 +42,6 @@ from keju.registry import check_installed
 from keju.running.batching import check_batchable, send_in_batches
 from keju.running.contents import Element, Later, RunContents, Skipped, Unread
 from keju.running.examples import Examples, has_examples
-from keju.running.interruption import Interruption
 from keju.running.key import Slot, request_key
 from keju.running.limits import Budget, Policy, remaining_budget
 from keju.running.model_options import (
@@ -61,7 +60,7 @@ from keju.running.restricted_data import FILE as SENDING
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.run_summary import RunSummary, run_summary
 from keju.running.selection import Selection, read_selected
-from keju.running.sending import Job, ModelQueue, Sender
+from keju.running.sending import Interruption, Job, ModelQueue, Sender
 from keju.running.store import Head, ResponseStore
 from keju.running.timing import add_timings
 from keju.runs import RunFolder

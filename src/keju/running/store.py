@@ -8,13 +8,16 @@ because doing so for every answer costs more than the answer on a slow disk. An 
 by a power loss is repaired when the store is opened again.
 
 A request has one line. Before it is sent again, the line of its failure is dropped.
+
+`ResponseStore` writes the responses of a run; `StoredResponses` finds those to requests that are
+made again.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator, Mapping
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -30,9 +33,9 @@ from keju.files import (
     read_jsonl_lines,
     write_atomic,
 )
-from keju.items import Failure, Record, Response, Status
-from keju.running.key import Slot
-from keju.runs import RunFolder
+from keju.items import Failure, Record, Request, Response, Status
+from keju.running.key import Slot, request_key
+from keju.runs import RecordList, RunFolder
 from keju.texts import _
 
 _CHUNK = 1 << 20
@@ -194,6 +197,48 @@ class ResponseStore:
             return self.folder.response_files(model)
         path = self.folder.readings_path(model)
         return [path] if path.is_file() else []
+
+
+class StoredResponses:
+    """Responses of a model, such as a judge's replies or the transcriptions of images.
+
+    Many responses are on disk; in memory are their places, about 300 bytes each.
+    """
+
+    def __init__(self, responses: Iterable[Response]) -> None:
+        self._responses: RecordList[Response] = RecordList(Response)
+        self._places: dict[tuple[str, int, str, int], list[int]] = {}
+        for place, response in enumerate(responses):
+            self._responses.append(response)
+            name = response.item, response.candidate, response.script, response.round
+            self._places.setdefault(name, []).append(place)
+
+    def find(
+        self, request: Request, identity: Mapping[str, str], source_sha256: str | None = None
+    ) -> Response | None:
+        """The latest response to a request, or None.
+
+        A stored response to another prompt, or of a model with other settings, is none.
+
+        Args:
+            request: the request.
+            identity: the identity of the model.
+            source_sha256: the SHA-256 of the file that has the response now; None for any.
+        """
+        name = request.item, request.candidate, request.script, request.round
+        for place in reversed(self._places.get(name, ())):
+            response = self._responses[place]
+            source = response.source_sha256
+            same_source = source_sha256 in (None, source)
+            if same_source and response.key == request_key(request, identity, source):
+                return response
+        return None
+
+    def find_all(
+        self, requests: Iterable[Request], identity: Mapping[str, str]
+    ) -> Iterator[Response | None]:
+        """The latest response to each request, or None."""
+        return (self.find(request, identity) for request in requests)
 
 
 def _complete_last_line(path: Path) -> None:

@@ -22,7 +22,7 @@ from keju.running import ResponseStore
 from keju.running.options import RunOptions
 from keju.running.restricted_data import SendingCheck, SentData
 from keju.running.session import send_requests
-from keju.running.stored_responses import StoredResponses
+from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.runs.record_list import RecordList
 from keju.text import answer_part

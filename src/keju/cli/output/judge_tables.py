@@ -23,7 +23,7 @@ from keju.judging import (
 )
 from keju.judging.aligning import BEST_JUDGE_MEASURES, LEAVE_ONE_OUT_MEASURES, TaskAlignment
 from keju.running import RunSummary
-from keju.running.failures import Hint
+from keju.running.run_summary import Hint
 from keju.texts import _, join_parts, n_
 
 

@@ -20,7 +20,7 @@ from keju.items import Failure
 from keju.models import MISSING
 from keju.models.base import ENDPOINTS
 from keju.running import ModelSummary, RunSummary, preset
-from keju.running.failures import hint_of
+from keju.running.run_summary import failure_hint
 from keju.runs import RunFolder
 from keju.runs.served_models import served_lines
 from keju.texts import _, join_parts, n_
@@ -151,7 +151,7 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
             )
         else:
             yield _("{}: {}× {}, first: {}", model, count, kind, first[model, kind].message)
-        hint = hint_of(first[model, kind], answered=answered.get(model, True))
+        hint = failure_hint(first[model, kind], answered=answered.get(model, True))
         if hint.what and hint.what not in given:
             yield _("  Hint: {}", hint.whole)
 
