@@ -78,16 +78,6 @@ class RunContents:
         """The input settings, in which a model may need a transcription of the images first."""
         return list(dict.fromkeys(variant.setting for variant in self.variants))
 
-    @property
-    def identities(self) -> dict[str, dict[str, str]]:
-        """The identities of the models and of those that transcribe for them, by name."""
-        identities = {model.name: model.identity for model in self.models}
-        for model in self.models:
-            for setting in self.settings:
-                if reader := reader_of(model, setting):
-                    identities[reader.model.name] = reader.model.identity
-        return identities
-
     def requests(self, model: Model, folder: RunFolder) -> Iterator[Element]:
         """The requests to a model in the order of the items, and those that are not sent.
 

@@ -1,4 +1,4 @@
-"""Model options of a run: the data of the dataset and the user's prompts that models may use."""
+"""What the models of a run may use: data of the dataset, and the prompts of the user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keju.models.base import ENDPOINTS
 from keju.running.readings import takes_no_prompt
 from keju.running.selection import Selection
 from keju.runs.record_list import RecordList
-from keju.texts import _, listed
+from keju.texts import Text, _, listed
 
 
 class LazyImages(Sequence[bytes]):
@@ -120,38 +120,52 @@ def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOption
     return replace(options, stored=stored)
 
 
-def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
-    """Check that at least one model takes a prompt if the wordings are the user's own.
+def check_models(
+    models: Sequence[Model], options: ModelOptions, selection: Selection
+) -> list[Text]:
+    """Check that the models can answer in the selected wordings and form of pairs.
+
+    Replayed answers to pairs must have the form that is selected now: in another form the same
+    number means another candidate.
+
+    Returns:
+        Notes on tasks that are not run in the user's own prompts, and on unused system prompts.
 
     Raises:
-        UsageError: every model is an OCR engine, which has no prompt.
+        UsageError: every model is an OCR engine, which has no prompt, and the wordings are the
+            user's own; or replayed answers come from a run in another form of pairs, or not from a
+            run while a reduced form is selected.
     """
+    wordings = own_wordings(selection.wordings).values()
     names = [model.name for model in models]
-    if own_wordings(selection.wordings) and all(map(takes_no_prompt, names)):
+    if wordings and all(map(takes_no_prompt, names)):
         raise UsageError(
             "--prompts: {} takes no prompt, because it is an OCR engine. Remove the option",
             ", ".join(names),
         )
-
-
-def prompt_notes(
-    models: Sequence[Model], options: ModelOptions, selection: Selection
-) -> Iterator[str]:
-    """Notes on tasks that are not run in the user's own prompts, and on unused system prompts."""
-    wordings = own_wordings(selection.wordings).values()
-    if (
-        wordings
-        and RELEASED not in selection.wordings
-        and not any(wording.system for wording in wordings)
-    ):
+    notes = []
+    has_system = any(wording.system for wording in wordings)
+    if wordings and RELEASED not in selection.wordings and not has_system:
         forms = dict.fromkeys(form for wording in wordings for form in wording.prompts)
-        yield _(
+        note = _(
             "Only {} are run: the wordings have no prompts for other tasks. Add --wording "
             "released to run the other tasks with the published prompts",
             listed(forms),
         )
+        notes.append(note)
     for model in models:
         if options.system_prompt and model.identity.get("kind") not in ENDPOINTS:
-            yield _(
+            note = _(
                 "{} does not accept a system prompt and is run without --system-prompt", model.name
             )
+            notes.append(note)
+        stored = model.pair_forms
+        if stored is not None and (stored or {""}) != {selection.pairs or ""}:
+            raise UsageError(
+                "{}: its responses are of {}, but --pairs is {}. The candidates have other "
+                "numbers there. Use the form in which they were asked",
+                model.name,
+                ", ".join(form or "all pairs" for form in sorted(stored)) or _("no run"),
+                selection.pairs or _("not given"),
+            )
+    return notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -14,8 +14,6 @@ from keju.definitions.pair_forms import PairForm, mark_reduced, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
-from keju.models import Model
-from keju.texts import _
 
 _Pair = tuple[str, str, str, str]
 """Task, query, and the two images in the order in which they are sent."""
@@ -64,28 +62,6 @@ def reduce_pairs_for_run(
     """
     ids = {item.id for item in items}
     return reduce_pairs([item for item in dataset if item.id in ids], pair_form(name), stored)
-
-
-def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
-    """Check that replayed answers to pairs have the form that is selected now.
-
-    In another form the same number means another candidate.
-
-    Raises:
-        UsageError: they come from a run in another form, or not from a run while a reduced form is
-            selected.
-    """
-    for model in models:
-        stored = model.pair_forms
-        if stored is not None and (stored or {""}) != {pairs or ""}:
-            forms = ", ".join(form or "all pairs" for form in sorted(stored)) or _("no run")
-            raise UsageError(
-                "{}: its responses are of {}, but --pairs is {}. The candidates have other "
-                "numbers there. Use the form in which they were asked",
-                model.name,
-                forms,
-                pairs or _("not given"),
-            )
 
 
 def _gallery(item: Item, form: PairForm) -> Item:

@@ -44,16 +44,11 @@ from keju.running.contents import Element, Later, RunContents, Skipped, Unread
 from keju.running.examples import Examples, has_examples
 from keju.running.key import Slot, request_key
 from keju.running.limits import Budget, Policy, remaining_budget
-from keju.running.model_options import (
-    access_of,
-    check_takes_prompts,
-    prompt_notes,
-    with_own_prompts,
-)
-from keju.running.pair_reducing import check_replayed, reduce_pairs_for_run
+from keju.running.model_options import access_of, check_models, with_own_prompts
+from keju.running.pair_reducing import reduce_pairs_for_run
 from keju.running.plan import Plan, estimate, item_to_count
 from keju.running.progress import show
-from keju.running.readings import readers_of
+from keju.running.readings import Reader, readers_of
 from keju.running.recording import check_resumed, record_run
 from keju.running.requests import item_to_send
 from keju.running.restricted_data import FILE as SENDING
@@ -186,6 +181,7 @@ class _Session:
     """One call of `run`: its arguments, and what `open` makes of them."""
 
     contents: RunContents
+    readers: list[tuple[Reader, list[Model]]]
     folder: RunFolder
     store: ResponseStore
     sending: SendingCheck
@@ -220,7 +216,9 @@ class _Session:
         """Send the missing requests, store their responses, and summarise."""
         contents, folder, policy = self.contents, self.folder, self.policy
         earlier = folder.manifest().models if folder.exists() else {}
-        budget = remaining_budget(folder, contents.identities, earlier, policy)
+        readers = [reader.model for reader, _served in self.readers]
+        identities = {model.name: model.identity for model in (*contents.models, *readers)}
+        budget = remaining_budget(folder, identities, earlier, policy)
         queues, waiting = self.prepare_and_record(), 0
         async with AsyncExitStack() as models:
             for model in contents.models:
@@ -263,6 +261,7 @@ class _Session:
             items = RecordList(Item, (reduced.get(item.id, item) for item in items))
         examples = Examples(reference) if has_examples(selection.wordings) else None
         self.contents = RunContents(dataset, models, items, selection, reduced_items, examples)
+        self.readers = readers_of(models, self.contents.settings)
         self.sending = SendingCheck(self.folder, SentData.of(dataset, items))
 
     def open_models(self, dataset: Dataset, reference: Sequence[Item]) -> list[Model]:
@@ -277,10 +276,8 @@ class _Session:
                 # A plug-in that the run has used so far may be missing, which is the better error.
                 check_installed(self.folder.manifest().plugins, f"the run {self.out}")
             raise
-        check_takes_prompts(models, selection)
-        self.print(*(note for model in models for note in model.notes))
-        self.print(*prompt_notes(models, options, selection))
-        check_replayed(models, selection.pairs)
+        notes = check_models(models, options, selection)
+        self.print(*(note for model in models for note in model.notes), *notes)
         if self.policy.batch:
             check_batchable(models, selection, self.policy)
         return models
@@ -311,8 +308,7 @@ class _Session:
         if folder.exists():
             self.print(*check_resumed(contents, store, queues, policy))
         for queue in queues:
-            if queue.outdated:
-                store.drop(queue.model.name, queue.outdated)
+            store.drop(queue.model.name, queue.outdated)
         record_run(contents, folder, {queue.model.name: queue.not_asked for queue in queues})
         return queues
 
@@ -320,7 +316,7 @@ class _Session:
         """Transcribe the images where a setting needs it; false where none does."""
         contents, store = self.contents, self.store
         queues = []
-        for reader, models in readers_of(contents.models, contents.settings):
+        for reader, models in self.readers:
             requests = partial(contents.reading_requests, reader, models)
             queue = prepare(reader.model, requests, store, self.policy, subset=True, readings=True)
             queue.doing = _("(reading)")
@@ -329,8 +325,7 @@ class _Session:
             return False
         self.sending.check(queue.model for queue in queues if queue.total)
         for queue in queues:
-            if queue.outdated:
-                store.drop(queue.model.name, queue.outdated, readings=True)
+            store.drop(queue.model.name, queue.outdated, readings=True)
         await self.send_queues(queues, partial(store.append, reading=True), budget)
         return True
 
@@ -474,8 +469,7 @@ def send_requests(
     if before:
         before([queue.model for queue in queues if queue.total])
     for queue in queues:
-        if queue.outdated:
-            store.drop(queue.model.name, queue.outdated)
+        store.drop(queue.model.name, queue.outdated)
     interruption = Interruption()
 
     async def send_all() -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import FileIO
 from pathlib import Path
 from typing import NamedTuple
@@ -122,7 +122,8 @@ class ResponseStore:
         """
         shared: dict[Head, Head] = {}
         heads: dict[Slot, Head] = {}
-        for path in self._paths(model, readings=readings):
+        files = self.folder.reading_files if readings else self.folder.response_files
+        for path in files(model):
             for stored in read_jsonl(path, _StoredHead, appended=True):
                 head = Head(stored.status, stored.error.kind if stored.error else "")
                 heads[stored.slot] = shared.setdefault(head, head)
@@ -161,16 +162,19 @@ class ResponseStore:
                 hint=_FREE_SPACE if error.errno in _FULL else _RUN_AGAIN,
             ) from None
 
-    def drop(self, model: str, slots: Container[Slot], *, readings: bool = False) -> None:
+    def drop(self, model: str, slots: Collection[Slot], *, readings: bool = False) -> None:
         """Remove the responses of a model, or its transcriptions, in these places of the run.
 
         Raises:
             DataError: a stored line is damaged, or a file cannot be written; each file is then the
                 old one or the new one.
         """
+        if not slots:
+            return
         for place in [place for place in self._files if place[0] == model]:
             self._files.pop(place).close()
-        for path in self._paths(model, readings=readings):
+        files = self.folder.reading_files if readings else self.folder.response_files
+        for path in files(model):
             lines = read_jsonl_lines(path, _StoredHead, appended=True)
             write_atomic(path, (line for head, line in lines if head.slot not in slots))
             if not path.stat().st_size:
@@ -191,12 +195,6 @@ class ResponseStore:
                 write_atomic(path, lines)
             else:
                 path.unlink()
-
-    def _paths(self, model: str, *, readings: bool) -> list[Path]:
-        if not readings:
-            return self.folder.response_files(model)
-        path = self.folder.readings_path(model)
-        return [path] if path.is_file() else []
 
 
 class StoredResponses:

@@ -284,15 +284,15 @@ class RunFolder:
         """The file of the transcriptions that one model made before answering."""
         return path_of_name(self.path / "readings", reader, ".jsonl")
 
-    def reading_files(self) -> list[Path]:
-        """The files of transcriptions, in a fixed order."""
-        return sorted((self.path / "readings").glob("*.jsonl"))
+    def reading_files(self, reader: str | None = None) -> list[Path]:
+        """The files of transcriptions, all or that of one reader, in a fixed order."""
+        path = self.readings_path(reader) if reader else self.path / "readings" / "*.jsonl"
+        return sorted(path.parent.glob(path.name))
 
     def readings(self, reader: str | None = None) -> Iterator[Response]:
         """The transcriptions of all models or one: a response per image (or item) and round."""
-        for path in [self.readings_path(reader)] if reader else self.reading_files():
-            if path.is_file():
-                yield from read_responses(path)
+        for path in self.reading_files(reader):
+            yield from read_responses(path)
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file of one model's responses to one task."""
