@@ -1,4 +1,4 @@
-"""What the models of a run may use: data of the dataset, and the prompts of the user."""
+"""Checks of the models of a run, and what they may use: data of the dataset, the user's prompts."""
 
 from __future__ import annotations
 
