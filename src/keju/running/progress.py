@@ -114,8 +114,8 @@ def duration(seconds: float | None) -> str:
 async def show(queues: Sequence[ModelQueue], console: Console) -> None:
     """Show the progress of the queues until the task is cancelled, and once more then.
 
-    Where the console is not a terminal, a line is printed for each model that is not done, and a last
-    one when it is.
+    Where the console is not a terminal, a line is printed for each model that is not done, and a
+    last one when it is.
     """
     paces = [Pace(queue) for queue in queues if queue.total]
     has_bars, finished = console.is_terminal, set[str]()
