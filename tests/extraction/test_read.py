@@ -1,5 +1,7 @@
 """What the reader takes, and where it abstains, by answer form."""
 
+import time
+
 import pytest
 
 from keju.extraction import Reading, read
@@ -217,3 +219,10 @@ def test_a_refusal_with_something_else_is_unclear():
 def test_an_unknown_form_is_an_error():
     with pytest.raises(KeyError):
         read("colour", "红")
+
+
+def test_a_loop_of_letters_takes_no_time():
+    start = time.process_time()
+    reading = read("letter", ("看看A 和B " * 1400)[:9990])
+    assert reading.state == "unclear"
+    assert time.process_time() - start < 1

@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 from keju.extraction.answer import Answer, Reading, plain, sentences_of, unclear
 from keju.extraction.completions import completions
-from keju.extraction.words import fold, has
+from keju.extraction.words import fold, has, words
 
 _LETTERS = "ABCDEFGH"
 _CLAUSE = re.compile(r"[,;。!?\n]|\.\s|\b(?:but|while|whereas)\b|但是?|然而", re.IGNORECASE)
+
+_LONGEST_DENIAL = 40
+"""Characters of the longest words that deny an option; the mention may cut them off."""
 
 
 class Mention(NamedTuple):
@@ -139,8 +142,16 @@ def _affirmed(text: str, options: tuple[str, ...]) -> tuple[set[str], set[str]]:
     """The letters of the options that a text names and does not deny, and of those it denies."""
     affirmed: set[str] = set()
     denied: set[str] = set()
-    for clause in _CLAUSE.split(text):
+    for clause in dict.fromkeys(_CLAUSE.split(text)):
+        # A looping answer names options hundreds of times: search the clause only once.
+        first_end = min((match.end() for match in words("denial").finditer(clause)), default=None)
+        last_start = max((match.start() for match in words("denied").finditer(clause)), default=-1)
         for letter, start, end in _mentions(clause, options):
-            is_denied = has("denial", clause[:start]) or has("denied", clause[end:])
+            is_denied = (
+                (first_end is not None and first_end <= start)
+                or last_start >= end
+                or words("denial").search(clause, max(start - _LONGEST_DENIAL, 0), start)
+                or has("denied", clause[end : end + _LONGEST_DENIAL])
+            )
             (denied if is_denied else affirmed).add(letter)
     return affirmed, denied
