@@ -66,8 +66,8 @@ The third run read the banks with the rules of before, too, whose counts were: n
 274/283, hard 246/267 and 246/269.
 After the third run these rules changed: passages, lists of names, refusals, "N/A" and reported
 answers to letters, yes-no questions that are repeated, JSON with raw line breaks, ranges of letters
-("A to D"), and letters that a condition follows ("would be B; if not, C"). The counts of the six forms
-on the opened banks are the same; the held-out banks were not read again.
+("A to D"), and letters that a condition follows ("would be B; if not, C"). The counts of the six
+forms on the opened banks are the same; the held-out banks were not read again.
 
 By form, the second run (right, wrong, unclear answers with a value, answers without one):
 
