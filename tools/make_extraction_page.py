@@ -65,8 +65,9 @@ run, three rules were shortened or dropped for size; on the opened banks no natu
 The third run read the banks with the rules of before, too, whose counts were: natural 274/284 and
 274/283, hard 246/267 and 246/269.
 After the third run these rules changed: passages, lists of names, refusals, "N/A" and reported
-answers to letters, yes-no questions that are repeated, and JSON with raw line breaks. The counts of
-the six forms on the opened banks are the same; the held-out banks were not read again.
+answers to letters, yes-no questions that are repeated, JSON with raw line breaks, ranges of letters
+("A to D"), and letters that a condition follows ("would be B; if not, C"). The counts of the six
+forms on the opened banks are the same; the held-out banks were not read again.
 
 By form, the second run (right, wrong, unclear answers with a value, answers without one):
 

@@ -1,5 +1,7 @@
 """What the reader takes, and where it abstains, by answer form."""
 
+import time
+
 import pytest
 
 from keju.extraction import Reading, read
@@ -217,3 +219,29 @@ def test_a_refusal_with_something_else_is_unclear():
 def test_an_unknown_form_is_an_error():
     with pytest.raises(KeyError):
         read("colour", "红")
+
+
+def test_a_loop_of_letters_takes_no_time():
+    start = time.process_time()
+    reading = read("letter", ("看看A 和B " * 1400)[:9990])
+    assert reading.state == "unclear"
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A to D",
+        "The answer is A to D.",
+        "The answer would be B; if the seal is later, C.",
+        "答案是B；如果是摹本",
+        "B (unless it is a copy)",
+    ],
+)
+def test_a_range_or_a_condition_leaves_a_letter_unclear(text):
+    assert read("letter", text, "", OPTIONS).state == "unclear"
+
+
+def test_an_offer_or_a_condition_of_another_option_leaves_a_letter_read():
+    assert read("letter", "The answer is B; if you need more, ask.", "", OPTIONS).value == "B"
+    assert read("letter", "倾向于选 B；如果能看清题款，D 也值得考虑。", "", OPTIONS).value == "B"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from msgspec.structs import replace
 import keju as keju_package
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
-from keju.errors import UsageError
+from keju.errors import KejuError, UsageError
 from keju.items import Item, Response
 from keju.judging import ExtractionFolder, extraction_requests
 from keju.judging.extracting import extraction_request, is_contained, value_of_reply
@@ -143,6 +145,29 @@ def test_values_that_the_answer_contains_count_and_others_do_not(answered, keju,
     signatures = {score.metric: score.signature for score in read_scores(path)
                   if score.protocol == "strict"}  # fmt: skip
     assert "|reader:1|unclear:openai:reader@" in signatures["Acc"]
+
+
+def test_a_merged_run_has_the_replies_of_both(answered, keju, chat):
+    chat.plan(finds=[["[item l0]", '{"answer": "B"}']])
+    answered.responses_path(ANSWERER, "T21").rename("short.jsonl")
+    answered.responses_path(ANSWERER, "T5").rename("letters.jsonl")
+    for name, lines, task in (("one", "letters.jsonl", "T5"), ("two", "short.jsonl", "T21")):
+        shutil.copytree("run", name)
+        part = RunFolder.open(Path(name)).responses_path(ANSWERER, task)
+        part.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(lines, part)
+        keju("judge", "extract", name, "--model", EXTRACTOR, "--base-url", chat.url)
+    with suppress(SystemExit):
+        keju("merge", "one", "two", "--out", "both")
+    counted = json.loads(keju("judge", "extract", "both", "--json"))
+    assert {row["task"]: row["states"]["missing"] for row in counted["tasks"]} == {
+        "T5": 0, "T21": 0,
+    }  # fmt: skip
+
+
+def test_a_path_that_does_not_exist_is_named_with_decisions(tmp_path):
+    with pytest.raises(KejuError, match="no such file"):
+        app(["score", str(tmp_path / "none"), "--adjudicated", "f.csv"], standalone_mode=False)
 
 
 def test_an_answer_cannot_close_its_block(answered):

@@ -24,7 +24,8 @@ def test_letters_in_chatter_earn_only_officially_and_the_difference_says_why(mak
     assert (found.apart, found.items) == (2, 3)
     assert [each.id for each in found.largest] == ["i0", "i2"]
     assert found.largest[0].why == (
-        "unparsable; official finds the answer inside the response; strict takes no answer (silent)"
+        "unparsable; official finds the answer inside the response; strict takes no answer "
+        "(the response commits itself to no value)"
     )
     assert found.largest[1].why.startswith("official does not find the answer as it is written")
     assert [step.step for step in found.steps] == [

@@ -152,10 +152,12 @@ def merge(
     as --out, without --shard, sends the missing requests.
     """
     from keju.cli.output.run_summary import unfinished_lines
+    from keju.judging import merge_extractions
     from keju.running import merge as join
     from keju.runs import RunFolder
 
     merged = join(runs, folder)
+    merge_extractions([RunFolder.open(run) for run in runs], RunFolder.open(folder))
     models = ", ".join(merged.models)
     say(
         n_(

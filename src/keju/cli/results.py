@@ -130,7 +130,7 @@ def score(
         found = score_models(
             run, sum_up, protocols, encoders, variants=variants, decisions=decisions, workers=cores
         )
-    elif adjudicated or extractor:
+    elif (adjudicated or extractor) and what.exists():
         raise UsageError("--adjudicated and --extractor are for a run, not for a response file")
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]

@@ -9,10 +9,16 @@ from typing import NamedTuple
 
 from keju.extraction.answer import Answer, Reading, plain, sentences_of, unclear
 from keju.extraction.completions import completions
-from keju.extraction.words import fold, has
+from keju.extraction.words import fold, has, words
 
 _LETTERS = "ABCDEFGH"
 _CLAUSE = re.compile(r"[,;。!?\n]|\.\s|\b(?:but|while|whereas)\b|但是?|然而", re.IGNORECASE)
+
+_SENTENCE_END = re.compile(r"[。!?\n]|\.(?=\s|$)")
+_RANGE = re.compile(r"(?<![A-Za-z])[A-H]\s*(?:to|through|[-~–—至到])\s*[A-H](?![A-Za-z])")
+"""Several options in a row; the A of "A to D" would be read as an article."""
+_LONGEST_DENIAL = 40
+"""Characters of the longest words that deny an option; the mention may cut them off."""
 
 
 class Mention(NamedTuple):
@@ -65,6 +71,10 @@ def value(text: str, answer: Answer) -> str | None:
     if re.fullmatch(r"[(\[]?[a-h][)\].:]*", folded) or re.match(r"\([a-h]\)|[a-h][).]\s?,", folded):
         folded = folded.upper()
     letters = {mention.letter for mention in _mentions(folded, answer.options)}
+    if _RANGE.search(folded):
+        return "several"
+    if any(has("condition", note) for note in re.findall(r"\([^()]*\)", folded)):
+        return None
     without_notes = re.sub(r"(?<=.)\([^()]*\)", "", folded)
     remainder = _option_pattern(answer.options).sub("", without_notes)
     if len(re.findall(r"\w", remainder)) > 6 or has("verdict denial", remainder):
@@ -73,12 +83,28 @@ def value(text: str, answer: Answer) -> str | None:
 
 
 def contradicts(letter: str, quote: str, answer: Answer) -> bool:
-    """Whether what follows a letter concludes, or says after "but", that it is another option."""
+    """Whether what follows a letter makes it conditional, or says that it is another option."""
+    if _is_conditional(fold(plain(quote)), answer.folded):
+        return True
     behind = sentences_of(answer.text[answer.text.rfind(plain(quote)) + len(plain(quote)) :])
     objections = [line for line in map(fold, behind) if has("but_begin", line)]
     rivals = {rival for rival, _ in _concluded(answer)}
     rivals |= {rival for line in objections for rival in _affirmed(line, answer.options)[0]}
     return bool(rivals - {letter})
+
+
+def _is_conditional(quote: str, text: str) -> bool:
+    """Whether a condition follows a quote: "B; if it is a copy", "would be B; if not, C".
+
+    In "B; if the seal were clear, D too" the condition belongs to D.
+    """
+    for match in re.finditer(re.escape(quote), text):
+        sentence = _SENTENCE_END.split(text[match.end() :].lstrip(" *,;"))[0]
+        if words("condition").match(sentence) and not has("offer", sentence):
+            is_alone = not re.search(r"[,;]\s*\w", sentence)
+            if is_alone or re.search(r"\bwould\sbe\W*$", text[: match.start()]):
+                return True
+    return False
 
 
 def otherwise(answer: Answer) -> Reading:
@@ -139,8 +165,16 @@ def _affirmed(text: str, options: tuple[str, ...]) -> tuple[set[str], set[str]]:
     """The letters of the options that a text names and does not deny, and of those it denies."""
     affirmed: set[str] = set()
     denied: set[str] = set()
-    for clause in _CLAUSE.split(text):
+    for clause in dict.fromkeys(_CLAUSE.split(text)):
+        # A looping answer names options hundreds of times: search the clause only once.
+        first_end = min((match.end() for match in words("denial").finditer(clause)), default=None)
+        last_start = max((match.start() for match in words("denied").finditer(clause)), default=-1)
         for letter, start, end in _mentions(clause, options):
-            is_denied = has("denial", clause[:start]) or has("denied", clause[end:])
+            is_denied = (
+                (first_end is not None and first_end <= start)
+                or last_start >= end
+                or words("denial").search(clause, max(start - _LONGEST_DENIAL, 0), start)
+                or has("denied", clause[end : end + _LONGEST_DENIAL])
+            )
             (denied if is_denied else affirmed).add(letter)
     return affirmed, denied

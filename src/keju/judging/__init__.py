@@ -17,6 +17,7 @@ from keju.judging.extracting import (
     count_extractions,
     extraction_requests,
     gather_decisions,
+    merge_extractions,
     stored_extractors,
 )
 from keju.judging.folder import JudgementFolder, stored_rubrics
@@ -75,6 +76,7 @@ __all__ = [
     "grading_requests",
     "judgements_of",
     "mean_grades",
+    "merge_extractions",
     "open_judges",
     "plan_judging",
     "probe_results",

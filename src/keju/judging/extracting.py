@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
@@ -20,7 +20,7 @@ import msgspec
 from keju.definitions import QuestionForms, choices_of, options_of, prompt_of
 from keju.errors import UsageError
 from keju.extraction import body_of
-from keju.files import sha256_bytes, shipped_toml
+from keju.files import encode_stored, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Record, Request, Response
 from keju.judging.asking import ExpectedReply
 from keju.judging.folder import ReplyFolder
@@ -336,6 +336,33 @@ def gather_decisions(run: RunFolder, adjudicated: Path | None, extractor: str = 
     """
     decisions = read_decisions(adjudicated) if adjudicated else NO_DECISIONS
     return decisions.before(extracted_decisions(run, extractor)) if extractor else decisions
+
+
+def merge_extractions(runs: Sequence[RunFolder], merged: RunFolder) -> None:
+    """Copy the replies of the runs' extractors into their merged run, each request once.
+
+    Of an extractor that the runs asked with different settings, the first run's replies are copied.
+
+    Raises:
+        DataError: a stored line is damaged.
+    """
+    target = ExtractionFolder(merged)
+    identities: dict[str, dict[str, str]] = {}
+    keys: set[tuple[str, str]] = set()
+    for source in map(ExtractionFolder, runs):
+        for name, identity in source.judges().items():
+            if identities.setdefault(name, identity) != identity:
+                continue
+            for reply in source.responses(name):
+                if (name, reply.key) in keys:
+                    continue
+                keys.add((name, reply.key))
+                path = target.responses_path(name, reply.task)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("ab") as stream:
+                    stream.write(msgspec.json.encode(reply, enc_hook=encode_stored) + b"\n")
+    if keys:
+        target.admit_identities(identities)
 
 
 def stored_extractors(run: RunFolder) -> list[str]:

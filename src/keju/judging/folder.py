@@ -116,8 +116,11 @@ class ReplyFolder(RunFolder):
                     path_of_name(self.path, judge.name),
                     self.manifest_path.name,
                 )
-        named = {judge.name: judge.identity for judge in judges}
-        write_json(self.manifest_path, JudgesManifest(judges={**earlier, **named}))
+        self.admit_identities(earlier | {judge.name: judge.identity for judge in judges})
+
+    def admit_identities(self, identities: dict[str, dict[str, str]]) -> None:
+        """Record the models by name, and the prompts."""
+        write_json(self.manifest_path, JudgesManifest(judges=identities))
         write_json(self.path / f"{self._prompts}-{self._version.id}.json", self._version)
 
     def hash_of(self, model: str) -> str:

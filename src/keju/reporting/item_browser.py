@@ -26,6 +26,7 @@ from keju.analysis.reading_patterns import PatternCounts, lines_as_read
 from keju.analysis.run_set import RunSet, main_values
 from keju.datasets.thumbnails import Thumbnails
 from keju.definitions import Query, counted_status, missing_reference, options_of, query_of, task
+from keju.extraction.rules import explain_origin
 from keju.files import encode_stored
 from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.reporting.stages import show_stage
@@ -334,7 +335,10 @@ def _scores(item: Item, scores: Sequence[Score], words: Words) -> Json:
         row["verdict"] = words(verdict)
     read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)
     if read_out is not None:
-        row["taken"] = [read_out.extracted[:_LONGEST], read_out.extracted_from]
+        row["taken"] = [
+            read_out.extracted[:_LONGEST],
+            words(explain_origin(read_out.extracted_from)),
+        ]
     return row
 
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from keju.definitions import Query, Task, task
+from keju.extraction.rules import explain_origin
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import aggregate
 from keju.scoring.results import MetricResult, TaskResult
 from keju.scoring.rules import list_steps, lower_is_better
-from keju.texts import _, join_clauses, recognised
+from keju.texts import _, join_clauses
 
 PROTOCOLS: tuple[Protocol, Protocol] = ("official", "strict")
 
@@ -211,7 +212,7 @@ def _of_extraction(_both: _Both, strict: Score) -> Iterator[str]:
 
 
 def _describe_extraction(strict: Score) -> str:
-    rule = recognised(strict.extracted_from)
+    rule = explain_origin(strict.extracted_from)
     if not strict.extracted:
         return _("strict takes no answer ({})", rule)
     return _("strict takes “{}” ({})", strict.extracted[:40], rule)
@@ -219,7 +220,7 @@ def _describe_extraction(strict: Score) -> str:
 
 def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
     if not strict.extracted_from.startswith(("all", "paragraph")):
-        yield _("strict reads {}", recognised(strict.extracted_from))
+        yield _("strict reads {}", explain_origin(strict.extracted_from))
     plain = both.official.get("CR") or both.official.get("CER")
     error = both.strict.get("CER")
     if plain is None or error is None or not error.stats:
@@ -264,7 +265,7 @@ def _of_names(both: _Both, strict: Score) -> Iterator[str]:
 
 def _of_text(both: _Both, strict: Score) -> Iterator[str]:
     if strict.extracted_from and not strict.extracted_from.startswith("all"):
-        yield _("strict reads the text {}", recognised(strict.extracted_from))
+        yield _("strict reads the text {}", explain_origin(strict.extracted_from))
     left = next((each.metric for each in both.official.values() if each.value is not None), "")
     yield _("{} and {} measure different things", left, strict.metric)
 
