@@ -48,6 +48,8 @@ _ALL = QuestionForms(None)
 _BLANK = re.compile(r"\{([a-z]+)\}")
 _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 _LONGEST_REPLY = 40_000
+_BEGINNING, _END = 4000, 2000
+"""Characters of a long answer that an extractor is sent: a loop has nothing more between them."""
 """Characters at the end of a reply in which the value is looked for."""
 _ARABIC = re.compile(r"(?<![A-Za-z\d.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?P<percent>\s?%)?")
 _CHINESE = re.compile(CHINESE_NUMBER)
@@ -132,7 +134,7 @@ def extraction_request(sample: ScoringSample) -> Request:
         DataError: the item's prompt cannot be made.
     """
     prompts, form = extraction_prompts(), sample.form
-    text = without_marks(body_of(sample.response.text).strip())
+    text = _shortened(without_marks(body_of(sample.response.text).strip()))
     question = prompt_of(sample.item, sample.response.box_convention)
     options = "\n".join(
         f"{letter}、{option}"
@@ -157,6 +159,14 @@ def extraction_request(sample: ScoringSample) -> Request:
         form="short",
         prompt=prompt,
     )
+
+
+def _shortened(text: str) -> str:
+    """The beginning and the end of a long answer, with the number of the characters between."""
+    between = len(text) - _BEGINNING - _END
+    if between <= 0:
+        return text
+    return f"{text[:_BEGINNING]}\n……（此处略去 {between} 个字符）……\n{text[-_END:]}"
 
 
 def extraction_requests(run: RunFolder, forms: QuestionForms = _ALL) -> Iterator[Request]:
