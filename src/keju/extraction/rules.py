@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 from keju.texts import Text, _, recognised
-
-_PAIRS = re.compile("answers to ([0-9,]+) pairs")
 
 RULES: dict[str, Text] = {
     "JSON": _("boxes in JSON"),
@@ -55,8 +51,6 @@ RULES: dict[str, Text] = {
 def explain_origin(origin: str) -> str:
     """A `Reading.origin` (``rule: “quote”``) as a sentence with the quote."""
     rule, colon, quote = origin.partition(": “")
-    if pairs := _PAIRS.fullmatch(origin):
-        return _("the answers to {} pairs", pairs[1])
     if rule not in RULES:
         return recognised(origin)
     return _("{}: “{}”", RULES[rule], quote.removesuffix("”")) if colon else RULES[rule]
