@@ -56,7 +56,7 @@ def explain_origin(origin: str) -> str:
     """A `Reading.origin` (``rule: “quote”``) as a sentence with the quote."""
     rule, colon, quote = origin.partition(": “")
     if pairs := _PAIRS.fullmatch(origin):
-        return _("the answers to {} pairs", pairs[1])
+        return _("answers to {} pairs", pairs[1])
     if rule not in RULES:
         return recognised(origin)
     return _("{}: “{}”", RULES[rule], quote.removesuffix("”")) if colon else RULES[rule]
