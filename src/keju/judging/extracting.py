@@ -38,6 +38,7 @@ from keju.scoring import (
 from keju.scoring.decisions import normalised_value
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.short_answer import entity_set
+from keju.scoring.verdicts import is_looping
 from keju.text import counted, parse_english_number, parse_number, to_half_width
 from keju.text.numerals import CHINESE_NUMBER, ENGLISH_NUMBER
 from keju.texts import _
@@ -48,9 +49,9 @@ _ALL = QuestionForms(None)
 _BLANK = re.compile(r"\{([a-z]+)\}")
 _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 _LONGEST_REPLY = 40_000
-_BEGINNING, _END = 4000, 2000
-"""Characters of a long answer that an extractor is sent: a loop has nothing more between them."""
 """Characters at the end of a reply in which the value is looked for."""
+_BEGINNING, _END = 4000, 2000
+"""Characters of a looping answer that an extractor is sent: between them it only repeats."""
 _ARABIC = re.compile(r"(?<![A-Za-z\d.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?P<percent>\s?%)?")
 _CHINESE = re.compile(CHINESE_NUMBER)
 _ENGLISH = re.compile(rf"\b{ENGLISH_NUMBER}", re.IGNORECASE)
@@ -162,9 +163,9 @@ def extraction_request(sample: ScoringSample) -> Request:
 
 
 def _shortened(text: str) -> str:
-    """The beginning and the end of a long answer, with the number of the characters between."""
+    """The beginning and the end of a looping answer, with the number of characters between."""
     between = len(text) - _BEGINNING - _END
-    if between <= 0:
+    if between <= 0 or not is_looping(text):
         return text
     return f"{text[:_BEGINNING]}\n……（此处略去 {between} 个字符）……\n{text[-_END:]}"
 
