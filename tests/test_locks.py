@@ -41,13 +41,20 @@ sys.exit(main())
 """The command line where a lock cannot be written, as on a read-only disk."""
 
 _RECIPE = (
-    '[[source]]\nform = "rows"\npath = "rows.csv"\nlicence = "CC0-1.0"\nsource = "s"\ntask = "T9"\n'
+    '[[source]]\nform = "mapped"\npath = "rows.csv"\nmap = "rows.toml"\nlicence = "CC0-1.0"\n'
+    'source = "s"\n'
 )
+_MAPPING = """
+tables = [{ path = "rows.csv" }]
+fields = { question = "question", answer = "answer" }
+constants = { task = "T9" }
+"""
 
 
 def _commands(folder: Path) -> dict[str, list[str]]:
     (folder / "pages").mkdir()
     (folder / "rows.csv").write_text("question,answer\n問,答\n", "utf-8")
+    (folder / "rows.toml").write_text(_MAPPING, "utf-8")
     (folder / "recipe.toml").write_text(f'name = "n"\n{_RECIPE}')
     out = ["--out", str(folder / "out")]
     return {

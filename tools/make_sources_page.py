@@ -12,8 +12,8 @@ import msgspec
 
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.keys import list_keys
-from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
+from keju.datasets.readers.saved_pages import Sidecar
 
 PAGE = Path(__file__).parents[1] / "docs" / "sources.md"
 

@@ -30,13 +30,13 @@ from rich.console import Console
 
 from keju.building.choices.leaks import CHECKS, LeakVerdict
 from keju.building.sources import SOURCES, get_source_form
-from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.cli.app import app
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.help_texts import join_lines, parameter_name
 from keju.datasets.distributions import MEASURES
 from keju.datasets.readers import FORMATS
+from keju.datasets.readers.saved_pages import Sidecar
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.exports import EXPORTS
 from keju.items import Status

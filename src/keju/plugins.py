@@ -17,8 +17,6 @@ from keju.datasets.readers.base import (
     Options,
     Read,
     Reader,
-    Table,
-    Tables,
     image_files,
     inside,
     source_bytes,
@@ -69,8 +67,6 @@ __all__ = [
     "Step",
     "StepContext",
     "StoredAnswer",
-    "Table",
-    "Tables",
     "UsageError",
     "Writer",
     "_",
@@ -144,7 +140,6 @@ def reader(
     settings: type[Settings] = Settings,
     detect: Detect | None = None,
     texts: bool = True,
-    tables: Tables[Any] | None = None,
 ) -> Callable[[R], R]:
     """Declare a format of ``keju data import``: a decorator of a function.
 
@@ -159,13 +154,10 @@ def reader(
         detect: recognises a source for ``keju data import auto``; without it the format must be
             named.
         texts: whether it reads text files; it then has the option ``encoding`` too.
-        tables: those that a person can fill in before an import (``keju data scaffold``).
     """
 
     def decorate(read: R) -> R:
-        declaration: Reader[Any] = Reader(
-            name, summary, layout, read, settings, detect, texts, tables
-        )
+        declaration: Reader[Any] = Reader(name, summary, layout, read, settings, detect, texts)
         return declare("readers", name, declaration, read)
 
     return decorate

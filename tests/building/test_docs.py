@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shutil import copytree
+from shutil import copy, copytree
 
 import pytest
 
 from keju.building.sources import SOURCES, get_source_form, list_source_names
 from keju.building.sources.keys import list_keys
-from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
+from keju.datasets.readers.saved_pages import Sidecar
 from tests.support.builds import run_keju
 from tools.make_sources_page import render_sources_page
 
@@ -48,14 +48,14 @@ def test_the_command_tells_forms_and_keys():
     assert [
         line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]
     ] == list_source_names()
-    rows = run_keju("build", "sources", "rows").stdout.splitlines()
-    assert "  path (path, required): Table file: CSV (" in "\n".join(rows)
-    assert any(line.startswith("  images (path): Directory of the images;") for line in rows)
+    mapped = run_keju("build", "sources", "mapped").stdout.splitlines()
+    assert "  path (path, required): The file or folder." in mapped
+    assert any(line.startswith("  map (path): The mapping file") for line in mapped)
     web = run_keju("build", "sources", "web").stdout
     assert "  address (text): " in web.partition("NAME.html.toml")[2]
-    wrong = run_keju("build", "sources", "row")
+    wrong = run_keju("build", "sources", "maped")
     assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
-    assert "Did you mean 'rows'?" in wrong.stderr
+    assert "Did you mean 'mapped'?" in wrong.stderr
 
 
 def test_the_recipe_in_it_is_one(tmp_path):
@@ -72,8 +72,10 @@ def test_the_recipe_of_web_pages_in_it_is_one(tmp_path):
     from keju.building.recipe import read_recipe
 
     blocks = [block.split("```")[0] for block in DOC.split("```toml\n")[1:]]
-    (recipe,) = (block for block in blocks if "web-drafts/items.csv" in block)
-    copytree(Path(__file__).parents[2] / "examples/web-drafts", tmp_path / "web-drafts")
+    (recipe,) = (block for block in blocks if "web-drafts.mapping.toml" in block)
+    examples = Path(__file__).parents[2] / "examples"
+    copytree(examples / "web-drafts", tmp_path / "web-drafts")
+    copy(examples / "web-drafts.mapping.toml", tmp_path)
     (tmp_path / "anna.csv").write_text("item,decision,seal\n", "utf-8")
     (tmp_path / "recipe.toml").write_text(recipe, "utf-8")
     found = read_recipe(tmp_path / "recipe.toml")

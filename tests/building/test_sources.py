@@ -1,4 +1,4 @@
-"""Where a build's material comes from: folders of images, rows of questions, saved web pages."""
+"""Where a build's material comes from: folders of images, tables, saved web pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.building.sources.main_text import extract_page_text
+from keju.datasets.readers.main_text import extract_page_text
 from keju.datasets.store import Dataset
 from keju.errors import KejuError, ProblemsError
 from keju.items import Item
@@ -70,17 +70,21 @@ def test_the_source_s_files_are_copied_and_not_shared(tmp_path):
     assert Dataset.open(tmp_path / "build" / "dataset").image_bytes(item.images[0]) == picture(1)
 
 
-def test_a_picture_beside_a_table_that_changes_is_read_anew(tmp_path):
-    rows = "\n".join(map(json.dumps, QUESTIONS[:2]))
-    (tmp_path / "questions.jsonl").write_text(rows, "utf-8")
+def test_a_picture_or_a_mapping_that_changes_is_read_anew(questions):
+    write_questions(questions, QUESTIONS[:2])
     for seed in (1, 2):
-        (tmp_path / "p.png").write_bytes(picture(seed))
-        (item, _), _ = built(tmp_path, ROWS)
-        dataset = Dataset.open(tmp_path / "build" / "dataset")
+        (questions / "set" / "p.png").write_bytes(picture(seed))
+        (item, _), _ = built(questions, ROWS)
+        dataset = Dataset.open(questions / "build" / "dataset")
         assert dataset.image_bytes(item.images[0]) == picture(seed)
-    (tmp_path / "something else.png").write_bytes(picture(3))
-    recipe = read_recipe(tmp_path / "recipe.toml")
-    assert all(each.exists for each in pipeline.plan_build(recipe, tmp_path / "build"))
+    mapping = questions / "mapping.toml"
+    mapping.write_text(
+        mapping.read_text("utf-8").replace('dyn = "dyn"', 'dynasty = "dyn"'), "utf-8"
+    )
+    items, _ = built(questions, ROWS)
+    assert items[0].metadata == {"dynasty": "春秋"}
+    recipe = read_recipe(questions / "recipe.toml")
+    assert all(each.exists for each in pipeline.plan_build(recipe, questions / "build"))
 
 
 def test_a_sidecar_of_a_single_page_that_changes_is_read_anew(tmp_path):
@@ -135,31 +139,54 @@ QUESTIONS = [
 ]  # fmt: skip
 
 ROWS = """
-form = "rows"
-path = "questions.jsonl"
+form = "mapped"
+path = "set"
+map = "mapping.toml"
 licence = "CC-BY-4.0"
 source = "an older set"
-kind = "kind"
-tasks = { meaning = "T5", author = "T10" }
-columns = { id = "qid", question = "q", answer = "right", image = "pic", group = "book",
-  licence = "lic" }
-options = ["A", "B", "C"]
-fields = { term = "w" }
+options = { skip-invalid = true }
+"""
+
+MAPPING = """
 answer_is = "from-0"
-metadata = ["dyn"]
-""".replace(",\n  licence", ", licence")
+prompt = "template"
+drafts = true
+tables = [{ path = "questions.jsonl" }]
+[fields]
+id = "qid"
+task = "kind"
+question = "q"
+answer = "right"
+image = "pic"
+group = "book"
+licence = "lic"
+options = ["A", "B", "C"]
+[blanks]
+term = "w"
+[metadata]
+dyn = "dyn"
+[values.task]
+meaning = "T5"
+author = "T10"
+"""
+
+
+def write_questions(folder: Path, questions: list[dict[str, object]]) -> None:
+    lines = [json.dumps(question, ensure_ascii=False) for question in questions]
+    (folder / "set" / "questions.jsonl").write_text("\n".join(lines), "utf-8")
 
 
 @pytest.fixture
 def questions(tmp_path) -> Path:
-    lines = [json.dumps(question, ensure_ascii=False) for question in QUESTIONS]
-    (tmp_path / "questions.jsonl").write_text("\n".join(lines), "utf-8")
-    (tmp_path / "p.png").write_bytes(picture(1))
+    (tmp_path / "set").mkdir()
+    write_questions(tmp_path, QUESTIONS)
+    (tmp_path / "set" / "p.png").write_bytes(picture(1))
+    (tmp_path / "mapping.toml").write_text(MAPPING, "utf-8")
     return tmp_path
 
 
 def test_an_older_set_of_questions_becomes_items_of_tasks(questions):
-    items, _ = built(questions, ROWS)
+    items, record = built(questions, ROWS)
     assert [(item.id, item.task, item.answer) for item in items] == [
         ("a", "T5", "B"), ("b", "T10", "A"),
     ]  # fmt: skip
@@ -170,163 +197,92 @@ def test_an_older_set_of_questions_becomes_items_of_tasks(questions):
     assert author.options == ("王羲之", "米芾")
     assert author.provenance[0].licence == "CC0-1.0", "a row's own licence"
     assert meaning.provenance[0].licence == "CC-BY-4.0"
+    assert any(note.startswith("5 records dropped") for note in record.sources[0].notes)
 
 
-def test_rows_that_do_not_fit_are_listed_with_why(questions):
+def test_records_that_are_not_valid_are_listed_with_why(questions):
     built(questions, ROWS)
-    left = {row["subject"]: row["reason"] for row in table(questions, "01-rows", "dropped")}
-    assert left == {
-        "record 3": "no task is declared for the kind 'riddle'",
-        "record 4": "an option between others is empty",
-        "record 5": "the answer '7' names none of 2 options",
-        "record 6": f"no image 'no.png' in {questions}; set their directory: images = FOLDER",
-        "record 7": "the id 'a' is already used at record 1",
-    }
+    left = {row["subject"]: row["reason"] for row in table(questions, "01-mapped", "dropped")}
+    assert set(left) == {f"record {number}" for number in (3, 4, 5, 6, 7)}
+    assert left["record 3"].startswith("no task has the name 'riddle'")
+    assert left["record 4"] == "an option between others is empty"
+    assert left["record 5"].startswith("the answer '7' is not the number of an option")
+    assert left["record 6"] == "the file 'no.png' is missing"
+    assert left["record 7"].startswith("the id 'a' is also that of record 1")
 
 
-@pytest.mark.parametrize(
-    ("said", "answer", "letter"),
-    [
-        ("letter", "b", "B"), ("from-1", "2", "B"), ("from-0", "1", "B"), ("option", "米芾", "B"),
-        ("letter", "D", None), ("option", "颜真卿", None), ("from-1", "0", None),
-    ],
-)  # fmt: skip
-def test_the_right_option_may_be_said_in_four_ways(tmp_path, said, answer, letter):
-    (tmp_path / "q.csv").write_text(f"q,a,x,y\n作者是谁？,{answer},王羲之,米芾\n", "utf-8")
-    source = f"""
-form = "rows"
-path = "q.csv"
-licence = "CC0-1.0"
-source = "s"
-task = "T10"
-columns = {{ question = "q", answer = "a" }}
-options = ["x", "y"]
-answer_is = "{said}"
-"""
-    if letter is None:
-        with pytest.raises(KejuError, match="no row could be converted"):
-            built(tmp_path, source)
-    else:
-        (item,), _ = built(tmp_path, source)
-        assert (item.id, item.answer) == ("q-000001", letter)
+def test_a_set_without_a_valid_record_is_an_error(questions):
+    write_questions(questions, [each | {"kind": "riddle"} for each in QUESTIONS[:2]])
+    with pytest.raises(KejuError, match=r"no record is valid\. The first error: no task has"):
+        built(questions, ROWS)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('kind = "kind"', 'task = "T5"\nkind = "kind"', "either task, or kind"),
-        ('question = "q"', 'question = "qq"', "no column 'qq'. Did you mean 'q'?"),
-        ('answer_is = "from-0"', "", "options requires answer_is"),
-        ('answer_is = "from-0"', 'answer_is = "leter"', "no value 'leter'. Did you mean 'letter'?"),
-        ('meaning = "T5"', 'meaning = "T99"', "T99"),
-        ('licence = "CC-BY-4.0"\n', "", "it needs licence = … (Licence under which"),
-        ('question = "q"', 'qestion = "q"', "columns: no key 'qestion'. Did you mean 'question'"),
+        ('answer_is = "from-0"', 'answer_is = "from-2"', "answer_is: Invalid enum value 'from-2'"),
+        ('group = "book"', 'groop = "book"', "no key 'groop'. Did you mean 'group'?"),
+        ('task = "kind"', 'task = "TODO"', "fields.task: this value of the draft is still TODO"),
     ],
 )
-def test_a_mapping_that_is_wrong_is_one_line(questions, old, new, said):
+def test_a_mapping_that_is_wrong_is_refused_before_anything_is_read(questions, old, new, said):
+    assert old in MAPPING
+    (questions / "mapping.toml").write_text(MAPPING.replace(old, new, 1), "utf-8")
+    (questions / "recipe.toml").write_text(f'name = "t"\n[[source]]\n{ROWS}', "utf-8")
     with pytest.raises(KejuError) as error:
-        built(questions, ROWS.replace(old, new, 1))
+        read_recipe(questions / "recipe.toml")
     assert said in str(error.value)
 
 
-def test_a_mapping_is_checked_whole_and_before_anything_is_copied(questions):
-    source = ROWS.replace('"A", "B"', '"AA", "BB"').replace('fields = { term = "w" }', "")
-    (questions / "recipe.toml").write_text(f'name = "t"\n[[source]]\n{source}', "utf-8")
-    with pytest.raises(ProblemsError) as error:
-        read_recipe(questions / "recipe.toml")
-    place = f"{questions / 'recipe.toml'}: source 1 (rows): "
-    blank, *columns = str(error.value).splitlines()
-    want = 'no column fills the blank {term} of task T5. Set fields = { term = "COLUMN" }'
-    assert blank == place + want
-    assert [line.split(". ")[0].rpartition(": ")[2] for line in columns] == [
-        "no column 'AA'", "no column 'BB'",
-    ]  # fmt: skip
+def test_a_page_that_is_missing_is_named(questions):
+    write_questions(
+        questions, [each | {"lic": "CC0-1.0", "page": "a.html"} for each in QUESTIONS[:1]]
+    )
+    mapping = questions / "mapping.toml"
+    text = MAPPING.replace('id = "qid"', 'id = "qid"\npage = "page"')
+    mapping.write_text(text, "utf-8")
+    with pytest.raises(KejuError, match=r"record 1: no web page 'a\.html'"):
+        built(questions, ROWS.replace("skip-invalid", "skip-missing"))
 
 
-def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path):
-    rows = [
-        ("q", "a", "x", "y"),
-        ("作者,是谁？", "A", "王羲之", "米芾；"),
-        ("谁？", "B", "甲;", "乙"),
+def test_an_item_without_an_answer_is_a_draft_with_what_is_known_of_its_image(tmp_path):
+    folder = tmp_path / "set"
+    save(folder / "pages", "a.html", sidecar=SIDECAR.format("a"))
+    save(folder / "pages", "b.html", sidecar=SIDECAR.format("b"))
+    (folder / "p.png").write_bytes(picture(1))
+    heads = "id,image,page,words,said\n"
+    lines = 'x,p.png,a.html|b.html,"[""山"", ""水""]",遠山\n' + "y,,a.html,,\n"
+    (folder / "list.csv").write_text(heads + lines, "utf-8")
+    (tmp_path / "mapping.toml").write_text(
+        """
+        drafts = true
+        tables = [{ path = "list.csv" }]
+        [fields]
+        id = "id"
+        image = "image"
+        page = "page"
+        keywords = "words"
+        description = "said"
+        [constants]
+        task = "T2"
+        """,
+        "utf-8",
+    )
+    (shown, text), _ = built(tmp_path, ROWS)
+    assert shown.draft
+    assert text.draft
+    assert (shown.metadata["keywords"], shown.metadata["description"]) == ("山、水", "遠山")
+    assert shown.metadata["notes"].count(TEXT) == 2
+    assert [(step.step, step.source) for step in shown.provenance] == [
+        ("mapped", "an older set"),
+        ("web", "https://example.org/a"),
+        ("web", "https://example.org/b"),
     ]
-    with (tmp_path / "q.csv").open("w", encoding="utf-8-sig", newline="") as file:
-        csv.writer(file, delimiter=";").writerows(rows)
-    items, record = built(tmp_path, ONE_TABLE)
-    assert [(item.question, item.options) for item in items] == [
-        ("作者,是谁？", ("王羲之", "米芾；")), ("谁？", ("甲;", "乙")),
-    ]  # fmt: skip
-    assert record.sources[0].notes == [
-        "2 items have neither an image nor a transcription and cannot be sent to a model. "
-        "Name their column in columns.image or columns.transcription"
-    ]
+    assert TEXT in text.transcription
+    assert text.metadata == {}
 
 
-def test_a_table_in_another_encoding_is_read_and_reported(tmp_path):
-    text = "q,a,x,y\n作者是谁？,A,王羲之,米芾\n"
-    (tmp_path / "q.csv").write_bytes(text.encode("gb18030"))
-    (item,), record = built(tmp_path, ONE_TABLE)
-    assert item.options == ("王羲之", "米芾")
-    assert f"read as GB18030: {tmp_path / 'q.csv'}" in record.sources[0].notes
-
-
-VERBATIM = """
-form = "rows"
-path = "q.json"
-licence = "CC0-1.0"
-source = "s"
-verbatim = true
-"""
-
-
-@pytest.mark.parametrize(
-    ("row", "keys", "question", "options", "answer"),
-    [
-        ({"q": "译成白话：學而。", "a": "学习。"}, 'task = "T2"', "译成白话：學而。", (), "学习。"),
-        (
-            {"q": "谁？\nA、王羲之 B、米芾\n只答字母。", "a": "b"},
-            'task = "T10"',
-            "谁？\nA、王羲之 B、米芾\n只答字母。",
-            ("王羲之", "米芾"),
-            "B",
-        ),
-        (
-            {"q": "谁？", "a": "米芾", "o": ["王羲之", "米芾"]},
-            'task = "T10"\noptions = ["o"]\nanswer_is = "option"',
-            None,
-            ("王羲之", "米芾"),
-            "B",
-        ),
-    ],
-)
-def test_questions_are_taken_word_for_word(tmp_path, row, keys, question, options, answer):
-    (tmp_path / "q.json").write_text(json.dumps([row]), "utf-8")
-    source = f'{VERBATIM}\n{keys}\ncolumns = {{ question = "q", answer = "a" }}'
-    (item,), _ = built(tmp_path, source)
-    assert (item.verbatim, item.options, item.answer) == (True, options, answer)
-    if question is None:
-        assert item.question.startswith("谁？\nA、王羲之 B、米芾\n")
-    else:
-        assert item.question == question
-
-
-def test_a_verbatim_question_needs_its_column_and_its_text(tmp_path):
-    (tmp_path / "q.json").write_text('[{"q": " ", "a": "x"}]', "utf-8")
-    with pytest.raises(KejuError, match="verbatim requires columns"):
-        built(tmp_path, VERBATIM + 'task = "T2"\ncolumns = { answer = "a" }')
-    with pytest.raises(KejuError, match="the question is empty"):
-        built(tmp_path, VERBATIM + 'task = "T2"\ncolumns = { question = "q", answer = "a" }')
-
-
-ONE_TABLE = """
-form = "rows"
-path = "q.csv"
-licence = "CC0-1.0"
-source = "s"
-task = "T10"
-columns = { question = "q", answer = "a" }
-options = ["x", "y"]
-answer_is = "letter"
-"""
+SIDECAR = 'address = "https://example.org/{}"\nlicence = "CC-BY-SA-4.0"'
 
 TEXT = "滕王閣在南昌，唐永徽四年滕王李元嬰所建，後屢毀屢修，凡二十餘次。" * 3
 PAGE = f"""<!DOCTYPE html><html><head><title>滕王閣 — 百科</title><meta charset="{{charset}}">
@@ -348,7 +304,7 @@ task = "T2"
 
 
 def save(folder: Path, name: str, charset: str = "utf-8", sidecar: str | None = None) -> None:
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     codec = {"gb2312": "gb18030"}.get(charset, charset)
     (folder / name).write_bytes(PAGE.format(charset=charset).encode(codec))
     if sidecar is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from shutil import copytree
+from shutil import copy, copytree
 
 import pytest
 
@@ -15,7 +15,6 @@ from keju.building.recipe import read_recipe
 from keju.datasets.store import Dataset
 from keju.definitions import prompt_of
 from keju.definitions import task as declared
-from keju.errors import ProblemsError
 from keju.items import Item
 from tests.support.builds import run_keju
 from tests.support.making import picture
@@ -71,6 +70,7 @@ def example(chat: Chat, tmp_path: Path) -> Path:
     """The recipe of the example, asking the test's server."""
     copytree(EXAMPLES / "web-drafts", tmp_path / "web-drafts")
     recipe = tmp_path / "web-drafts.toml"
+    copy(EXAMPLES / "web-drafts.mapping.toml", tmp_path)
     text = (EXAMPLES / "web-drafts.toml").read_text("utf-8")
     assert "http://localhost:8000/v1" in text
     recipe.write_text(text.replace("http://localhost:8000/v1", chat.url), "utf-8")
@@ -106,7 +106,7 @@ def test_whose_page_and_whose_image_it_is_stays_with_the_item(chat: Chat, exampl
     items = {item.task: item for item in build(example).items()}
     steps = [(step.step, step.source, step.licence) for step in items["T17"].provenance]
     assert steps[:3] == [
-        ("rows", "keju's bundled set", "CC0-1.0"),
+        ("mapped", "keju's bundled set", "CC0-1.0"),
         ("web", "https://example.org/fuchun", "CC0-1.0"),
         ("web", "https://example.org/fuchun-comments", "CC0-1.0"),
     ]
@@ -290,28 +290,22 @@ def test_several_questions_about_one_image_are_each_filled_and_not_twice(
     [("gone.html", "no web page 'gone.html'"), ("bare.html", "no licence"), ("../x.html", "../x")],
 )
 def test_a_row_whose_page_cannot_be_used_is_listed(tmp_path: Path, pages: str, why: str) -> None:
-    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>")
-    (tmp_path / "saved/bare.html").write_text(f"<meta charset=utf-8><p>{TEXT}</p>", "utf-8")
-    (tmp_path / "i.png").write_bytes(picture(1))
-    (tmp_path / "t.csv").write_text(f"image,page\ni.png,a.html\ni.png,{pages}\n", "utf-8")
+    saved = tmp_path / "saved"
+    save(saved, "a.html", f"<p>{TEXT}</p>")
+    (saved / "bare.html").write_text(f"<meta charset=utf-8><p>{TEXT}</p>", "utf-8")
+    (saved / "i.png").write_bytes(picture(1))
+    (saved / "t.csv").write_text(f"image,page\ni.png,a.html\ni.png,{pages}\n", "utf-8")
+    (tmp_path / "mapping.toml").write_text(
+        'drafts = true\ntables = [{ path = "t.csv" }]\n'
+        'fields = { image = "image", page = "page" }\nconstants = { task = "T35" }\n',
+        "utf-8",
+    )
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
-        'name = "t"\n[[source]]\nform = "rows"\npath = "t.csv"\nlicence = "CC0-1.0"\n'
-        'source = "s"\ntask = "T35"\ncolumns = { image = "image", page = "page" }\n'
-        'pages = "saved"\n', "utf-8",
+        'name = "t"\n[[source]]\nform = "mapped"\npath = "saved"\nmap = "mapping.toml"\n'
+        'licence = "CC0-1.0"\nsource = "s"\noptions = { skip-invalid = true }\n', "utf-8",
     )  # fmt: skip
     (item,) = build(recipe).items()
     assert item.metadata["notes"] == TEXT
-    left = (tmp_path / "build/sources/01-rows/tables/dropped.csv").read_text("utf-8-sig")
+    left = (tmp_path / "build/sources/01-mapped/tables/dropped.csv").read_text("utf-8-sig")
     assert why in left
-
-
-def test_a_column_of_pages_needs_their_folder(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("page\na.html\n", "utf-8")
-    recipe = tmp_path / "recipe.toml"
-    recipe.write_text(
-        'name = "t"\n[[source]]\nform = "rows"\npath = "t.csv"\nlicence = "CC0-1.0"\n'
-        'source = "s"\ntask = "T35"\ncolumns = { page = "page" }\n', "utf-8",
-    )  # fmt: skip
-    with pytest.raises(ProblemsError, match="pages = "):
-        read_recipe(recipe)

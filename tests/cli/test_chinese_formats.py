@@ -6,9 +6,9 @@ import pytest
 
 from keju.building.sources import SOURCES, get_source_form
 from keju.building.sources.keys import Key, list_keys
-from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Reader
+from keju.datasets.readers.saved_pages import Sidecar
 from keju.texts import in_terminal, translator, using
 
 READ = [reader for reader in FORMATS.list_usable() if FORMATS.get_plugin(reader.name) is None]

@@ -213,9 +213,9 @@ def test_a_list_gives_exactly_its_images_in_its_order(read, tmp_path, name, text
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("bone1.png\nbone9.png\n", r"1 of 2 listed images are missing: bone9\.png \(line 2\)"),
-        ("bone1.png\nimages/bone1.png\n", r"line 2: images/bone1\.png is listed in line 1 too"),
-        ("a.png b.png\n", "line 1: two names, but this format takes one image a line"),
+        ("bone1.png\nbone9.png\n", r"line 2: the source has no image 'bone9\.png'"),
+        ("bone1.png\nimages/bone1.png\n", r"line 2: images/bone1\.png is also in line 1"),
+        ("a.png b.png\n", r"line 1: 2 names\. Write one name a line"),
         ("\n", "the list is empty"),
     ],
 )

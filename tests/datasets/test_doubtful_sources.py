@@ -138,19 +138,6 @@ def test_a_column_without_name_is_no_metadata(read: Read, head: str) -> None:
     assert items[0].metadata == {}
 
 
-def test_two_texts_of_one_page_are_refused_and_the_same_text_is_read_once(
-    read: Read, tmp_path: Path
-) -> None:
-    row = "医书,本草page_1.png,"
-    images = ["imgs/医书/本草/page_1.png"]
-    with pytest.raises(DataError, match="differs from line 2"):
-        read({"label.csv": f"type,name,OCR\n{row}一\n{row}二\n"}, images, "ancientdoc")
-    put(tmp_path / "src/label.csv", f"type,name,OCR\n{row}一\n{row}一\n")
-    items, notes = read({}, images, "ancientdoc")
-    assert [item.answer for item in items] == ["一"]
-    assert any("already read: line 3" in note for note in notes)
-
-
 @pytest.mark.parametrize("corners", [("x1", "y1", "x2", "y2"), ("x", "y", "width", "height")])
 def test_boxes_in_shares_are_not_read_as_pixels(read: Read, corners: tuple[str, ...]) -> None:
     boxes = f"image,{','.join(corners)}\na.png,0.1,0.2,0.5,0.6\n"

@@ -11,7 +11,7 @@ import pytest
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.encodings import decode
 from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.tables import read_table
+from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from tests.support.hanging import ends
@@ -121,7 +121,7 @@ def test_tables_are_read_in_their_encoding_and_it_is_reported(tmp_path):
     text = "ID,Question\na1,何人所作此書？\n"
     file = put(tmp_path / "a.csv", text.encode("gb18030"))
     with logging_import() as log:
-        (row,) = read_table(file)
+        (row,) = all_rows(file)
     assert row.cells == {"ID": "a1", "Question": "何人所作此書？"}
     assert list(log.notes()) == [f"read as GB18030: {file}"]
 
@@ -140,7 +140,7 @@ def test_the_option_sets_the_encoding_of_an_import(tmp_path):
 def test_json_in_utf16_is_read(tmp_path):
     records = [{"ID": "a1", "Question": "何人？"}]
     file = put(tmp_path / "a.json", json.dumps(records, ensure_ascii=False).encode("utf-16-le"))
-    assert [row.cells for row in read_table(file)] == records
+    assert [row.cells for row in all_rows(file)] == records
 
 
 def test_readers_of_texts_have_the_option():

@@ -24,8 +24,8 @@ def test_every_format_says_its_layout_and_its_options() -> None:
     assert set(FORMATS) >= {
         "obi-recognition", "obi-rejoining", "obi-classification", "obi-retrieval",
         "obi-deciphering", "vlmevalkit-tsv",
-        "pages", "page-xml", "alto", "hocr", "mcs-bench", "ancientdoc", "hisdoc", "parquet",
-        "mapped",
+        "pages", "page-xml", "alto", "hocr", "mcs-bench", "ancientdoc",
+        "ancientdoc-lines", "ancientdoc-images", "hisdoc", "parquet", "mapped",
     }  # fmt: skip
     for name, reader in FORMATS.items():
         assert reader.name == name

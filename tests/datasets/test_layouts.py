@@ -13,7 +13,7 @@ from keju.datasets.readers.detecting import find_best, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from tests.support.layouts import Layout, layouts
+from tests.support.layouts import Layout, layouts, options_for
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 
@@ -22,7 +22,8 @@ BY_NAME = {layout.name: layout for layout in layouts()}
 
 def imported(layout: Layout, folder: Path) -> list[dict[str, object]]:
     src = layout.write(folder / "src")
-    import_dataset(layout.reader, src, folder / "out", **ABOUT, options=dict(layout.options))
+    options = options_for(layout.options, src)
+    import_dataset(layout.reader, src, folder / "out", **ABOUT, options=options)
     return [msgspec.to_builtins(item) for item in Dataset.open(folder / "out").items()]
 
 
@@ -74,6 +75,9 @@ def test_detection_names_the_reader_of_a_layout_and_no_other_fits_as_well(tmp_pa
             Listing(layout.write(tmp_path / "src")), FORMATS.values()
         )
     }
+    if layout.missing and not layout.detected:
+        assert layout.reader not in found, "nothing in it says whose benchmark it is"
+        return
     assert layout.reader in found
     others = [fit for reader, fit in found.items() if reader != layout.reader]
     if layout.detected:

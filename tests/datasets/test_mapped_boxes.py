@@ -15,8 +15,8 @@ from tests.support.released import picture, put
 
 MAPPING = """
 prompt = "template"
-[source]
-tables = "*.json"
+[[tables]]
+path = "*.json"
 [fields]
 id = "id"
 image = "image"
@@ -44,6 +44,12 @@ def test_lists_and_their_json_are_boxes_in_pixels(tmp_path: Path) -> None:
     items = imported(tmp_path, [[1, 2, 3, 4.5], [0, 0, 5, 5]], "[[1, 2, 3, 4.5]]", [0, 0, 5, 5])
     assert [item.boxes for item in items] == [(one, two), (one,), (two,)]
     assert {item.answer for item in items} == {""}
+
+
+def test_boxes_of_an_exported_table_lack_the_outer_brackets(tmp_path: Path) -> None:
+    text, value = imported(tmp_path, "[1, 2, 3, 4], [5, 6, 7, 8]", [[1, 2, 3, 4], [5, 6, 7, 8]])
+    assert len(text.boxes) == 2
+    assert text.boxes == value.boxes
 
 
 def test_an_empty_list_is_a_reference_and_an_empty_cell_is_none(tmp_path: Path) -> None:

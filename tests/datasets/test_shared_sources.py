@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.mapped.draft import draft_mapping
+from keju.datasets.readers.draft import draft, mapping_text
 from keju.datasets.store import Dataset
 from tests.support.released import put
 
@@ -22,11 +21,11 @@ def test_page_scans_without_texts_are_detected(shared, tmp_path):
 def mapped(shared, tmp_path, name, *edits):
     """The items of a source by its drafted mapping, after a few edits."""
     src = shared / "data" / name
-    draft = draft_mapping(Listing(src))
+    text = mapping_text(draft(src, None))
     for old, new in edits:
-        assert old in draft, draft
-        draft = draft.replace(old, new)
-    file = put(tmp_path / "mapping.toml", draft)
+        assert old in text, text
+        text = text.replace(old, new)
+    file = put(tmp_path / "mapping.toml", text)
     import_dataset("auto", src, tmp_path / "out", **ABOUT, options={"map": str(file)})
     return {item.id: item for item in Dataset.open(tmp_path / "out").items()}
 

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.json_records import iter_list
-from keju.datasets.readers.streamed_tables import can_stream
+from keju.datasets.readers.tables import iter_list
 from keju.errors import DataError, KejuError
 from tests.support.released import table
 from tests.support.workbooks import sheet_of, write_parts, write_workbook
 
 MAP = """
-[source]
-tables = "*.*"
+rest = "metadata"
+[[tables]]
+path = "*.*"
 [fields]
 id = "id"
 question = "q"
@@ -42,7 +42,7 @@ LINES = "\r\n\r\n".join(json.dumps(each, ensure_ascii=False) for each in RECORDS
 @pytest.fixture
 def streamed(monkeypatch):
     def switch() -> None:
-        monkeypatch.setattr("keju.datasets.readers.streamed_tables.STREAMED_BYTES", 0)
+        monkeypatch.setattr("keju.datasets.readers.mapped.records.STREAMED_BYTES", 0)
 
     return switch
 
@@ -80,7 +80,6 @@ def test_a_large_table_gives_the_same_items_and_notes(tmp_path, streamed, name, 
     data = mark + text.encode()
     whole = imported(tmp_path, name, data, "whole")
     streamed()
-    assert can_stream([tmp_path / "source" / name])
     lines = imported(tmp_path, name, data, "lines")
     assert lines.manifest.hash == whole.manifest.hash
     assert lines.notes == whole.notes
@@ -98,10 +97,9 @@ def test_a_large_parquet_file_gives_the_same_items(tmp_path, streamed, monkeypat
     frame = frame.with_columns(pl.col("more").cast(pl.Categorical))
     data = io.BytesIO()
     frame.write_parquet(data, row_group_size=2)
-    monkeypatch.setattr("keju.datasets.readers.streamed_tables._ROWS", 2)
+    monkeypatch.setattr("keju.datasets.readers.tables._BATCH", 2)
     whole = imported(tmp_path, "t.parquet", data.getvalue(), "whole")
     streamed()
-    assert can_stream([tmp_path / "source" / "t.parquet"])
     pieces = imported(tmp_path, "t.parquet", data.getvalue(), "pieces")
     assert pieces.manifest.hash == whole.manifest.hash
     assert pieces.notes == whole.notes
@@ -126,9 +124,7 @@ def test_a_large_workbook_gives_the_same_items_and_notes(tmp_path, streamed, mon
     rows = [list(RECORDS[0]), *(list(each.values()) for each in RECORDS)]
     data = write_workbook(tmp_path / "t.xlsx", rows).read_bytes()
     whole = imported(tmp_path, "t.xlsx", data, "whole")
-    assert not can_stream([tmp_path / "source" / "t.xlsx"])
     streamed()
-    assert can_stream([tmp_path / "source" / "t.xlsx"])
     by_row = imported(tmp_path, "t.xlsx", data, "rows")
     assert by_row.manifest.hash == whole.manifest.hash
     assert by_row.notes == whole.notes
@@ -145,7 +141,6 @@ def test_several_tables_with_headers_give_the_same_items_and_notes(tmp_path, str
     data = CELLS.splitlines()[0] + "\r\n" + "i9,q,a,b\r\n"
     whole = imported(tmp_path, "z.csv", data.encode(), "whole")
     streamed()
-    assert can_stream(sorted(source.iterdir()))
     pieces = imported(tmp_path, "z.csv", data.encode(), "pieces")
     assert pieces.manifest.items == len(RECORDS)
     assert pieces.manifest.hash == whole.manifest.hash
@@ -199,7 +194,7 @@ def test_a_long_object_is_read_in_linear_time_and_bounded(monkeypatch):
     text = json.dumps([{"image": "x" * 1_000_000}, {"image": ""}])
     pieces = [text[start : start + 100] for start in range(0, len(text), 100)]
     assert [len(str(each["image"])) for each in iter_list(pieces)] == [1_000_000, 0]
-    monkeypatch.setattr("keju.datasets.readers.json_records.MOST_TEXT", 400_000)
+    monkeypatch.setattr("keju.datasets.readers.tables.MOST_TEXT", 400_000)
     taken = iter(pieces)
     with pytest.raises(ValueError):  # noqa: PT011 - its words are not used
         list(iter_list(taken))
@@ -211,7 +206,7 @@ def test_damage_in_a_list_that_is_too_large_to_read_again_names_the_record_befor
     tmp_path, streamed, monkeypatch, name
 ):
     streamed()
-    monkeypatch.setattr("keju.datasets.readers.streamed_tables.MOST_TEXT", 0)
+    monkeypatch.setattr("keju.datasets.readers.tables.MOST_TEXT", 0)
     problem, file, item = refused(tmp_path, name, LIST.encode()[:-9], "out")
     assert problem.startswith("not readable as JSON")
     assert file.endswith(name)
@@ -262,4 +257,3 @@ def test_what_is_not_lines_or_a_list_in_utf_8_is_read_at_once(tmp_path, streamed
     streamed()
     made = imported(tmp_path, name, data, "out")
     assert made.manifest.items == len(RECORDS)
-    assert not can_stream([tmp_path / "source" / name])

@@ -12,7 +12,7 @@ import pytest
 
 from keju.datasets.readers import tables, workbooks
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.tables import find_table, parquet_rows, read_table, sheet_lines
+from keju.datasets.readers.tables import all_rows, find_table, lists_in, rows, sheet_lines
 from keju.datasets.readers.workbooks import cell_text
 from keju.errors import DataError
 from keju.models.replay import answers_in
@@ -65,8 +65,8 @@ WRITERS = {
 @pytest.mark.parametrize("form", WRITERS)
 def test_every_form_gives_the_same_records(tmp_path, form):
     file = WRITERS[form](tmp_path)
-    assert [row.cells for row in read_table(file)] == RECORDS
-    assert len({row.place.item for row in read_table(file)}) == 2
+    assert [row.cells for row in all_rows(file)] == RECORDS
+    assert len({row.place.item for row in all_rows(file)}) == 2
 
 
 @pytest.mark.parametrize("form", [each for each in WRITERS if "called" not in each])
@@ -96,12 +96,107 @@ def test_a_table_is_found_by_its_name_in_every_form(tmp_path):
 )
 def test_json_without_one_list_of_objects_is_refused(tmp_path, content, words):
     with pytest.raises(DataError, match=words):
-        read_table(put(tmp_path / "t.json", _json(content)))
+        all_rows(put(tmp_path / "t.json", _json(content)))
+
+
+BY_ID = {"a1": {"question": "何人？"}, "a2": {"question": "何物？"}}
+BY_ROW = {"ID": {"0": "a1", "1": "a2"}, "question": {"0": "何人？", "1": None}}
+BY_LIST = {"ID": ["a1", "a2"], "options": [["甲", "乙"], ["丙"]]}
+STRUCTURES = {
+    "a list": (RECORDS, [((), "list", "object 1")]),
+    "a list under a key": (
+        {"version": 1, "data": RECORDS},
+        [(("data",), "list", "data, object 1")],
+    ),
+    "two lists": (
+        {"T1": RECORDS, "T7": RECORDS},
+        [(("T1",), "list", "T1, object 1"), (("T7",), "list", "T7, object 1")],
+    ),
+    "deeper lists": (
+        {"meta": {"by": "x"}, "書法": {"T10": RECORDS, "n": 2}},
+        [(("書法", "T10"), "list", "書法, T10, object 1")],
+    ),
+    "records by key": (BY_ID, [((), "by-key", "a1")]),
+    "records by key under two keys": (
+        {"T1": BY_ID, "T7": {"a3": {"question": "?"}}},
+        [(("T1",), "by-key", "T1, a1"), (("T7",), "by-key", "T7, a3")],
+    ),
+    "a table by column": (BY_ROW, [((), "columns", "object 1")]),
+    "a table of lists": ({"T1": BY_LIST}, [(("T1",), "columns", "T1, object 1")]),
+    "one record": ({**RECORDS[0], "options": ["甲", "乙"]}, [((), "one", "object")]),
+    "one record of lists": ({"a": ["x"], "b": ["y", "z"]}, [((), "one", "object")]),
+    "nothing": ({}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+def test_the_lists_of_a_file_are_found_by_their_structure(tmp_path, kind):
+    content, expected = STRUCTURES[kind]
+    file = put(tmp_path / "t.json", _json(content))
+    found = lists_in(file, 1)
+    assert [(each.key, each.shape, each.rows[0].place.item) for each in found] == expected
+    for key, shape, first in found:
+        assert next(rows(file, key, shape)) == first[0]
+
+
+def test_cells_of_each_shape_stay_as_they_are(tmp_path):
+    def cells(content, key=(), shape="list"):
+        file = put(tmp_path / "t.json", _json(content))
+        return [row.cells for row in rows(file, key, shape)]
+
+    assert cells({"T": BY_ID, "x": "y"}, ("T",), "by-key") == [
+        {"key": "a1", "question": "何人？"},
+        {"key": "a2", "question": "何物？"},
+    ]
+    assert cells({"一": "天", "二": ["地"]}, (), "by-key") == [
+        {"key": "一", "value": "天"},
+        {"key": "二", "value": ["地"]},
+    ]
+    assert cells(BY_ROW, (), "columns") == [
+        {"ID": "a1", "question": "何人？"},
+        {"ID": "a2", "question": None},
+    ]
+    assert cells(BY_LIST, (), "columns") == [
+        {"ID": "a1", "options": ["甲", "乙"]},
+        {"ID": "a2", "options": ["丙"]},
+    ]
+    assert cells({"data": {"n": {"m": 1}}}, ("data",), "one") == [{"n": {"m": 1}}]
+
+
+@pytest.mark.parametrize(
+    ("content", "key", "shape", "words"),
+    [
+        ({"T1": RECORDS}, ("T2",), "list", "no 'T2' in the object; found T1"),
+        ({"T1": RECORDS}, ("T1", "x"), "list", "T1: no 'x' in the object; found nothing"),
+        ({"T1": BY_ID}, ("T1",), "list", "T1: expected a list of objects; found an object with a1"),
+        ({"T1": [1]}, ("T1",), "list", "T1, object 1: expected an object; found int"),
+        ({"T1": "x"}, ("T1",), "by-key", "T1: expected an object; found something else"),
+        (RECORDS, (), "one", "expected an object; found something else"),
+        ({"a": ["x"], "b": ["y", "z"]}, (), "columns", "expected a table by column"),
+        ({}, (), "by-key", "the table has no lines"),
+        ({"T1": []}, ("T1",), "list", "the table has no lines"),
+    ],
+)
+def test_a_value_of_another_shape_is_refused(tmp_path, content, key, shape, words):
+    file = put(tmp_path / "t.json", _json(content))
+    with pytest.raises(DataError, match=words) as refused:
+        list(rows(file, key, shape))
+    assert refused.value.hint
+
+
+def test_a_json_object_that_is_too_large_is_refused_with_a_command(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_TEXT", 20)
+    file = put(tmp_path / "t.json", _json({"T1": RECORDS}))
+    with pytest.raises(DataError, match=r"""jq -c '\.\["T1"\]\[\]' t\.json > TABLE\.jsonl"""):
+        list(rows(file, ("T1",)))
+    with pytest.raises(DataError, match=r"jq -c '\.\[\]' t\.json"):
+        lists_in(file, 1)
+    assert len(list(rows(put(tmp_path / "u.json", _json(RECORDS))))) == 2
 
 
 def test_cells_of_a_workbook_are_texts_as_in_csv(tmp_path):
     rows = [["ID", "n", "yes", "empty", "last"], [1, 0.5, True, "", "a_x000D_b"], [2]]
-    first, second = read_table(write_workbook(tmp_path / "t.xlsx", rows))
+    first, second = all_rows(write_workbook(tmp_path / "t.xlsx", rows))
     assert first.cells == {"ID": "1", "n": "0.5", "yes": "TRUE", "empty": "", "last": "a\rb"}
     assert second.cells == {"ID": "2", "n": "", "yes": "", "empty": "", "last": ""}
     assert second.place.item == "line 3"
@@ -132,14 +227,14 @@ def _inline(*texts: str) -> str:
 
 def test_sheets_with_the_same_columns_are_one_table(tmp_path):
     sheets = [_sheet(_inline("ID"), _inline(text)) for text in ("a", "b")]
-    rows = read_table(write_parts(tmp_path / "t.xlsx", [*sheets, _sheet()]))
+    rows = all_rows(write_parts(tmp_path / "t.xlsx", [*sheets, _sheet()]))
     assert [(row.place.item, row.cells["ID"]) for row in rows] == [
         ("sheet S1, line 2", "a"),
         ("sheet S2, line 2", "b"),
     ]
     different = _sheet(_inline("other"), _inline("c"))
     with pytest.raises(DataError, match="sheets with different columns: S1, S2"):
-        read_table(write_parts(tmp_path / "u.xlsx", [sheets[0], different]))
+        all_rows(write_parts(tmp_path / "u.xlsx", [sheets[0], different]))
 
 
 _CORNER = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"/></row>'
@@ -168,7 +263,7 @@ def test_a_hostile_workbook_is_refused(tmp_path, kind):
     sheet, words = HOSTILE[kind]
     file = write_parts(tmp_path / "t.xlsx", [sheet])
     with pytest.raises(DataError, match=words) as refused:
-        read_table(file)
+        all_rows(file)
     assert "\n" not in str(refused.value)
     assert refused.value.hint
 
@@ -185,7 +280,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path, part, number, 
 
     def refused():
         with pytest.raises(DataError, match=words):
-            read_table(file)
+            all_rows(file)
 
     ends(refused)
 
@@ -193,14 +288,14 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path, part, number, 
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a workbook" * 99])
 def test_a_file_that_is_not_a_workbook_is_refused(tmp_path, data):
     with pytest.raises(DataError, match=r"t\.xlsx: not readable as a workbook"):
-        read_table(put(tmp_path / "t.xlsx", data))
+        all_rows(put(tmp_path / "t.xlsx", data))
 
 
 def test_an_archive_of_something_else_is_not_a_workbook(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as pack:
         pack.writestr("word/document.xml", "<a/>")
     with pytest.raises(DataError, match="not readable as a workbook"):
-        read_table(tmp_path / "t.xlsx")
+        all_rows(tmp_path / "t.xlsx")
 
 
 def test_text_that_many_cells_share_is_counted_each_time(tmp_path, monkeypatch):
@@ -208,7 +303,7 @@ def test_text_that_many_cells_share_is_counted_each_time(tmp_path, monkeypatch):
     rows = "".join('<row><c t="s"><v>0</v></c></row>' for _ in range(11))
     file = write_parts(tmp_path / "t.xlsx", [sheet_of(rows)], ["x" * 100])
     with pytest.raises(DataError, match="its cells have too much text"):
-        read_table(file)
+        all_rows(file)
 
 
 @pytest.mark.parametrize(
@@ -224,14 +319,14 @@ def test_a_parquet_file_is_bounded(tmp_path, monkeypatch, limit, most, words):
     frame = pl.DataFrame({"image": [{"bytes": b"x" * 9_000}] * 11, "tags": [["ab"]] * 11})
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match=words):
-        read_table(tmp_path / "t.parquet")
+        all_rows(tmp_path / "t.parquet")
 
 
 def test_more_columns_than_a_table_has_are_refused(tmp_path):
     file = tmp_path / "t.csv"
     file.write_text(",".join(f"c{n}" for n in range(10_001)) + "\n")
     with pytest.raises(DataError, match="it has more than 10,000 columns"):
-        read_table(file)
+        all_rows(file)
 
 
 ANSWERS = "id,response\n甲,天地\n乙,玄黃\n"
@@ -264,7 +359,7 @@ def test_a_table_of_a_spreadsheet_is_the_same_for_every_reader(tmp_path, form):
     file = tmp_path / "table.csv"
     file.write_bytes(SPREADSHEETS[form])
     expected = [["甲", "天地"], ["乙", "玄黃"]]
-    assert [list(row.cells.values()) for row in read_table(file)] == expected
+    assert [list(row.cells.values()) for row in all_rows(file)] == expected
     assert [line.cells for line in sheet_lines(file)] == [["id", "response"], *expected]
     answers = answers_in(file)
     assert [[answer.item, answer.text] for _, answer in answers] == expected
@@ -276,7 +371,7 @@ def test_the_places_of_rows_are_those_of_the_file_with_a_line_for_the_separator(
     file = tmp_path / "table.csv"
     file.write_text(f"sep=;\n{SEMICOLONS}丙;a;b\n", "utf-8")
     with pytest.raises(DataError, match="line 5: 3 cells, but there should be 2"):
-        read_table(file)
+        all_rows(file)
 
 
 @pytest.mark.parametrize("rows", ["甲,天地,,\n乙,玄黃,x,\n", "甲,天,地\n"])
@@ -284,13 +379,13 @@ def test_a_cell_without_a_column_name_is_refused(tmp_path, rows):
     file = tmp_path / "table.csv"
     file.write_text(f"id,response,,\n{rows}", "utf-8")
     with pytest.raises(DataError, match="3 cells, but there should be 2"):
-        read_table(file)
+        all_rows(file)
 
 
 def test_empty_columns_and_rows_of_a_workbook_are_skipped(tmp_path):
     rows = [["id", "response", " ", ""], ["甲", "天地", " ", ""], ["", " ", "", ""], ["乙", "玄黃"]]
     write_workbook(tmp_path / "table.xlsx", rows)
-    found = [list(row.cells.values()) for row in read_table(tmp_path / "table.xlsx")]
+    found = [list(row.cells.values()) for row in all_rows(tmp_path / "table.xlsx")]
     assert found == [["甲", "天地"], ["乙", "玄黃"]]
 
 
@@ -310,7 +405,7 @@ def test_nan_in_json_is_a_missing_cell_as_pandas_means_it(tmp_path, name, text):
     file = tmp_path / name
     file.write_text(text, "utf-8")
     expected = [["甲", 'NaN, "Infinity'], ["乙", None]]
-    assert [list(row.cells.values()) for row in read_table(file)] == expected
+    assert [list(row.cells.values()) for row in all_rows(file)] == expected
     if '"rows"' not in text:
         answers = answers_in(file)
         assert [[answer.item, answer.text or None] for _, answer in answers] == expected
@@ -319,8 +414,8 @@ def test_nan_in_json_is_a_missing_cell_as_pandas_means_it(tmp_path, name, text):
 def test_nan_of_a_parquet_column_is_a_missing_cell(tmp_path):
     file = tmp_path / "t.parquet"
     pl.DataFrame({"id": ["甲", "乙"], "year": [1.0, float("nan")]}).write_parquet(file)
-    assert [row.cells["year"] for row in read_table(file)] == [1.0, None]
-    assert [row.cells["year"] for row in parquet_rows(file, 1)] == [1.0, None]
+    assert [row.cells["year"] for row in all_rows(file)] == [1.0, None]
+    assert [row.cells["year"] for row in rows(file)] == [1.0, None]
 
 
 @pytest.mark.parametrize(
@@ -335,4 +430,4 @@ def test_an_infinite_number_in_json_is_refused_with_its_line(tmp_path, name, tex
     file = tmp_path / name
     file.write_text(text, "utf-8")
     with pytest.raises(DataError, match=place):
-        read_table(file)
+        all_rows(file)

@@ -43,8 +43,7 @@ def prefix(reference, answer):
     return sum(a == b for a, b in zip(reference[:2], answer[:2])) / 2
 """
 MAP = """
-[source]
-tables = "items.csv"
+tables = [{ path = "items.csv" }]
 [fields]
 id = "id"
 question = "question"

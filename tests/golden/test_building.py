@@ -135,7 +135,7 @@ def make_material(folder: Path) -> None:
 
 def make_tables(folder: Path) -> None:
     """Tables of questions: one by the recipe's mapping, one by a mapping file."""
-    put(folder / "rows.csv", """\
+    put(folder / "older/rows.csv", """\
 qid,category,q,right,A,B,C,D,file,book,dynasty,word
 1,painting,畫中有幾匹馬？,三匹,,,,,page0.png,一,唐,
 2,painting,畫中有幾匹馬？,三匹,,,,,page3.png,二,唐,
@@ -155,10 +155,9 @@ m4,何谓仁？,爱人,m2.png
 """)  # fmt: skip
     for number in (1, 2):
         put(folder / f"mapped/m{number}.png", draw(f"m{number}"))
-    put(folder / "mapped/mapping.toml", """\
-[source]
-tables = "rows.csv"
-image_path = "{image}"
+    put(folder / "mapped.toml", """\
+[[tables]]
+path = "rows.csv"
 [fields]
 id = "id"
 question = "question"
@@ -166,6 +165,32 @@ answer = "answer"
 image = "image"
 [constants]
 task = "T21"
+""")  # fmt: skip
+    for number in (0, 3):
+        scan = folder / f"scans/book-0/page{number}.png"
+        if scan.exists():
+            put(folder / f"older/page{number}.png", scan.read_bytes())
+    put(folder / "older.toml", """\
+prompt = "template"
+answer_is = "from-0"
+drafts = true
+[[tables]]
+path = "rows.csv"
+[fields]
+id = "qid"
+task = "category"
+question = "q"
+answer = "right"
+image = "file"
+group = "book"
+options = ["A", "B", "C", "D"]
+[blanks]
+term = "word"
+[metadata]
+dynasty = "dynasty"
+[values.task]
+painting = "T21"
+meaning = "T5"
 """)  # fmt: skip
 
 
@@ -270,8 +295,7 @@ def material(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> Iterator[P
     make_material(folder)
     for recipe in folder.glob("*.toml"):
         text = recipe.read_text("utf-8")
-        for word, value in (("CHAT", chat.url), ("MINI", mini.path()),
-                            ("MAPPING", folder / "mapped/mapping.toml")):  # fmt: skip
+        for word, value in (("CHAT", chat.url), ("MINI", mini.path())):
             text = text.replace(f'"{word}"', json.dumps(str(value)))
         recipe.write_text(text, "utf-8")
     meaning = {"term": "玄", "meaning": "黑色", "wrong": ["白色", "紅色", "藍色"]}

@@ -35,8 +35,7 @@ from PIL import Image
 import keju
 from keju.cli import main
 from tests.support import layouts as package
-from tests.support.layouts import layouts
-from tests.support.mutations.mapped import MAP
+from tests.support.layouts import MAP, layouts, options_for
 from tests.support.mutations.mapped import SOURCES as MAPPED
 from tests.support.page_forms import SIZE, forms, lossy_forms
 from tests.support.released import FORMS, picture, put
@@ -64,8 +63,10 @@ def run_import(source: Source, src: Path, out: Path) -> tuple[int, list[str]]:
 
     Lines about the progress of an import, which depend on the time that it takes, are left out.
     """
-    options = [f"--option={name}={value}" for name, value in source.options.items()]
-    options += ["--map", src / MAP] * (source.format == "mapped")
+    given = {**source.options, **({"map": MAP} if source.format == "mapped" else {})}
+    given = options_for(given, src)
+    options = ["--map", given.pop("map")] if "map" in given else []
+    options += [f"--option={name}={value}" for name, value in given.items()]
     words = ["keju", "data", "import", source.format, src, "--out", out, *options]
     words += ["--licence", "CC0-1.0", "--source", "made for a test"]
     errors = io.StringIO()
@@ -177,24 +178,21 @@ def test_every_layout_imports_to_the_recorded_items(tmp_path):
 
 
 REAL_PAGES = """\
-[source]
-tables = "gt.json"
-json = "by-key"
-image_path = "**/{key}.*"
+tables = [{ path = "gt.json", shape = "by-key" }]
 [fields]
+image = "**/{key}.*"
 id = "key"
 answer = "value"
 [constants]
 task = "page_level_ocr"
 """
 OPEN_GUJI = """\
-[source]
+rest = "metadata"
 names = '(?:[0-9]+[.]cn_page_)?(?P<page>[0-9]+)[.]png'
 [constants]
 task = "page_level_ocr"
 """
 ORACLE_MNIST = """\
-[source]
 names = '(?P<class>[0-9])/[0-9]+[.]png'
 [fields]
 answer = "class"

@@ -18,13 +18,11 @@ RECIPE = """name = "made"
 licence = "CC0-1.0"
 seed = 3
 [[source]]
-form = "rows"
+form = "mapped"
 path = "texts.csv"
+map = "texts.toml"
 licence = "CC0-1.0"
 source = "made"
-task = "T6"
-verbatim = true
-columns = { id = "id", question = "question", answer = "answer", group = "page", image = "image" }
 [[step]]
 do = "filter"
 max-gaps = 0.9
@@ -41,13 +39,23 @@ reference = 0.4
 [[step]]
 do = "release"
 """
-MAPPING = """[source]
-tables = "rows.csv"
-image_path = "rows.png"
+MAPPING = """rest = "metadata"
+tables = [{ path = "rows.csv" }]
 [fields]
 id = "id"
 question = "question"
 answer = "answer"
+image = "{folder}/rows.png"
+[constants]
+task = "T6"
+"""
+TEXTS_MAPPING = """tables = [{ path = "texts.csv" }]
+[fields]
+id = "id"
+question = "question"
+answer = "answer"
+group = "page"
+image = "image"
 [constants]
 task = "T6"
 """
@@ -68,6 +76,7 @@ def make_scene(folder: Path) -> None:
     (folder / "rows.png").write_bytes(picture(9, side=48))
     _write(folder / "recipe.toml", RECIPE)
     _write(folder / "rows.toml", MAPPING)
+    _write(folder / "texts.toml", TEXTS_MAPPING)
     board = [f"m{n},{50 + n}.1,{60 + n}.3,{55 + n}.2" for n in range(6)]
     _write(folder / "board.csv", "\n".join(["model,T1,T7,mean", *board]))
     _lines(folder / "good.jsonl", ANSWERS)

@@ -240,7 +240,6 @@ def _name_of_picture(new: str) -> Callable[[Path], str | None]:
         cells("boxes.csv", (r"images/bone1\.png", quoted), says="line 2"),
         cells("descriptions.csv", (r"wang\.png", quoted), says="line 2"),
         cells("adjacency.csv", (r"b1/1\.png", quoted), says="line 2"),
-        cells("adjacency.json", (r'\["b1/2"\]', f'["{quoted}"]'), says="b1/1"),
     )
 
 
@@ -281,8 +280,7 @@ DAMAGES: dict[str, Damage] = {
     "a text is in UTF-16": Damage(to_text(_recode("utf-16")), "same"),
     "an item occurs twice": Damage(_repeat_record),
     "a required column is missing": Damage(
-        # The category is also the name of a folder.
-        _drop_column, otherwise={"ancientdoc, label.csv": "same"},
+        _drop_column,
     ),
     "two columns are swapped": Damage(
         # Adjoining is mutual, so the two columns say the same either way.
@@ -362,17 +360,12 @@ DAMAGES: dict[str, Damage] = {
     ),
     "a fragment adjoins a missing one": Damage(any_of(
         cells("adjacency.csv", ("b1/3", "b1/9"), says="line 3"),
-        cells("adjacency.json", (r'"b1/3"\]', '"b1/9"]'), says="b1/2"),
     )),
     "a fragment adjoins itself": Damage(any_of(
         cells("adjacency.csv", ("b1/2,b1/3", "b1/3,b1/3"), says="line 3"),
-        cells("adjacency.json", (r'"b2/2": \["b2/1"\]', '"b2/2": ["b2/2"]'), says="b2/2"),
     )),
     "a fragment adjoins another bone's": Damage(
         cells("adjacency.csv", ("b1/2,b1/3", "b1/2,b2/1"), says="line 3")
-    ),
-    "adjacency goes one way": Damage(
-        cells("adjacency.json", (r', "b1/3"\]', "]"), says="b1/3")
     ),
     "files of desktops and archives": Damage(_litter, "same"),
 }  # fmt: skip

@@ -185,14 +185,16 @@ _ROWS_RECIPE = """name = "made"
 licence = "CC0-1.0"
 seed = 3
 [[source]]
-form = "rows"
+form = "mapped"
 path = "rows.csv"
+map = "rows.toml"
 licence = "CC0-1.0"
 source = "made"
-task = "T6"
-verbatim = true
-columns = { id = "id", question = "question", answer = "answer", group = "page" }
-metadata = ["page"]
+"""
+_ROWS_MAPPING = """tables = [{ path = "rows.csv" }]
+fields = { id = "id", question = "question", answer = "answer", group = "page" }
+metadata = { page = "page" }
+constants = { task = "T6" }
 """
 _ROWS_TABLE = "id,question,answer,page\n" + "".join(
     f"r{n},何謂{char}？,{char}也,p{n % 3}\n" for n, char in enumerate("仁義禮智信")
@@ -211,11 +213,13 @@ _WORDS = '[[kind]]\nname = "place"\nwords = ["長安", "洛陽"]\n'
 def _recipe(src: Path, _run: Run, _data: Path) -> None:
     (src / "recipe.toml").write_text(_ROWS_RECIPE, "utf-8")
     (src / "rows.csv").write_text(_ROWS_TABLE, "utf-8")
+    (src / "rows.toml").write_text(_ROWS_MAPPING, "utf-8")
 
 
 def _steps(src: Path, _run: Run, _data: Path) -> None:
     (src / "recipe.toml").write_text(_ROWS_RECIPE + _STEPS, "utf-8")
     (src / "rows.csv").write_text(_ROWS_TABLE, "utf-8")
+    (src / "rows.toml").write_text(_ROWS_MAPPING, "utf-8")
     (src / "words.toml").write_text(_WORDS, "utf-8")
 
 
@@ -228,7 +232,7 @@ def _pages(src: Path, _run: Run, _data: Path) -> None:
 
 _BUILD = ("build", "recipe", "SRC/recipe.toml", "--out", "OUT")
 _RECIPES = (
-    Input("recipe", "rows", _recipe, (_BUILD,)),
+    Input("recipe", "table", _recipe, (_BUILD,)),
     Input("recipe", "steps", _steps, (_BUILD,)),
     Input("recipe", "plan", _steps, ((*_BUILD, "--plan"),)),
 )

@@ -39,9 +39,8 @@ from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
 from tests.support import ROOT, module_command
 from tests.support.damage import DAMAGES
-from tests.support.layouts import layouts
+from tests.support.layouts import MAP, layouts, options_for
 from tests.support.mutations import NAMES, RAW, STRUCTURED, Mutation, kind_of
-from tests.support.mutations.mapped import MAP
 from tests.support.mutations.mapped import SOURCES as MAPPED
 from tests.support.released import FORMS
 
@@ -196,9 +195,7 @@ def _outcome(source: Source, src: Path, out: Path) -> tuple[str, str, str]:
         if fault := _wrong(error):
             return "refused", str(error), f"detect: {fault}"
     try:
-        options = dict(source.options)
-        if "map" in options:
-            options["map"] = str(src / options["map"])
+        options = options_for(source.options, src)
         import_dataset(source.format, src, out, **ABOUT, options=options)
     except KejuError as error:
         left = " a dataset is there after the refusal" if (out / "dataset.json").exists() else ""

@@ -174,14 +174,6 @@ def obi_rejoining(src: Path) -> None:
     table(src / "adjacency.csv", ("fragment", "adjoins"), *rows)
 
 
-def obi_mutual(src: Path) -> None:
-    obi_rejoining(src)
-    (src / "adjacency.csv").unlink()
-    joins = {"b1/1": ["b1/2"], "b1/2": ["b1/1", "b1/3"], "b1/3": ["b1/2"],
-             "b2/1": ["b2/2"], "b2/2": ["b2/1"]}  # fmt: skip
-    put(src / "adjacency.json", json.dumps(joins))
-
-
 def obi_classes(src: Path, classes: int = 6, images: int = 5) -> None:
     for label in range(classes):
         for number in range(images):
@@ -198,24 +190,17 @@ def obi_deciphering(src: Path) -> None:
         put(src / f"images/{row[0]}", picture(number))
 
 
-def ancientdoc_hub(src: Path) -> None:
-    rows = [
-        {"image": {"bytes": picture(n), "path": f"Art/書譜/{n}.png"}, "task": "Page-level OCR",
-         "question": "读出。", "answer": f"第{n}頁", "dynasty": "Tang"}
-        for n in range(3)
-    ]  # fmt: skip
-    src.mkdir(parents=True, exist_ok=True)
-    pl.DataFrame(rows).write_parquet(src / "train-00000-of-00001.parquet")
-
-
-def ancientdoc_wide(src: Path) -> None:
-    rows = [
-        ("兵家类", f"兵鏡page_{n}.png", f"第{n}頁\\n兵鏡", "何人？", "吴惟顺。") for n in (1, 2)
-    ]
-    heads = ("type", "name", "OCR", "Knowledge Question 1", "Knowledge Answer 1")
-    table(src / "label.csv", heads, *rows)
+def ancientdoc_pages(src: Path) -> None:
+    rows = [("兵家类", f"兵鏡page_{n}.png", f"第{n}頁\\n兵鏡") for n in (1, 2)]
+    table(src / "label.csv", ("type", "name", "OCR"), *rows)
     for number in (1, 2):
         put(src / f"imgs/兵家类/兵鏡/page_{number}.png", picture(number))
+
+
+def ancientdoc_images(src: Path) -> None:
+    rows = [{"image": {"bytes": picture(n), "path": f"page_{n}.png"}} for n in (1, 2)]
+    src.mkdir(parents=True, exist_ok=True)
+    pl.DataFrame(rows).write_parquet(src / "train-00000-of-00001.parquet")
 
 
 def vlmevalkit(src: Path) -> None:
@@ -285,7 +270,7 @@ FORMS = {
     "hocr": Form("hocr", hocr),
     "mcs-bench": Form("mcs-bench", mcs_bench),
     "mcs-bench, tables by task": Form("mcs-bench", mcs_bench_tables),
-    "ancientdoc": Form("ancientdoc", ancientdoc),
+    "ancientdoc": Form("ancientdoc-lines", ancientdoc),
     "hisdoc": Form("hisdoc", hisdoc),
     "obi-recognition": Form("obi-recognition", obi_recognition),
     "obi-recognition, boxes.csv": Form("obi-recognition", obi_boxes),
@@ -294,12 +279,11 @@ FORMS = {
     "obi-recognition, YOLO": Form("obi-recognition", obi_yolo),
     "obi-recognition, labelme": Form("obi-recognition", obi_labelme),
     "obi-rejoining": Form("obi-rejoining", obi_rejoining),
-    "obi-rejoining, mutual": Form("obi-rejoining", obi_mutual),
     "obi-classification": Form("obi-classification", obi_classes),
     "obi-retrieval": Form("obi-retrieval", obi_classes, {"classes": "3"}),
     "obi-deciphering": Form("obi-deciphering", obi_deciphering),
-    "ancientdoc, the hub's": Form("ancientdoc", ancientdoc_hub),
-    "ancientdoc, label.csv": Form("ancientdoc", ancientdoc_wide),
+    "ancientdoc, OCR alone": Form("ancientdoc", ancientdoc_pages),
+    "ancientdoc, images alone": Form("ancientdoc-images", ancientdoc_images),
     "vlmevalkit-tsv": Form("vlmevalkit-tsv", vlmevalkit, {"task": "T7"}),
     "parquet": Form("parquet", own_parquet),
 }

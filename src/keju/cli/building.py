@@ -183,7 +183,7 @@ def sources(
     say(f'form = "{form}": {summary}')
     _say_keys(list_keys(found.settings))
     if form == "web":
-        from keju.building.sources.saved_pages import Sidecar
+        from keju.datasets.readers.saved_pages import Sidecar
 
         say(_("keys of NAME.html.toml, next to NAME.html:"))
         _say_keys(list_keys(Sidecar))

@@ -295,48 +295,6 @@ def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
         out.print(*stats_tables(found))
 
 
-@data_app.command("scaffold")
-def scaffold_(
-    form: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="Format with tables, or auto to detect it.")
-    ],
-    src: Source,
-    folder: Annotated[Path, out_option(metavar="DIR", help="Output directory for the tables.")],
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE", help="Option of the import. Can be given several times."
-        ),
-    ] = None,
-) -> None:
-    """Write the tables that a person completes for an import, with what the source contains.
-
-    The tables are CSV files that a spreadsheet opens, with what the format needs: descriptions of
-    images, characters of classes and classes that look alike, or dynasty and script of books.
-
-    SRC is not changed.
-    """
-    from keju.datasets.readers import FORMATS
-    from keju.datasets.readers.detecting import find_best
-    from keju.datasets.readers.listing import Listing
-    from keju.datasets.scaffold import scaffold
-
-    if form == "auto":
-        form = find_best(Listing(src), FORMATS.list_usable()).reader.name
-    for done in scaffold(form, src, folder, dict(option_pair(each) for each in option or ())):
-        columns = ", ".join(done.fill)
-        say(
-            n_(
-                "{n:,} row in {}. Fill in: {}",
-                "{n:,} rows in {}. Fill in: {}",
-                done.rows,
-                done.file,
-                columns,
-            )
-        )
-        say(_("Next: {}", done.command))
-
-
 def option_pair(option: str) -> tuple[str, str]:
     """Name and value of an option of a format.
 

@@ -14,9 +14,10 @@ from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Detection
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
+from keju.datasets.readers.draft import mapping_text
 from keju.datasets.readers.listing import Listing, is_litter
-from keju.datasets.readers.mapped.draft import draft_mapping
 from keju.datasets.readers.obstacles import Obstacle, find_archives, find_obstacle
+from keju.datasets.readers.presets import draft_for
 from keju.definitions import file_of
 from keju.errors import UsageError
 from keju.files import write_atomic
@@ -144,4 +145,4 @@ def write_mapping(src: Path, file: Path) -> None:
         raise UsageError("{}: no such file or folder", src)
     if file.exists():
         raise UsageError("{} exists. Choose another --write-map, or delete it", file)
-    write_atomic(file, draft_mapping(Listing(src)))
+    write_atomic(file, mapping_text(draft_for(src, FORMATS.list_usable())))

@@ -14,7 +14,7 @@ from keju.datasets.writing import DatasetWriter
 from keju.errors import DataError, KejuError
 from keju.files import sha256_bytes
 from keju.images import decoding, extension_of, open_header, upright_size
-from keju.items import ImageRef, Item
+from keju.items import UNKNOWN, ImageRef, Item
 
 ITEMS = 3
 """The number of items of a preview."""
@@ -70,6 +70,7 @@ class PreviewWriter(DatasetWriter):
 
     def __init__(self, most: int = ITEMS) -> None:
         self.items: list[Item] = []
+        self.licence = self.source = UNKNOWN
         self._most = most
         self._known: dict[str, ImageRef] = {}
 

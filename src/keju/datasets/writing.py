@@ -72,6 +72,7 @@ class DatasetWriter:
             if not value.strip():
                 raise UsageError("{0}: a dataset needs its {1}. Give it with --{1}", path, word)
         self.path = path
+        self.licence, self.source = licence, source
         self._manifest = DatasetManifest(
             format=FORMAT,
             name=name,

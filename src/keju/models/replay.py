@@ -23,14 +23,7 @@ from msgspec import Meta, field
 
 from keju.datasets.readers.base import join_names, plain_file
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.streamed_tables import can_stream, iter_table
-from keju.datasets.readers.tables import (
-    SUFFIXES,
-    Row,
-    parquet_rows,
-    read_table,
-    workbook_rows,
-)
+from keju.datasets.readers.tables import SUFFIXES, Row, rows
 from keju.errors import DataError, UsageError
 from keju.files import decode_json, sha256_bytes, sha256_file
 from keju.items import Failure, Item, Line, Request, Status, Usage
@@ -48,9 +41,6 @@ T = TypeVar("T")
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts longer cells, so that a cell of this length is truncated."""
-
-_PARQUET_ROWS = 256
-"""Rows of a parquet file in memory: a row may have an image too."""
 
 _LINES = frozenset({".jsonl", ".ndjson"})
 _JSON = frozenset({".json", *_LINES})
@@ -384,14 +374,9 @@ def _rows(path: Path) -> Iterator[Row]:
             for number, line in enumerate(stream, start=1):
                 if line.strip():
                     yield _line_row(Place(path, f"line {number}"), line.removeprefix(BOM_UTF8))
-    elif suffix == ".xlsx":
-        # VLMEvalKit stores an answer that begins with = as a formula.
-        yield from workbook_rows(path, formulas=True)
-    elif suffix == ".parquet":
-        # It may unpack to much more than its size.
-        yield from parquet_rows(path, _PARQUET_ROWS)
     elif suffix in SUFFIXES:
-        yield from iter_table(path) if can_stream([path]) else read_table(path)
+        # VLMEvalKit stores an answer that begins with = as a formula.
+        yield from rows(path, formulas=True)
     else:
         raise DataError(
             "the name has none of the endings of a table ({})",

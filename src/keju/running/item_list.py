@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.readers.base import join_names
-from keju.datasets.readers.tables import read_table
+from keju.datasets.readers.tables import all_rows
 from keju.errors import DataError, number_of, shortened
 from keju.files import bounded_bytes, sha256_bytes
 from keju.texts import _
@@ -55,7 +55,7 @@ def _ids_in(file: Path) -> tuple[str, ...]:
     if suffix == ".json":
         with suppress(msgspec.MsgspecError):  # It may be a list of objects, which is a table.
             return tuple(msgspec.json.decode(_text(file), type=list[str]))
-    rows = read_table(file)
+    rows = all_rows(file)
     column = next((name for name in COLUMNS if name in rows[0].cells), None)
     if column is None:
         raise DataError(

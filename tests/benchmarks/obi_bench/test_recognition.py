@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
+from keju.benchmarks.obi_bench.readers.recognition import detect_recognition
 from keju.datasets.readers.listing import Listing
 from keju.datasets.validate import validate
 from keju.definitions import prompt_of
@@ -137,7 +137,7 @@ def test_pictures_of_one_name_need_their_annotation_beside_them(read, tmp_path: 
         voc(tmp_path / f"s/{folder}/p.xml", (1, 1, 9, 9))
     assert len(read("obi-recognition", tmp_path / "s").items) == 6
     (tmp_path / "s/a/p.xml").rename(tmp_path / "s/p.xml")
-    with pytest.raises(DataError, match=r"2 images are called p: .*put the annotation beside"):
+    with pytest.raises(DataError, match=r"several images fit 'p': .*put the annotation beside"):
         read("obi-recognition", tmp_path / "s")
 
 
@@ -222,5 +222,5 @@ def test_detection_of_a_large_source_reads_only_the_beginnings(tmp_path: Path, m
     obi_yinqiwenyuan(tmp_path)
     (tmp_path / "bone2.png").unlink()
     assert "its image is missing" in detected(tmp_path).missing
-    monkeypatch.setattr("keju.benchmarks.obi_bench.readers.recognition_detection._MOST_FILES", 1)
+    monkeypatch.setattr("keju.benchmarks.obi_bench.readers.recognition._MOST_FILES", 1)
     assert detected(tmp_path).missing == ""

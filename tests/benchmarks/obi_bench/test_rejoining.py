@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.fragment_groups import bone_in, whole_images
+from keju.benchmarks.obi_bench.readers.fragment_pairs import bone_in, whole_images
+from keju.benchmarks.obi_bench.readers.rejoining import READER
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file
@@ -59,7 +62,7 @@ def test_a_list_of_pairs_gives_exactly_these_pairs(read, tmp_path, name, text):
     [
         ("b1/1 b1/2\nb1/3\n", "single names and pairs in one list"),
         ("b1/1 b1/2\nb1/1 b1/2\n", "line 2: a pair of the same image, or one that is listed"),
-        ("b1/1 b9/9\n", r"1 of 1 listed images are missing: b9/9 \(line 1\)"),
+        ("b1/1 b9/9\n", "line 1: the source has no image 'b9/9'"),
         ("b1/1 b1/2 1\n", "3 names"),
         ("b1/1\nb2/1\n", "no two fragments adjoin"),
     ],
@@ -127,19 +130,17 @@ def test_columns_of_any_name_can_be_mapped(read, tmp_path):
     table(src / "关系.csv", ("甲", "乙"), *forms.PAIRS)
     with pytest.raises(DataError, match=r"expected adjacency\.csv"):
         read("obi-rejoining", src)
-    done = read("obi-rejoining", src, **{"field.fragment": "甲", "field.adjoins": "乙"})
+    columns = {"field.fragment": "甲", "field.adjoins": "乙"}
+    done = read("obi-rejoining", src, pairs="关系.csv", **columns)
     assert len(galleries(src, done)) == 5
 
 
 HOSTILE = {
     "a label that is no label": ("adjacency.csv", "a,b,label\nb1/1,b1/2,perhaps\n", "'perhaps'"),
-    "one name a line": ("adjacency.txt", "b1/1\n", "expected two names; found 1 word"),
-    "a name of many": ("adjacency.txt", "1 2\n", "5 images are called 1|2 images are called 1"),
-    "pairs of three": ("adjacency.json", '[["b1/1", "b1/2", "b1/3"]]', "pair 1: expected"),
-    "pairs of numbers": ("adjacency.json", "[[1, 2]]", "pair 1: expected"),
-    "a number": ("adjacency.json", "7", "expected"),
-    "nested JSON": ("adjacency.json", "[" * 100_000, "not readable as JSON"),
-    "mixed objects": ("adjacency.json", '[{"a": "b1/1", "b": "b1/2"}, 7]', "expected"),
+    "one name a line": ("adjacency.txt", "b1/1\n", "line 1: 'b1/1' is not a pair"),
+    "a name of many": ("adjacency.txt", "1 2\n", "'1' may be b1/1.png, b2/1.png"),
+    "three names": ("adjacency.txt", "b1/1 b1/2 b1/3\n", "is not a pair of names"),
+    "nested JSON": ("adjacency.json", "[" * 100_000, "expected adjacency.csv"),
 }
 
 
@@ -161,4 +162,33 @@ def test_other_tables_are_not_taken_for_pairs(read, tmp_path):
     put(src / "metadata.json", '{"images": ["b1/1.png"]}')
     assert len(galleries(src, read("obi-rejoining", src))) == 5
     (src / "adjacency.csv").rename(src / "notes.csv")
+    with pytest.raises(DataError, match=r"Not recognised as pairs: README.txt, metadata.json, not"):
+        read("obi-rejoining", src)
+    assert len(galleries(src, read("obi-rejoining", src, pairs="notes.csv"))) == 5
+
+
+@pytest.mark.parametrize(
+    ("write", "program"),
+    [
+        (forms.json_pairs, '.[] | join(" ")'),
+        (forms.mutual, 'to_entries[] | .key + " " + .value[]'),
+        (forms.json_objects, '.pairs[] | .a + " " + .b'),
+    ],
+)
+def test_pairs_in_json_are_a_text_after_the_command_of_the_layout(read, tmp_path, write, program):
+    src = tmp_path / "OBI-rejoin"
+    write(src)
+    with pytest.raises(DataError, match=r"Not recognised as pairs: .*\.json.*keju data formats"):
+        read("obi-rejoining", src)
+    assert f"jq -r '{program}'" in READER.layout
+    (file,) = src.glob("*.json")
+    jq = shutil.which("jq")
+    if jq is None:
+        pytest.skip("jq is not installed")
+    text = subprocess.run([jq, "-r", program, file], capture_output=True, check=True).stdout
+    put(src / "pairs.txt", text)
     assert len(galleries(src, read("obi-rejoining", src))) == 5
+
+
+def test_a_lone_image_of_a_folder_can_be_a_whole_bone():
+    assert whole_images(["a/whole.png", "b/whole.png", "b/1.png"]) == {"a/whole.png", "b/whole.png"}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.releases import releases
+from keju.benchmarks.obi_bench.readers.sources import preset
 from keju.datasets.store import Dataset
 from keju.definitions import NO_REFERENCE, is_undeciphered
 from keju.errors import DataError, UsageError
@@ -119,13 +119,13 @@ def test_evobc_asks_about_oracle_bone_characters_alone(read, tmp_path: Path):
 
 
 def test_eras_have_the_order_of_the_releases_numbers():
-    release = releases()["EVOBC"]
+    release = preset("deciphering").sources["EVOBC"]
     assert release.era_of("3") == "Spring and Autumn period Characters"
     assert (release.era_of("6"), release.era_of("x")) == ("", "")
 
 
 def test_evobc_has_no_subsets_to_draw_as_the_paper_does(read, tmp_path: Path):
-    with pytest.raises(DataError, match=r"subset pictograph, .* scaffold obi-deciphering"):
+    with pytest.raises(DataError, match=r"subset pictograph, .* into descriptions\.csv"):
         read("obi-deciphering", trees.evobc(tmp_path), as_paper="yes")
 
 

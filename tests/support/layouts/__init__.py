@@ -1,7 +1,7 @@
 """Layouts in which a source may be published: how each is written, and what shows it.
 
 Each module of this package declares `LAYOUTS`. `canonical` names the layout of the same module
-whose items every complete layout must give; docs/formats.md gets its table of layouts from here.
+whose items every complete layout must give.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ MODULES = tuple(sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.
 """The modules of this package."""
 
 
+MAP = "mapping.toml"
+"""The mapping file that a source of the format ``mapped`` has beside its tables."""
+
+
 class Layout(NamedTuple):
     """One layout of one source.
 
@@ -30,7 +34,8 @@ class Layout(NamedTuple):
         reader: the FORMAT that reads it, and that `keju data detect` must name.
         write: writes the layout into an empty folder and returns what is imported: the folder,
             or a file in it.
-        options: for `keju data import`, in addition to those that detection gives.
+        options: for `keju data import`, in addition to those that detection gives; ``map`` is
+            relative to the folder.
         canonical: the name of the layout with the same items; its own name for the first one.
         ignoring: fields of an item that this layout cannot hold as the canonical one does.
         missing: for an incomplete layout, words that its one-line refusal must contain.
@@ -49,6 +54,12 @@ class Layout(NamedTuple):
     ignoring: tuple[str, ...] = ()
     missing: str = ""
     detected: bool = True
+
+
+def options_for(options: Mapping[str, str], src: Path) -> dict[str, str]:
+    """The options with the path of the mapping file in a source."""
+    folder = src if src.is_dir() else src.parent
+    return {**options, "map": str(folder / options["map"])} if "map" in options else {**options}
 
 
 def layouts() -> list[Layout]:

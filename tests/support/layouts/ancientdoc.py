@@ -7,11 +7,14 @@ import io
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import polars as pl
 
-from tests.support.layouts import Evidence, Layout
+from keju.datasets.readers.draft import Drafted, Preset, mapping_text
+from keju.datasets.readers.mapping import Mapping, mapping_from
+from tests.support.layouts import MAP, Evidence, Layout
 from tests.support.released import picture, put
 
 _README = "https://github.com/bytedance/AncientDoc (README: Data Format)"
@@ -179,14 +182,14 @@ def hub(folder: Path) -> Path:
     return folder
 
 
-def _hub_ocr(folder: Path) -> Path:
+def hub_ocr(folder: Path) -> Path:
     write_csv(folder / "label.csv", wide(ocr_only=True))
     images(folder, "imgs")
     return folder
 
 
 def _hub_twice(folder: Path) -> Path:
-    images(_hub_ocr(folder), "imgs/imgs")
+    images(hub_ocr(folder), "imgs/imgs")
     return folder
 
 
@@ -273,8 +276,150 @@ def _tree_alone(folder: Path) -> Path:
 
 
 def _without_images(folder: Path) -> Path:
-    write_csv(folder / "label.csv", wide())
+    write_csv(folder / "label.csv", wide(ocr_only=True))
     return folder
+
+
+PRESETS = Path(__file__).parents[3] / "src/keju/benchmarks/ancientdoc/presets"
+
+
+class Edit(NamedTuple):
+    """A preset, the lines of it that are replaced, and lines added at its end."""
+
+    preset: str
+    lines: dict[str, str]
+    added: str = ""
+
+
+def question_items(*columns: tuple[str, str, str]) -> str:
+    """`[[items]]` of questions: task, column of the question, column of the answer."""
+    return "".join(
+        f'[[mapping.items]]\ntask = "{task}"\nquestion = "{question}"\nanswer = "{answer}"\n'
+        for task, question, answer in columns
+    )
+
+
+_TRANSLATION = '[[mapping.items]]\ntask = "vernacular_translation"\nanswer = "{}"\n'
+_TASK_IDS = {"Reasoning": "reasoning_qa", "Knowledge": "knowledge_qa",
+         "Variant": "linguistic_variant_qa"}  # fmt: skip
+_QUESTIONS = _TRANSLATION.format("Translation") + question_items(
+    *(
+        (task, f"{name} Question {number}", f"{name} Answer {number}")
+        for name, task in _TASK_IDS.items()
+        for number in (1, 2)
+    )
+)
+_CHINESE_ITEMS = _TRANSLATION.format("白话文翻译") + question_items(
+    *(
+        (task, f"{name}问题{number}", f"{name}答案{number}")
+        for name, task in zip(("推理", "知识", "语言变体"), _TASK_IDS.values(), strict=True)
+        for number in (1, 2)
+    )
+)
+_CELLS = _TRANSLATION.format("Translation") + question_items(
+    *((task, f"{task}_q{number}", f"{task}_a{number}") for task in _TASK_IDS.values()
+      for number in (1, 2))
+)  # fmt: skip
+_CELL_NAMES = {"reasoning_qa": "Reasoning-based QA", "knowledge_qa": "Knowledge-based QA",
+              "linguistic_variant_qa": "Linguistic Variant QA"}  # fmt: skip
+
+
+def _cell_patterns(question: str, answer: str, between: str, around: tuple[str, str]) -> str:
+    """Regular expressions for cells with two questions and answers."""
+    return "".join(
+        f'"{column}" = \'{around[0]}'
+        + between.join(
+            f'{question.format(n)}(?P<{task}_q{n}>[^"\\\\]*){answer.format(n)}'
+            f'(?P<{task}_a{n}>[^"\\\\]*)'
+            for n in (1, 2)
+        )
+        + f"{around[1]}'\n"
+        for task, column in _CELL_NAMES.items()
+    )
+
+
+_TABLE = 'path = "label.csv"'
+_LINES = 'path = "data.jsonl"'
+_IMAGE = 'image = "imgs/{type}/{book}/{page}.{suffix}"'
+_SPLIT = "[mapping.split]\n"
+
+EDITS = {
+    "JSON list": Edit("ancientdoc-lines", {_LINES: 'path = "data.json"'}),
+    "JSON object with a list": Edit(
+        "ancientdoc-lines",
+        {_LINES: 'path = "data.json"\nkey = "data"', 'image = "image"': 'image = "imgs/{image}"'},
+    ),
+    "CSV, one row per question": Edit("ancientdoc-lines", {_LINES: 'path = "data.csv"'}),
+    "parquet with images": Edit(
+        "ancientdoc-lines", {_LINES: 'path = "*.parquet"', "image = '": "\"image.path\" = '"}
+    ),
+    "label.csv with all tasks": Edit("ancientdoc", {}, _QUESTIONS),
+    "label.csv given as a file": Edit("ancientdoc", {}, _QUESTIONS),
+    "traditional category names": Edit(
+        "ancientdoc",
+        {
+            'category = "type"': 'category = "type"\nfolder_name = "type"',
+            "{type}": "{folder_name}",
+            "[mapping.values.category]": "[mapping.values.category]\n"
+            '"兵家類" = "The Philosophy of War"\n"藝術類" = "Art"',
+        },
+        _QUESTIONS + '[mapping.values.folder_name]\n"兵家類" = "兵家类"\n"藝術類" = "艺术类"\n',
+    ),
+    "Chinese column names": Edit(
+        "ancientdoc",
+        {_TABLE: 'path = "label.tsv"', "{type}": "{类别}", 'category = "type"': 'category = "类别"',
+         "name = '": "\"图片\" = '", 'answer = "OCR"': 'answer = "原文"'},
+        _CHINESE_ITEMS,
+    ),
+    "names with a slash": Edit("ancientdoc", {_TABLE: 'path = "label.json"'}, _QUESTIONS),
+    "questions and answers as JSON in one cell": Edit(
+        "ancientdoc",
+        {_SPLIT: _SPLIT + _cell_patterns(r'\{{"question": "', '", "answer": "', '"}, ',
+                                      (r"\[", r'"\}\]'))},
+        _CELLS,
+    ),
+    "questions and answers marked in one cell": Edit(
+        "ancientdoc",
+        {_SPLIT: _SPLIT + _cell_patterns("问题{}：", r"\\n答案{}：", r"\\n", ("", ""))},
+        _CELLS,
+    ),
+    "wide parquet with images": Edit(
+        "ancientdoc", {_TABLE: 'path = "*.parquet"', _IMAGE: 'image = "image"'}, _QUESTIONS
+    ),
+    "label.csv with images in parquet": Edit(
+        "ancientdoc",
+        {_IMAGE: 'image = "image"'},
+        _QUESTIONS + '[[mapping.lookup]]\npath = "train.parquet"\nkey = "image.path"\n'
+        'by = "{type}/{book}/{page}.{suffix}"\n',
+    ),
+}  # fmt: skip
+"""Of each layout that nobody has seen, the edit of a preset that reads it."""
+
+
+def mapping_of(edit: Edit) -> Mapping:
+    """The mapping of a preset after an edit."""
+    text = (PRESETS / f"{edit.preset}.toml").read_text("utf-8")
+    for line, new in edit.lines.items():
+        assert line in text
+        text = text.replace(line, new)
+    preset = msgspec.toml.decode(text + edit.added, type=Preset)
+    return mapping_from(preset.mapping, PRESETS)
+
+
+def mapping_file(edit: Edit) -> str:
+    """The content of a mapping file for a preset after an edit."""
+    return mapping_text(Drafted(mapping_of(edit)))
+
+
+def _edited(write: Callable[[Path], Path], edit: Edit) -> Callable[[Path], Path]:
+    """Writes a source and, beside it, the mapping file that reads it."""
+
+    def write_both(folder: Path) -> Path:
+        src = write(folder)
+        put(folder / MAP, mapping_file(edit))
+        return src
+
+    return write_both
 
 
 _FIRST = "ancientdoc: JSON lines of the README"
@@ -286,27 +431,29 @@ _READ: Evidence = "seen in code that reads the release"
 def _layout(
     name: str, files: str, write: Callable[[Path], Path], canonical: str = _FIRST
 ) -> Layout:
+    edit = EDITS.get(name)
     return Layout(
         name=f"ancientdoc: {name}", source="AncientDoc", files=files, evidence="assumed", where="",
-        reader="ancientdoc", write=write, canonical=canonical,
+        reader="mapped" if edit else "ancientdoc", write=_edited(write, edit) if edit else write,
+        options={"map": MAP} if edit else {}, canonical=canonical,
     )  # fmt: skip
 
 
 LAYOUTS = (
     _layout("JSON lines of the README", "data.jsonl; CATEGORY/BOOK/page_N.png", readme)._replace(
-        evidence=_RELEASE, where=_README
+        evidence=_RELEASE, where=_README, reader="ancientdoc-lines"
     ),
     _layout(
         "JSON lines with OCR alone", "data.jsonl: OCR alone; CATEGORY/BOOK/page_N.png", _readme_ocr,
         _OCR,
-    )._replace(evidence=_RELEASE, where=_README),
+    )._replace(evidence=_RELEASE, where=_README, reader="ancientdoc-lines"),
     _layout("JSON list", "data.json: [{…}]", _readme_list),
     _layout("JSON object with a list", "data.json: {\"data\": [...]}; imgs/", _readme_wrapped),
     _layout("CSV, one row per question", "data.csv; images/", _readme_csv),
     _layout("parquet with images", "data/*.parquet: image, task, question …", _readme_parquet),
     _layout(
         "label.csv with OCR alone", "label.csv: type, name, OCR; imgs/CATEGORY/BOOK/page_N.png",
-        _hub_ocr, _OCR,
+        hub_ocr, _OCR,
     )._replace(evidence=_READ, where=_CODE),
     _layout(
         "images twice", "label.csv: type, name, OCR; imgs/…; imgs/imgs/…", _hub_twice, _OCR
@@ -329,11 +476,14 @@ LAYOUTS = (
     _layout(
         "images alone in parquet", "data/train-*.parquet: image", _images_alone,
         "ancientdoc: images alone in parquet",
-    )._replace(evidence=_RELEASE, where=_VIEWER),
-    _layout("images without label.csv", "imgs/CATEGORY/BOOK/page_N.png", _tree_alone)._replace(
-        missing="label.csv is missing"
+    )._replace(evidence=_RELEASE, where=_VIEWER, reader="ancientdoc-images"),
+    _layout(
+        "images without label.csv", "imgs/CATEGORY/BOOK/page_N.png",
+        _edited(_tree_alone, Edit("ancientdoc", {})),
+    )._replace(
+        missing="no table is called label.csv", reader="mapped", options={"map": MAP}
     ),
     _layout("label.csv without images", "label.csv alone", _without_images)._replace(
-        missing="rows without image"
+        missing="2 files are missing"
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Layouts of M5HisDoc, of MTHv2 that it takes pages from, and of HisDoc1B."""
+"""Layouts of M5HisDoc, and of MTHv2 that it takes pages from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _CODE = (
     "https://github.com/jizhanpeng/guji-platform (splits)"
 )
 _MTH_CODE = "https://github.com/Dexin-Huang/palimpsest (reads label_textline of MTHv2)"
-_HISDOC1B = "https://github.com/SCUT-DLVCLab/HisDoc1B (README: folders; no content of annos/*.json)"
 
 LINES = {
     "p1": (
@@ -68,13 +67,6 @@ def _without_lines(folder: Path) -> Path:
     return folder
 
 
-def _hisdoc1b(folder: Path) -> Path:
-    put(folder / "books/論語.pdf", b"%PDF-1.4")
-    put(folder / "annos/論語.json", "{}")
-    put(folder / "read_anno.py", "")
-    return folder
-
-
 def _layout(name: str, files: str, where: str, write: Callable[[Path], Path]) -> Layout:
     evidence = "seen in code that reads the release" if where else "assumed"
     return Layout(
@@ -103,12 +95,5 @@ LAYOUTS = (
     _layout(
         "m5hisdoc: characters alone", "images/NAME.jpg; label_char/NAME.txt",
         f"{_README}; {_CODE}", _without_lines,
-    )._replace(missing="label_textline is missing"),
-    _layout(
-        "hisdoc1b", "books/*.pdf|djvu; annos/*.json", _HISDOC1B, _hisdoc1b,
-    )._replace(
-        source="HisDoc1B",
-        evidence="seen in a release",
-        missing="no public source shows what annos/*.json contains",
-    ),
+    )._replace(missing="1 file is missing: M5HisDoc_regular/label_textline/p1.txt"),
 )  # fmt: skip

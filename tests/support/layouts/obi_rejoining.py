@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.support.layouts import Layout
-from tests.support.released import obi_mutual, obi_rejoining, picture, put, table
+from tests.support.released import obi_rejoining, picture, put, table
 
 FRAGMENTS = ("b1/1", "b1/2", "b1/3", "b2/1", "b2/2")
 PAIRS = (("b1/1", "b1/2"), ("b1/2", "b1/3"), ("b2/1", "b2/2"))
@@ -66,6 +66,13 @@ def rejoinvig_canonical(src: Path) -> None:
     table(src / "adjacency.csv", ("fragment", "adjoins"), *rows)
 
 
+def mutual(src: Path) -> None:
+    fragments(src)
+    joins = {"b1/1": ["b1/2"], "b1/2": ["b1/1", "b1/3"], "b1/3": ["b1/2"],
+             "b2/1": ["b2/2"], "b2/2": ["b2/1"]}  # fmt: skip
+    put(src / "adjacency.json", json.dumps(joins))
+
+
 def json_pairs(src: Path) -> None:
     fragments(src)
     put(src / "pairs.json", json.dumps([list(pair) for pair in PAIRS]))
@@ -118,6 +125,7 @@ def _into(write: Callable[[Path], None], source: str = SOURCE) -> Callable[[Path
 
 
 _ALL: Mapping[str, str] = {"adjacency": "all"}
+_NO_PAIRS = "expected adjacency.csv, or another list of pairs"
 _TORN = "obi-rejoining: a folder for each bone"
 
 
@@ -139,13 +147,15 @@ def _layout(name: str, files: str, write: Callable[[Path], None], **more: object
 LAYOUTS = [
     _layout("adjacency.csv", "bone001/1.png; adjacency.csv: fragment, adjoins", obi_rejoining),
     _layout("adjacency of each fragment", 'adjacency.json: {"bone001/1": ["bone001/2"]}',
-            obi_mutual),
+            mutual, missing=_NO_PAIRS),
     _layout("a table for each bone", "bone001/adjacency.csv", tables_of_bones),
     _layout("columns of other names", "pairs.csv: img1, img2", other_columns),
     _layout("pairs with labels", "pairs.csv: image1, image2, label (1 or 0)", labelled),
     _layout("pairs.txt", "00001_1.png; pairs.txt: two names a line", text),
-    _layout("list of pairs", 'pairs.json: [["bone001/1", "bone001/2"]]', json_pairs),
-    _layout("list of objects", 'annotations.json: {"pairs": [{"a", "b", "match"}]}', json_objects),
+    _layout("list of pairs", 'pairs.json: [["bone001/1", "bone001/2"]]', json_pairs,
+            missing=_NO_PAIRS),
+    _layout("list of objects", 'annotations.json: {"pairs": [{"a", "b", "match"}]}', json_objects,
+            missing=_NO_PAIRS),
     _layout("with whole bones", "bone001/1.png; bone001/whole.png; adjacency.csv", with_whole),
     _layout("RejoinViG in adjacency.csv", "00001_1.bmp; adjacency.csv", rejoinvig_canonical,
             canonical="obi-rejoining: RejoinViG in adjacency.csv"),
@@ -158,5 +168,5 @@ LAYOUTS = [
     _layout("bones by file name", "bone001_1.png; bone001_2.png", groups, options=_ALL,
             canonical=_TORN),
     _layout("fragments alone", "甲.png", one_folder_without_groups,
-            missing="expected adjacency.csv, or another list of pairs"),
+            missing=_NO_PAIRS),
 ]  # fmt: skip

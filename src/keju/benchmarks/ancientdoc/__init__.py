@@ -8,8 +8,11 @@ POSITION = 2
 """The benchmark's position in lists."""
 
 PROVIDES: dict[str, dict[str, str]] = {
-    "readers": {"ancientdoc": "keju.benchmarks.ancientdoc.reader:READER"},
-    "writers": {"ancientdoc": "keju.benchmarks.ancientdoc.writer:WRITER"},
+    "readers": {
+        "ancientdoc": "keju.benchmarks.ancientdoc.presets:TABLE",
+        "ancientdoc-lines": "keju.benchmarks.ancientdoc.presets:LINES",
+        "ancientdoc-images": "keju.benchmarks.ancientdoc.presets:IMAGES",
+    },
     "metrics": {"ancientdoc": "keju.benchmarks.ancientdoc.metrics"},
 }
 """The declarations of this folder, by entry-point group and name, as ``module:ATTRIBUTE``.

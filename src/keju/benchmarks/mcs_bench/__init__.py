@@ -11,8 +11,7 @@ POSITION = 1
 
 PROVIDES: dict[str, dict[str, str]] = {
     "papers": {BENCHMARK: "keju.benchmarks.mcs_bench.paper:PAPER"},
-    "readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
-    "writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
+    "readers": {"mcs-bench": "keju.benchmarks.mcs_bench.preset:READER"},
     "exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
     "responses": {"mcs_bench": "keju.benchmarks.mcs_bench.response_reader:read_responses"},
     "metrics": {

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from keju.benchmarks.mcs_bench import BENCHMARK
 from keju.benchmarks.mcs_bench.texts import official_answer
-from keju.benchmarks.mcs_bench.writer import released_id, wordings
+from keju.datasets.readers.mapped import SOURCE_ID
 from keju.definitions import has_reference, options_of, prompt_of, task
 from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
@@ -131,15 +131,29 @@ def _sent(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, 
     return found
 
 
+def _released_id(item: Item) -> str:
+    """The ID that the item has in the release; its own unless the import put the task before it."""
+    notes = (step.note for step in item.provenance if step.note.startswith(SOURCE_ID))
+    return next((note.removeprefix(SOURCE_ID) for note in notes), item.id)
+
+
+def _wordings(item: Item) -> dict[str, str]:
+    """The whole prompts in both scripts, of an item that was released in both."""
+    return {
+        f"Question_{script.capitalize()}": prompt_of(item, script=script)
+        for script in item.question_in
+    }
+
+
 def _row(item: Item, response: Response, shown: RequestRebuilder) -> dict[str, object]:
     declared = task(item.task)
     row: dict[str, object] = {
-        "ID": released_id(item),
+        "ID": _released_id(item),
         "Task_ID": int(item.task.removeprefix("T")),
         "Domain": declared.domain_zh,
         "Task_Name": declared.name_zh,
         "Question": prompt_of(item, script=response.script),
-        **wordings(item),
+        **_wordings(item),
     }
     if has_reference(item):
         row |= {"Answer_Simplified": official_answer(item), "Answer_Traditional": item.answer}

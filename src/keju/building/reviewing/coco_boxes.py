@@ -12,7 +12,8 @@ from keju.building.reviewing.exported_images import (
 )
 from keju.building.reviewing.verdicts import Corrections, Decision, Verdict
 from keju.datasets.readers.boxes import BoxSettings, Canvas, collect_boxes, fit_boxes
-from keju.datasets.readers.image_names import ImageNames
+from keju.datasets.readers.images import ImageFinder
+from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import write_json
@@ -106,25 +107,26 @@ def read_boxes(file: Path, items: Mapping[str, Item], person: str) -> list[Verdi
     return verdicts
 
 
-class _ExportedImages(ImageNames):
+class _ExportedImages(ImageFinder):
     """Finds exported images by the hash in a name; the path of an image is its hash."""
 
     def __init__(self, hashes: Collection[str]) -> None:
+        super().__init__(None, [])
         self._hashes = hashes
 
-    def named(self, name: str, file: Path, item: str = "") -> Path:
+    def find(self, name: str, place: Place, near: Collection[str] = ()) -> Path:
         """The image of a name.
 
         Raises:
             DataError: it was not exported.
         """
-        del item
+        del near
         image_hash = parse_hash(name)
         if image_hash not in self._hashes:
             raise DataError(
                 "the image {!r} was not exported with boxes of this dataset",
                 name[:80],
-                file=file,
+                file=place.file,
                 hint="Keep the names of the exported images",
             )
         return Path(image_hash)

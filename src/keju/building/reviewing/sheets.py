@@ -23,7 +23,7 @@ from keju.building.reviewing.returned_cells import RowMatcher, format_seal, is_c
 from keju.building.reviewing.verdicts import CORRECTIONS, Decision, Verdict, compute_seal
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
+from keju.datasets.readers.tables import Row, all_rows, delimited, separator_of
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import FORMULA, relative_path, write_atomic
@@ -147,7 +147,7 @@ def _iterate_verdicts(
 ) -> Iterator[Verdict]:
     matcher, changed = RowMatcher(items), list[_ChangedCell]()
     suffix = file.suffix.casefold()
-    for place, cells in read_table(file) if suffix in {".jsonl", ".xlsx"} else _read_rows(file):
+    for place, cells in all_rows(file) if suffix in {".jsonl", ".xlsx"} else _read_rows(file):
         if "task" not in cells and "decision" in cells and file.suffix == ".jsonl":
             found: Verdict | None = _convert_verdict(cells, place)
         else:

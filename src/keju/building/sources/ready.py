@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, field
 
+from keju.building.dropped import Dropped, write_dropped
 from keju.building.sources.base import NameKey, Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings
 from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.mapping import read_mapping
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 
@@ -19,6 +21,7 @@ class FormatSettings(SourceSettings, frozen=True, kw_only=True):
     """A file or folder in a format of ``keju data formats``, with the format's options."""
 
     path: Annotated[Path, Meta(description="The file or folder.")]
+    map: Annotated[Path | None, Meta(description="The mapping file of the format mapped.")] = None
     options: Annotated[
         dict[str, str | int | bool],
         Meta(description="Options of the format; see keju data formats."),
@@ -38,7 +41,7 @@ def format_source(name: str) -> SourceForm[FormatSettings]:
     """Return the source that reads a format of ``data import``."""
 
     def make(settings: FormatSettings, site: Site) -> Iterable[str]:
-        return import_dataset(
+        made = import_dataset(
             name,
             settings.path,
             site.out,
@@ -46,21 +49,27 @@ def format_source(name: str) -> SourceForm[FormatSettings]:
             version="1",
             licence=settings.licence,
             source=settings.source,
-            options=_texts(settings.options),
-        ).notes
+            options=_options(settings),
+        )
+        if made.dropped:
+            write_dropped(site.out, [Dropped(*each) for each in made.dropped])
+        return made.notes
 
     def check(settings: FormatSettings) -> None:
-        FORMATS[name].parse(_texts(settings.options))
+        FORMATS[name].parse(_options(settings))
+        if settings.map:
+            read_mapping(settings.map)
 
     return SourceForm(name, FORMATS[name].what, FormatSettings, make, check=check)
 
 
-def _texts(options: Mapping[str, str | int | bool]) -> dict[str, str]:
+def _options(settings: FormatSettings) -> dict[str, str]:
     """Options as a command has them: all are texts."""
-    return {
+    found = {
         name: ("yes" if value else "no") if isinstance(value, bool) else str(value)
-        for name, value in options.items()
+        for name, value in settings.options.items()
     }
+    return found | ({"map": str(settings.map)} if settings.map else {})
 
 
 def _link_dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:

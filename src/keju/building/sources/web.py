@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from keju.building.drafting.templates import NOTES
 from keju.building.dropped import Dropped, write_dropped
 from keju.building.sources.base import NameKey, Site, SourceForm, writing
-from keju.building.sources.saved_pages import SavedPage, find_image, get_sidecar_path, read_saved
 from keju.building.step import Settings
 from keju.datasets.readers.base import files_under, source_bytes
+from keju.datasets.readers.saved_pages import SavedPage, find_image, get_sidecar_path, read_saved
 from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, english_problem
 from keju.images import probe_image

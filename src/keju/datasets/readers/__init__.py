@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from keju.datasets.manifest import MANIFEST
-from keju.datasets.readers.base import Detection, Options, Reader, Table
-from keju.datasets.readers.detecting import detection_command, find_best, find_candidates
+from keju.datasets.readers.base import Detection, Options, Reader
+from keju.datasets.readers.detecting import LOWEST, detection_command, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
@@ -43,23 +43,11 @@ def _detection(found: object) -> Detection | None:
     return found
 
 
-def _tables(found: Iterable[object]) -> list[Table]:
-    tables = []
-    for each in found:
-        if not isinstance(each, Table):
-            raise TypeError(f"it returned {type(each).__name__}, not Table")
-        tables.append(each)
-    return tables
-
-
 def _guarded(found: Reader[Any], plugin: Plugin) -> Reader[Any]:
     what = f"format {found.name!r}"
     detect = found.detect and guard_function(found.detect, plugin, what, then=_detection)
-    tables = found.tables and replace(
-        found.tables, make=guard_function(found.tables.make, plugin, what, then=_tables)
-    )
     read = guard_function(found.read, plugin, what, then=check_notes)
-    return replace(found, read=read, detect=detect, tables=tables)
+    return replace(found, read=read, detect=detect)
 
 
 FORMATS: Registry[Reader[Any]] = Registry(
@@ -90,10 +78,11 @@ _HINT = "See what it must look like: keju data formats {}"
 
 
 class Imported(NamedTuple):
-    """The result of an import, with notes for the user."""
+    """The result of an import: notes for the user, and the dropped records, with why."""
 
     manifest: DatasetManifest
     notes: tuple[str, ...]
+    dropped: tuple[tuple[str, str], ...] = ()
 
 
 def import_dataset(
@@ -142,7 +131,7 @@ def import_dataset(
         if ungrouped := describe_ungrouped(writer.units(), reader.group_option):
             notes.append(ungrouped)
         made = writer.close()
-        return Imported(made, (*notes, *_about_unknown(made)))
+        return Imported(made, (*notes, *_about_unknown(made)), tuple(log.dropped))
     except DataError as error:
         other = _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
@@ -220,7 +209,14 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
     if name == AUTO and "map" in given:
         return FORMATS["mapped"], given, [_("read as mapped by {}", given["map"])]
     if name == AUTO and src.exists():
-        reader, detection = find_best(Listing(src), FORMATS.list_usable())
+        listing, usable = Listing(src), list(FORMATS.list_usable())
+        if not find_obstacle(listing) and not any(
+            each.detection.fit >= LOWEST for each in find_candidates(listing, usable)
+        ):
+            from keju.datasets.readers.presets import DRAFTED
+
+            return DRAFTED, given, [_("no format fits; read by its drafted mapping")]
+        reader, detection = find_best(listing, usable)
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())
         note = _("read as {}: {}", f"{reader.name}{said}", detection.what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -63,43 +63,13 @@ Detect = Callable[[Listing], Detection | None]
 """Examines the files of a source, without reading all of them; None if it has another format."""
 
 
-class Table(NamedTuple):
-    """A table that a person fills in for an import.
-
-    `name` is that of the file without its suffix, and of the import option that takes it. A row has
-    one cell per column, which is empty where the source does not contain the value. `fill` are the
-    columns that a person fills in, `options` the import options that use the file, and `replaces`
-    the options that determined the rows, which the import then does not need.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    fill: tuple[str, ...]
-    options: tuple[str, ...]
-    replaces: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Tables(Generic[S_contra]):
-    """The tables that an import can be given, for ``keju data scaffold``.
-
-    `what` is a short description; `make` examines a source and returns the tables, filled in as far
-    as the source and the settings permit.
-    """
-
-    what: str
-    make: Callable[[Path, S_contra], Iterable[Table]]
-
-
 @dataclass(frozen=True)
 class Reader(Generic[S]):
     """A format that can be imported.
 
     `layout` describes the source; each field of `settings` is an option. `texts` is true for
-    readers of text files, which also have the option ``encoding``. `tables` are those that a person
-    can fill in before an import. `group_option` is what a user can give so that items get a group,
-    printed if items have none.
+    readers of text files, which also have the option ``encoding``. `group_option` is what a user
+    can give so that items get a group, printed if items have none.
     """
 
     name: str
@@ -109,7 +79,6 @@ class Reader(Generic[S]):
     settings: type[S]
     detect: Detect | None = None
     texts: bool = True
-    tables: Tables[S] | None = None
     group_option: str = ""
 
     @property

@@ -46,6 +46,8 @@ class ImportLog:
         self._matched: dict[str, dict[str, str]] = {}
         self._first: dict[str, str] = {}
         self._doubtful: dict[str, str] = {}
+        self.dropped: list[tuple[str, str]] = []
+        """Dropped records, each with the reason."""
         self._lost: Counter[int] = Counter()
         self._lost_at: list[str] = []
         self._lost_places = 0
@@ -139,6 +141,13 @@ class ImportLog:
                 n_("{n:,} character", "{n:,} characters", self._lost.total()),
                 n_("{n:,} file", "{n:,} files", len(self._lost)),
                 shown,
+            )
+        if self.dropped:
+            yield n_(
+                "{n:,} record dropped; the first: {}: {}",
+                "{n:,} records dropped; the first: {}: {}",
+                len(self.dropped),
+                *self.dropped[0],
             )
         used, kept, ignored = self.fields()
         if used:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import join_names, source_bytes
-from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
-from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
-from keju.items import ImageRef
-from keju.texts import _, n_
+from keju.errors import DataError, UsageError
+from keju.texts import _
 
 FIELD_OPTION = "field."
 
@@ -141,82 +137,6 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
         raise place.error(_("expected texts in {!r}", key, hint="Write a list of texts"))
     text = text_of(record, key, place)
     return [text] if text.strip() else []
-
-
-class Pictures:
-    """Stores the images that records name, each once, and records which are missing.
-
-    The roots are searched in this order; no image outside of them is read.
-    """
-
-    def __init__(self, writer: DatasetWriter, roots: Iterable[Path]) -> None:
-        self._writer = writer
-        self._index = ImageIndex(roots)
-        self._stored: dict[Path, ImageRef] = {}
-        self.missing: dict[str, str] = {}
-
-    def store(self, value: object, place: Place, near: Collection[str] = ()) -> ImageRef | None:
-        """The image in the dataset, or None if it is in no root.
-
-        Args:
-            value: a path, file name or URL; base64 or a ``data:`` URL; bytes; or a parquet cell
-                with ``bytes`` or ``path``.
-            place: the record.
-            near: names of directories to prefer where several images fit, such as the task's.
-
-        Raises:
-            DataError: several images fit, the value is of another kind, or the image is broken.
-        """
-        file, item = place
-        if isinstance(value, Mapping):
-            value = value.get("bytes") or value.get("path")
-        if isinstance(value, str):
-            value = decoded_image(value, file=file, item=item) or value
-        if isinstance(value, bytes):
-            return self._writer.add_image(value, f"{file}: {item}")
-        if not isinstance(value, str):
-            raise place.error(
-                _(
-                    "expected an image or its name; found {}",
-                    type(value).__name__,
-                    hint="Name the image's file",
-                )
-            )
-        path = self._index.find(value, file=file, item=item, near=near)
-        if path is None:
-            self.missing[value] = item
-            return None
-        return self._store(path)
-
-    def _store(self, path: Path) -> ImageRef:
-        if path not in self._stored:
-            self._stored[path] = self._writer.add_image(source_bytes(path), str(path))
-        return self._stored[path]
-
-    def raise_if_missing(self, src: Path) -> None:
-        """Raise an error if images were not found.
-
-        Raises:
-            DataError: it names the first missing images, and the searched directories.
-        """
-        if self.missing:
-            names = join_names(
-                f"{shortened(name)} (of {item})" for name, item in self.missing.items()
-            )
-            raise DataError(
-                n_(
-                    "{n:,} image is missing: {}; looked in {}",
-                    "{n:,} images are missing: {}; looked in {}",
-                    len(self.missing),
-                    names,
-                    ", ".join(map(str, self._index.roots)),
-                    hint=(
-                        "Give their folder: --option images=FOLDER, or skip them: --option "
-                        "skip-missing=yes"
-                    ),
-                ),
-                file=src,
-            )
 
 
 def _name_among(

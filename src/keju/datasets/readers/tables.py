@@ -1,51 +1,86 @@
-"""`read_table`: the records of a JSON, CSV, parquet or XLSX file, each with its place."""
+"""`rows`: the records of a JSON, CSV, parquet or XLSX file of any size, each with its place."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
+import re
+import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TextIO, TypeVar
 
+import msgspec
 import polars as pl
 import polars.selectors as cs
 
 from keju.csv_files import FilledLines
-from keju.datasets.parts import is_parquet
+from keju.datasets.import_progress import count
 from keju.datasets.readers.base import (
+    LFS_POINTER,
+    MOST_TEXT,
     join_names,
     kept_inside,
     plain_file,
     source_bytes,
     source_text,
 )
-from keju.datasets.readers.json_records import lines_in, objects_in
+from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
-from keju.errors import DataError
+from keju.errors import DataError, shortened
+from keju.files import decode_json
 from keju.texts import _, n_
+
+T = TypeVar("T")
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """The suffixes of tables, in the order in which they are searched."""
+
+Shape = Literal["list", "by-key", "columns", "one"]
+"""How a JSON value has its records.
+
+``list``: a list of objects. ``by-key``: an object with one record under each key; the key becomes
+the cell ``key``, and a value that is not an object the cell ``value``. ``columns``: a table by
+column, as pandas writes it, ``{"ID": {"0": …}}`` or ``{"ID": […]}``. ``one``: one record.
+"""
 
 MAX_CELL = 1 << 28
 """Maximum characters in a cell: 200 MB of image as base64. More means a quote that was never
 closed."""
 
 MOST_CELLS = 5_000_000
-"""Maximum rows times columns of a parquet file."""
+"""Maximum rows times columns of a parquet file that is read at once."""
 
 MOST_BYTES = 1 << 30
-"""Maximum bytes in all cells of a parquet file, including images. A file of 1 MB can unpack to
-more."""
+"""Maximum bytes in all cells of a parquet file that are in memory, including images. A file of 1 MB
+can unpack to more."""
 
 MOST_COLUMNS = 10_000
 """Maximum columns of a CSV, TSV or XLSX file."""
+
+_LINES = frozenset({".jsonl", ".ndjson"})
+_JSON = frozenset({".json", *_LINES})
+_BATCH = 64
+"""The number of rows of a parquet file in memory: a row may be a page image."""
+_HEAD_LINES = 10
+"""The number of lines in which the line of column names is searched."""
+_PIECE = 1 << 20
+"""The number of characters of a JSON list that are read at a time."""
+_DEEPEST = 3
+"""Levels of objects above the records of a JSON file, such as domain and task."""
+
+_LIST = re.compile(r"\s*\[\s*\{")
+_NEXT = re.compile(r"\s*,\s*\{")
+_CLOSE = re.compile(r"\s*\]\s*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 csv.field_size_limit(MAX_CELL)
 
@@ -55,6 +90,14 @@ class Row(NamedTuple):
 
     place: Place
     cells: JsonObject
+
+
+class Found(NamedTuple):
+    """A list of records in a file: the keys above it, its shape, and its first rows."""
+
+    key: tuple[str, ...]
+    shape: Shape
+    rows: list[Row]
 
 
 def find_table(folder: Path, name: str) -> Path | None:
@@ -71,31 +114,512 @@ def find_table(folder: Path, name: str) -> Path | None:
     return kept_inside(found[0], folder) if found else None
 
 
-def read_table(file: Path) -> list[Row]:
-    """All records of a table, in their order.
+def rows(
+    file: Path, key: tuple[str, ...] = (), shape: Shape = "list", *, formulas: bool = False
+) -> Iterator[Row]:
+    """Yield the records of a table, in their order; a few are in memory.
 
-    JSON may be a list of objects, an object with one such list under any key, or one object per
-    line. The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes.
-    A file with none of the `SUFFIXES` is read as CSV.
+    The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes. A JSON
+    file may also have one object per line, JSON lines may be one list, and of a JSON object without
+    a key the one list of objects under any of its keys is read. A JSON file that is an object, and
+    texts that are not UTF-8, are read at once. A file with none of the `SUFFIXES` is read as CSV.
+
+    Args:
+        file: the table.
+        key: the keys of a JSON object above the records.
+        shape: how the JSON value below the keys has its records.
+        formulas: return the text of a workbook's formulas, not their values (`Workbook`).
 
     Raises:
         DataError: it is not readable, has no columns or no records, or a record does not fit.
     """
+    check_time()
     suffix = file.suffix.casefold()
-    if suffix == ".json":
-        rows = _numbered(file, "object", objects_in(file))
-    elif suffix in {".jsonl", ".ndjson"}:
-        rows = _numbered(file, "record", lines_in(file))
+    if suffix in _JSON and (key or shape != "list"):
+        records = _shaped(file, key, shape)
     elif suffix == ".parquet":
-        rows = _numbered(file, "record", _parquet(file))
+        records = _parquet_rows(file)
     elif suffix == ".xlsx":
-        rows = list(workbook_rows(file))
+        records = _workbook_rows(file, formulas=formulas)
     else:
-        text = source_text(file)
-        rows = list(delimited(file, io.StringIO(text, newline=""), separator_of(file, text)))
-    if not rows:
+        records = _text_rows(file)
+    empty = True
+    for row in records:
+        empty = False
+        check_time()
+        yield row
+    if empty:
         raise DataError("the table has no lines", file=file, hint="Fill it in, or remove it")
-    return rows
+
+
+def all_rows(file: Path) -> list[Row]:
+    """All records of a table that `rows` yields, for a reader that needs them at once.
+
+    Raises:
+        DataError: as `rows`, or it is too large for the memory.
+    """
+    most = MOST_BYTES if file.suffix.casefold() == ".parquet" else MOST_TEXT
+    _check_size(file, most, "Split the file")
+    found: list[Row] = []
+    size = 0
+    for row in rows(file):
+        found.append(row)
+        if file.suffix.casefold() == ".parquet":
+            size += sum(map(_size_of, row.cells.values()))
+            if size > MOST_BYTES:
+                raise _too_large(file, _("its cells have more than {} MB", MOST_BYTES >> 20))
+            if len(found) * len(row.cells) > MOST_CELLS:
+                raise _too_large(file, _("it has more than {:,} cells", MOST_CELLS))
+    return found
+
+
+def lists_in(file: Path, most: int) -> list[Found]:
+    """Every list of records in a file, with its first `most` rows.
+
+    A file that is not a JSON object has one. In a JSON object they are found by its structure:
+
+    - a table by column has objects whose keys are all numbers (pandas' rows), or two or more lists
+      of one length without objects in them;
+    - every list of objects is one, in at most three levels of objects;
+    - where there is none, an object that has only objects with a text or number among their values
+      has its records by key;
+    - any other object with a value that is not an object is one record.
+
+    Raises:
+        DataError: the file is not readable.
+    """
+    content = json_object(file)
+    if content is None:
+        return [Found((), "list", list(islice(rows(file), most)))]
+    return [
+        Found(key, shape, list(islice(_records(file, value, key, shape), most)))
+        for key, shape, value in _structures(content)
+    ]
+
+
+def _structures(
+    content: JsonObject, key: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], Shape, object]]:
+    """The keys, the shape and the value of each list of records in an object."""
+    if _is_by_column(content):
+        return [(key, "columns", content)]
+    found: list[tuple[tuple[str, ...], Shape, object]] = []
+    for name, value in content.items():
+        if _is_list(value):
+            found.append(((*key, name), "list", value))
+        elif isinstance(value, dict) and len(key) < _DEEPEST:
+            found += [each for each in _structures(value, (*key, name)) if each[1] != "one"]
+    if found or not content:
+        return found
+    records = [isinstance(value, dict) and not all(map(_is_inner, value.values()))
+               for value in content.values()]  # fmt: skip
+    if all(records):
+        return [(key, "by-key", content)]
+    if all(isinstance(value, dict) for value in content.values()):
+        return []
+    return [(key, "one", content)]
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
+def _is_inner(value: object) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _is_by_column(content: JsonObject) -> bool:
+    columns = list(content.values())
+    if columns and all(isinstance(column, dict) and column for column in columns):
+        return all(place.isdecimal() and not isinstance(cell, dict)
+                   for column in columns if isinstance(column, dict)
+                   for place, cell in column.items())  # fmt: skip
+    lists = [column for column in columns if isinstance(column, list)]
+    return (
+        1 < len(lists) == len(columns)
+        and len({len(column) for column in lists}) == 1
+        and not any(isinstance(cell, dict) for column in lists for cell in column)
+    )
+
+
+def json_object(file: Path) -> JsonObject | None:
+    """The content of a JSON file that is one object; None of any other table.
+
+    Raises:
+        DataError: it begins as an object and is not readable as JSON, or is too large.
+    """
+    if file.suffix.casefold() != ".json":
+        return None
+    with _reporting(file), plain_file(file).open("rb") as stream:
+        head = stream.read(HEAD)
+    if begins_with_list(head.decode(errors="ignore").removeprefix("\ufeff")):
+        return None
+    text = _json_text(file)
+    if not text.lstrip().startswith("{") or _seem_lines(text):
+        return None
+    content = _decoded(file, text, object)
+    return content if isinstance(content, dict) else None
+
+
+def _shaped(file: Path, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
+    content: object = _decoded(file, _json_text(file, key), object)
+    for number, name in enumerate(key):
+        if not isinstance(content, dict) or name not in content:
+            inner = content if isinstance(content, dict) else {}
+            raise DataError(
+                "no {!r} in the object; found {}",
+                name,
+                join_names(map(shortened, inner)) or "nothing",
+                file=file,
+                item=", ".join(key[:number]) or None,
+                hint="Correct the keys of the table",
+            )
+        content = content[name]
+    return _records(file, content, key, shape)
+
+
+def _records(file: Path, content: object, key: tuple[str, ...], shape: Shape) -> Iterator[Row]:
+    """Yield the records in a JSON value of that shape."""
+    above = "".join(f"{name}, " for name in map(shortened, key))
+    if shape == "by-key" and isinstance(content, dict):
+        for name, value in content.items():
+            cells = value if isinstance(value, dict) else {"value": value}
+            yield Row(Place(file, f"{above}{shortened(name)}"), {"key": name, **cells})
+        return
+    if shape == "one" and isinstance(content, dict):
+        yield Row(Place(file, f"{above}object"), content)
+        return
+    records = content
+    if shape == "columns" and isinstance(content, dict):
+        records = _from_columns(content)
+    if shape in {"by-key", "one"} or not isinstance(records, list):
+        wanted = {"list": _("a list of objects"), "columns": _("a table by column")}
+        raise DataError(
+            "expected {}; found {}",
+            wanted.get(shape, _("an object")),
+            _kind(content),
+            file=file,
+            item=above.removesuffix(", ") or None,
+            hint="Correct the shape of the table",
+        )
+    for number, record in enumerate(records, start=1):
+        yield Row(
+            Place(file, f"{above}object {number}"), _object(file, record, f"{above}object {number}")
+        )
+
+
+def _from_columns(content: JsonObject) -> list[JsonObject] | None:
+    """The records of a table by column; None if its columns are of different kinds or lengths."""
+    objects = [column for column in content.values() if isinstance(column, dict)]
+    if len(objects) == len(content):
+        places = dict.fromkeys(place for column in objects for place in column)
+        return [
+            {name: column.get(place) for name, column in zip(content, objects, strict=True)}
+            for place in places
+        ]
+    lists = [column for column in content.values() if isinstance(column, list)]
+    if len(lists) < len(content) or len({len(column) for column in lists}) != 1:
+        return None
+    return [dict(zip(content, cells, strict=True)) for cells in zip(*lists, strict=True)]
+
+
+def _object(file: Path, record: object, place: str) -> JsonObject:
+    if not isinstance(record, dict):
+        raise DataError(
+            "expected an object; found {}",
+            type(record).__name__,
+            file=file,
+            item=place,
+            hint="Write {…}, or remove it",
+        )
+    return record
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, dict):
+        return f"an object with {join_names(value) or 'nothing'}"
+    return "something else"
+
+
+def json_in(file: Path, shape: type[T]) -> T:
+    """The content of a JSON file as `shape`, in any encoding.
+
+    Raises:
+        DataError: it is not readable, or has another shape.
+    """
+    return _decoded(file, source_text(file), shape)
+
+
+def _decoded(file: Path, text: str, shape: type[T]) -> T:
+    try:
+        return decode_json(text, shape)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise _half_character(file, text) or DataError(
+            "not readable as JSON: {}", error, file=file, hint="Fetch the file again"
+        ) from None
+
+
+def _json_text(file: Path, key: tuple[str, ...] = ()) -> str:
+    place = "".join(f"[{json.dumps(name, ensure_ascii=False)}]" for name in key)
+    hint = _(
+        "Write one object per line: jq -c '.{}[]' {} > TABLE.jsonl", place, shlex.quote(file.name)
+    )
+    _check_size(file, MOST_TEXT, hint)
+    return source_text(file)
+
+
+def _check_size(file: Path, most: int, hint: str) -> None:
+    size = plain_file(file).stat().st_size
+    if size > most:
+        raise DataError("{:,} MB, more than {:,} MB", size >> 20, most >> 20, file=file, hint=hint)
+
+
+def _text_rows(file: Path) -> Iterator[Row]:
+    """Yield the records of a text: piece by piece if it is UTF-8, else at once."""
+    with _reporting(file), plain_file(file).open("rb") as stream:
+        head = stream.read(HEAD)
+    log = import_log()
+    if head.startswith(LFS_POINTER) or codec_of(head, file, log.encoding) != UTF_8:
+        yield from _whole_rows(file)
+        return
+    form = _json_form(file, head.decode(UTF_8, "ignore"))
+    if form == "whole":
+        yield from _whole_rows(file)
+        return
+    count(files=1)
+    read = 0
+    try:
+        with _reporting(file), file.open(encoding=UTF_8) as lines:
+            for row in _lines_rows(file, lines, form):
+                read += 1
+                yield row
+    except ValueError as error:
+        suffix = file.suffix.casefold()
+        if file.stat().st_size > MOST_TEXT and suffix in _JSON:
+            raise DataError(
+                "not readable as JSON: {}",
+                error,
+                file=file,
+                item=f"after record {read}",
+                hint="Fetch the file again",
+            ) from None
+        # The whole text is needed to say what is wrong with it.
+        yield from islice(_whole_rows(file), read, None)
+
+
+def _json_form(file: Path, head: str) -> str:
+    """How a text is read, by its beginning: as ``cells``, ``list``, ``lines`` or ``whole``."""
+    suffix = file.suffix.casefold()
+    if suffix not in _JSON:
+        return "cells"
+    if begins_with_list(head):
+        return "list"
+    return "lines" if suffix in _LINES or _seem_lines(head) else "whole"
+
+
+def _whole_rows(file: Path) -> Iterator[Row]:
+    suffix = file.suffix.casefold()
+    text = _json_text(file) if suffix in _JSON else source_text(file)
+    form = _json_form(file, text)
+    if form in {"cells", "lines"}:
+        yield from _lines_rows(file, io.StringIO(text), form)
+        return
+    word = "object" if suffix == ".json" else "record"
+    content: object = _decoded(file, text, object)
+    if isinstance(content, dict):
+        content = _list_within(file, content)
+    if not isinstance(content, list):
+        raise _no_list(file, "something else")
+    if not content:
+        raise DataError("the list is empty", file=file, hint="Fetch the file again")
+    objects = [_object(file, record, f"object {n}") for n, record in enumerate(content, start=1)]
+    for number, record in enumerate(objects, start=1):
+        yield Row(Place(file, f"{word} {number}"), record)
+
+
+def _lines_rows(file: Path, lines: TextIO, form: str) -> Iterator[Row]:
+    if form == "cells":
+        bounded = _bounded_lines(file, lines)
+        head = list(islice(bounded, _HEAD_LINES))
+        yield from delimited(file, chain(head, bounded), separator_of(file, "".join(head)))
+        return
+    pieces = iter(partial(lines.read, _PIECE), "")
+    records = (
+        iter_list(pieces) if form == "list" else _iter_lines(file, _bounded_lines(file, lines))
+    )
+    word = "object" if file.suffix.casefold() == ".json" else "record"
+    for number, cells in enumerate(records, start=1):
+        yield Row(Place(file, f"{word} {number}"), cells)
+
+
+def _bounded_lines(file: Path, lines: TextIO) -> Iterator[str]:
+    """Yield the lines of a text, each of at most `MOST_TEXT` characters.
+
+    Raises:
+        DataError: a line is longer, as in a file of gigabytes without a line break.
+    """
+    number = 0
+    while line := lines.readline(MOST_TEXT + 1):
+        number += 1
+        if len(line) > MOST_TEXT:
+            raise DataError(
+                "the line has more than {:,} MB",
+                MOST_TEXT >> 20,
+                file=file,
+                item=f"line {number}",
+                hint="Check whether the file is a table",
+            )
+        yield line
+
+
+@contextmanager
+def _reporting(file: Path) -> Iterator[None]:
+    """Report a file that the system cannot read."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            "not readable: {}",
+            error.strerror or error,
+            file=file,
+            hint="Replace it by a readable file",
+        ) from None
+
+
+def begins_with_list(text: str) -> bool:
+    """Whether a text begins like a list of objects."""
+    return bool(_LIST.match(text))
+
+
+def iter_list(pieces: Iterable[str]) -> Iterator[JsonObject]:
+    """Yield the objects of a JSON list, from pieces of its text; one object is in memory.
+
+    Raises:
+        ValueError: it is not a list of objects, or one has more than `MOST_TEXT` characters.
+            The whole text is needed to say where.
+    """
+    scan = json.JSONDecoder(strict=False).raw_decode
+    waiting, size, wanted = [""], 0, 0
+    before, closed = _LIST, False
+    for piece in chain(pieces, [""]):
+        waiting.append(piece)
+        size += len(piece)
+        if piece and size < wanted:
+            continue
+        text, start = "".join(waiting), 0
+        while not closed and (found := before.match(text, start)):
+            try:
+                end = scan(text, found.end() - 1)[1]
+            except (ValueError, RecursionError):
+                break  # The text may end within an object.
+            yield _list_object(text[found.end() - 1 : end])
+            before, start = _NEXT, end
+        if before is _NEXT and not closed and (found := _CLOSE.match(text, start)):
+            start, closed = found.end(), True
+        waiting, size = [text[start:]], len(text) - start
+        if size > MOST_TEXT:
+            raise ValueError("a part of the list has too many characters")
+        wanted = 2 * size  # A long object is not scanned again for each piece.
+    if not closed or "".join(waiting).strip():
+        raise ValueError("the list is cut off, or its next part is not an object")
+
+
+def _list_object(text: str) -> JsonObject:
+    try:
+        return decode_json(text, dict[str, object])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _iter_lines(file: Path, lines: Iterable[str]) -> Iterator[JsonObject]:
+    """Yield the objects of JSON lines; blank lines are skipped.
+
+    Raises:
+        DataError: a line is not an object.
+    """
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield decode_json(line, dict[str, object])
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            place = f"line {number}"
+            raise _half_character(file, line, [place]) or DataError(
+                "not readable: {}",
+                error,
+                file=file,
+                item=place,
+                hint="Correct the line, or remove it",
+            ) from None
+
+
+def _seem_lines(text: str) -> bool:
+    """Whether a text begins with a line that is an object by itself."""
+    first, _, rest = text.strip().partition("\n")
+    try:
+        decode_json(first, dict[str, object])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    return bool(rest)
+
+
+def _list_within(file: Path, content: dict[str, object]) -> object:
+    """The one list of objects that a JSON object contains."""
+    lists = {
+        key: value
+        for key, value in content.items()
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+    }
+    if len(lists) > 1:
+        raise DataError(
+            "several lists of objects: {}",
+            join_names(lists),
+            file=file,
+            hint="Save the list to import as a separate file",
+        )
+    if not lists:
+        raise _no_list(file, f"an object with {join_names(content) or 'nothing'}")
+    return next(iter(lists.values()))
+
+
+def _no_list(file: Path, found: str) -> DataError:
+    return DataError(
+        "expected a list of objects; found {}", found, file=file, hint="Write [{…}, {…}]"
+    )
+
+
+def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
+    """The error for JSON with a lone surrogate, or None."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
+        for key, value in _texts(record):
+            if half := _SURROGATE.search(key + value):
+                name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
+                place = places[number - 1] if places else f"object {number}"
+                return DataError(
+                    "{!r} contains half of a character (the lone surrogate {})",
+                    key,
+                    ascii(half[0])[1:-1],
+                    file=file,
+                    item=place + (f" ({name})" if name else ""),
+                    hint="Replace it by \\ufffd",
+                )
+    return None
+
+
+def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text inside a JSON value, each with its key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key)
 
 
 def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetRow]:
@@ -154,10 +678,6 @@ def _found(head: str, separator: str, known: Collection[str]) -> int:
         heads = {each.strip() for line in csv.reader([head], delimiter=separator) for each in line}
         return len(heads.intersection(known))
     return 0
-
-
-def _numbered(file: Path, word: str, records: Iterable[JsonObject]) -> list[Row]:
-    return [Row(Place(file, f"{word} {n}"), cells) for n, cells in enumerate(records, start=1)]
 
 
 def delimited(file: Path, lines: Iterable[str], separator: str) -> Iterator[Row]:
@@ -220,7 +740,7 @@ def _check_heads(file: Path, heads: list[str]) -> None:
         raise DataError(wrong, file=file)
 
 
-def workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
+def _workbook_rows(file: Path, *, formulas: bool = False) -> Iterator[Row]:
     """Yield the rows of all sheets, a few of which are in memory; the columns must be the same.
 
     Args:
@@ -265,40 +785,16 @@ def _heads(file: Path, sheet: Sheet) -> list[str]:
     return heads
 
 
-def _parquet(file: Path) -> list[JsonObject]:
-    """The records of a parquet file; images in it are bytes."""
-    try:
-        # Empty if it is not parquet, so that a large file is not read.
-        data = source_bytes(file, MOST_BYTES) if is_parquet(plain_file(file)) else b""
-        scan = pl.scan_parquet(io.BytesIO(data))
-        columns = scan.collect_schema()
-        cells = int(scan.select(pl.len()).collect().item()) * len(columns)
-        if cells > MOST_CELLS:
-            raise _too_large(file, _("it has more than {:,} cells", MOST_CELLS))
-        frame = scan.collect()
-        _check_bytes(file, frame)
-        return _without_nan(frame).to_dicts()
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = next(iter(str(error).splitlines()), "")
-        raise DataError(
-            "not readable as parquet: {}", reason, file=file, hint="Fetch the file again"
-        ) from None
-
-
-def parquet_rows(file: Path, most: int) -> Iterator[Row]:
-    """Yield the records that `read_table` returns, at most `most` and `MOST_BYTES` bytes in memory.
-
-    Raises:
-        DataError: as `read_table`, but there is no limit to the size of the file.
-    """
+def _parquet_rows(file: Path) -> Iterator[Row]:
+    """Yield the records of a parquet file, with bytes for images; a few rows are in memory."""
     import pyarrow as pa  # noqa: PLC0415 - slow to import
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
 
+    count(files=1)
     number = 0
     try:
-        with ParquetFile(file) as table:
-            for batch in table.iter_batches(most, use_threads=False):
-                check_time()
+        with ParquetFile(plain_file(file)) as table:
+            for batch in table.iter_batches(_BATCH, use_threads=False):
                 frame = pl.DataFrame(pa.Table.from_batches([batch]))
                 _check_bytes(file, frame)
                 for cells in _without_nan(frame).iter_rows(named=True):
@@ -310,8 +806,6 @@ def parquet_rows(file: Path, most: int) -> Iterator[Row]:
         raise DataError(
             "not readable as parquet: {}", reason, file=file, hint="Fetch the file again"
         ) from None
-    if not number:
-        raise DataError("the table has no lines", file=file, hint="Fill it in, or remove it")
 
 
 def _without_nan(frame: pl.DataFrame) -> pl.DataFrame:
@@ -335,6 +829,15 @@ def _bytes_in(column: pl.Series) -> int:
     if column.dtype == pl.Binary:
         return int(column.bin.size().sum() or 0)
     return 8 * len(column)
+
+
+def _size_of(value: object) -> int:
+    """The bytes of all texts and images in a cell."""
+    if isinstance(value, dict):
+        return sum(map(_size_of, value.values()))
+    if isinstance(value, list):
+        return sum(map(_size_of, value))
+    return len(value) if isinstance(value, str | bytes) else 8
 
 
 def _too_large(file: Path, problem: str) -> DataError:

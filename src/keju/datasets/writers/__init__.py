@@ -29,6 +29,7 @@ FORMATS: Registry[Writer] = Registry(
     "writers",
     lambda: {
         "parquet": "keju.datasets.writers.parquet:WRITER",
+        "jsonl": "keju.datasets.writers.jsonl:WRITER",
         **list_provided("writers"),
         "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },

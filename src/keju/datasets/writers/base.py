@@ -68,15 +68,6 @@ class ItemFilter:
             )
 
 
-def not_a_question_of(benchmark: str, item: Item) -> str:
-    """Why an item is not a question of a benchmark, or an empty string."""
-    if item.benchmark != benchmark:
-        return _("no task of {}", benchmark)
-    if item.split != "test":
-        return _("of the reference split, which the format does not have")
-    return ""
-
-
 def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
     """Copy an image of a dataset, byte for byte, unless it exists already.
 

@@ -11,9 +11,8 @@ from string import ascii_uppercase
 import msgspec
 
 from keju.datasets.store import Dataset
-from keju.datasets.vlmevalkit import HEADS, build_row
 from keju.datasets.writers.base import ItemFilter, Writer
-from keju.definitions import task
+from keju.definitions import options_in, options_of, prompt_of, query_of, task
 from keju.files import replace_file
 from keju.images import upright_file
 from keju.items import Item
@@ -23,9 +22,14 @@ LAYOUT = """\
 OUT/
   T7.tsv                  a table a task (recognition-How.tsv: a task and query): index, id, image
                           (base64; of several images a JSON list), question, A, B, …, answer,
-                          category, l2-category, split, and keju, by which the same item comes back
+                          category, l2-category, split
 Of multiple choice, question is the stem: VLMEvalKit adds options and requirement in its own words.
 Skipped, with their number: items of tasks of pairs, and items without an image."""
+
+
+HEADS = ("index", "id", "image", "question", "answer", "category", "l2-category", "split")
+"""The columns beside the options ``A``, ``B`` …: VLMEvalKit's own by its development guide, and
+``id``, which it ignores and by which its answers are replayed."""
 
 
 def write_vlmevalkit(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
@@ -71,3 +75,43 @@ def _write_table(dataset: Dataset, items: list[Item], path: Path) -> None:
             image = images[0] if len(images) == 1 else msgspec.json.encode(images).decode()
             table.writerow({"index": index, "image": image} | build_row(item))
     replace_file(partial, path)
+
+
+_LABELS = "AＡ"
+_OPENING = "(（[【"
+
+
+def build_row(item: Item) -> dict[str, str]:
+    """The columns of an item, except its index and images.
+
+    For multiple choice, ``question`` is the stem and each option has its column, since VLMEvalKit
+    joins them in its own wording; else it is the whole prompt.
+
+    Raises:
+        DataError: the prompt cannot be made from the item.
+    """
+    options = options_of(item)
+    cells = {
+        "id": item.id,
+        "question": stem_of(prompt_of(item), options) if options else prompt_of(item),
+        "answer": format_answer(item),
+        "category": item.task if not item.query else f"{item.task} {item.query}",
+        "l2-category": task(item.task).domain,
+        "split": item.split,
+    }
+    return cells | dict(zip(ascii_uppercase, options, strict=False))
+
+
+def format_answer(item: Item) -> str:
+    """The answer as text: boxes in the format of the prompt."""
+    if query_of(item).form != "boxes":
+        return item.answer
+    return ", ".join(f"[{box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g}]" for box in item.boxes)
+
+
+def stem_of(prompt: str, options: tuple[str, ...]) -> str:
+    """A prompt up to its options, which all occur in the rest."""
+    for place in range(len(prompt) - 1, -1, -1):
+        if prompt[place] in _LABELS and options_in(prompt[place:]) == options:
+            return prompt[:place].strip().rstrip(_OPENING).rstrip()
+    return prompt

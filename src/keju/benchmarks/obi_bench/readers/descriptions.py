@@ -6,101 +6,66 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.image_lookup import image_below
-from keju.datasets.readers.records import Field, Place, map_fields, text_of
-from keju.datasets.readers.tables import find_table, read_table
+from keju.benchmarks.obi_bench.readers.sources import SourceFolder, preset
+from keju.datasets.readers.base import plain_file
+from keju.datasets.readers.images import image_below
+from keju.datasets.readers.records import Place, map_fields, text_of
+from keju.datasets.readers.tables import all_rows, find_table
 from keju.texts import _
 
 NAME = "descriptions"
 
-FIELDS = {
-    "image": Field(("image", "filename", "file", "image_path", "img")),
-    "description": Field(("description", "interpretation", "meaning", "answer", "释义", "釋義")),
-    "character": Field(("character", "char", "label", "字"), required=False),
-    "subset": Field(("subset", "kind", "type"), required=False),
-    "frequency": Field(("frequency", "count", "f"), required=False),
-}
-
 
 class Description(NamedTuple):
-    """One line: an image, its description, and what else the table has."""
+    """One line: an image, its position, and its cells by role; a missing cell is empty."""
 
     path: Path
     place: Place
-    description: str
-    character: str
-    subset: str
-    frequency: int | None
+    cells: Mapping[str, str]
 
 
-def descriptions_in(folder: Path, given: Path | None) -> dict[Path, str]:
-    """The descriptions of images, from the given table or that in a folder.
-
-    A description may be empty, as in a table that is yet to be filled in.
+def table_of(place: SourceFolder, given: Path | None) -> Path | None:
+    """The table of descriptions: the given one, else that in the source; None if there is none.
 
     Raises:
-        DataError: the table is not as it should be.
+        DataError: the given one is missing, or the source has several.
     """
-    file = given or find_table(folder, NAME)
-    if file is None:
-        return {}
-    rows = read_descriptions(file, may_be_empty=True, folder=folder if given else None)
-    return {each.path: each.description for each in rows}
+    return plain_file(given) if given else find_table(place.folder, NAME)
 
 
 def read_descriptions(
-    file: Path,
-    given: Mapping[str, str] | None = None,
-    *,
-    may_be_empty: bool = False,
-    folder: Path | None = None,
+    file: Path, place: SourceFolder, given: Path | None, columns: Mapping[str, str] | None = None
 ) -> Iterator[Description]:
     """The lines of a table of descriptions.
 
     Args:
         file: the table.
-        given: names of columns by field.
-        may_be_empty: whether a description may be empty, as of an undeciphered character.
-        folder: what images are named from; by default the table's folder. They may also be in the
-            folder ``images`` in it.
+        place: the source. Images of a given table are named from its folder on, those of its own
+            from the table's folder; they may also be in the folder ``images`` in it.
+        given: the table of the option, if there is one.
+        columns: names of columns by role.
 
     Raises:
-        UsageError: a field is mapped that this table has not.
-        DataError: a column or an image is missing, a description that must not be empty is empty, a
-            frequency is not a whole number, or an image is listed twice.
+        UsageError: a role is mapped that this table has not.
+        DataError: a column or an image is missing, a frequency is not a whole number, or an image
+            is listed twice.
     """
-    rows = read_table(file)
-    fields = map_fields(file, [cells for _, cells in rows], FIELDS, given)
-    roots = (folder or file.parent, (folder or file.parent) / "images")
+    rows = all_rows(file)
+    roles = preset(place.source.task).fields("image", "description")
+    fields = map_fields(file, [cells for _place, cells in rows], roles, columns)
+    folder = place.folder if given else file.parent
     first: dict[Path, str] = {}
-    for place, cells in rows:
-        said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
-        path = image_below(roots, said["image"], file=place.file, item=place.item)
+    for line, cells in rows:
+        texts = {role: text_of(cells, fields.get(role), line).strip() for role in roles}
+        image, frequency = texts["image"], texts.get("frequency", "")
+        path = image_below((folder, folder / "images"), image, file=line.file, item=line.item)
         if path is None:
-            raise place.error(
-                _(
-                    "the image {!r} is missing",
-                    said["image"],
-                    hint="Put it there, or remove the line",
-                )
-            )
+            hint = _("Put it there, or remove the line")
+            raise line.error(_("the image {!r} is missing", image), hint)
         if path in first:
-            raise place.error(
-                _("{} is in {} too", said["image"], first[path], hint="Keep one of them")
-            )
-        first[path] = place.item
-        if not (said["description"] or may_be_empty):
-            raise place.error(_("the description is empty", hint="Write it, or remove the line"))
-        frequency = said["frequency"]
+            raise line.error(_("{} is in {} too", image, first[path], hint="Keep one of them"))
         if frequency and not (frequency.isascii() and frequency.isdigit()):
-            raise place.error(
-                _("the frequency {!r} is not a number", frequency[:20], hint="Write digits")
-            )
-        yield Description(
-            path=path,
-            place=place,
-            description=said["description"],
-            character=said["character"],
-            subset=said["subset"],
-            frequency=int(frequency) if frequency else None,
-        )
+            problem = _("the frequency {!r} is not a number", frequency[:20])
+            raise line.error(problem, _("Write digits"))
+        first[path] = line.item
+        yield Description(path, line, texts)

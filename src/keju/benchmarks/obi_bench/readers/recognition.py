@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Literal, NamedTuple
 
+from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.benchmarks.obi_bench.readers.blank_tables import described_images
-from keju.benchmarks.obi_bench.readers.descriptions import NAME, descriptions_in
-from keju.benchmarks.obi_bench.readers.item_list import listed_paths
-from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
-from keju.benchmarks.obi_bench.readers.settings import RecognitionSettings
+from keju.benchmarks.obi_bench.readers.descriptions import NAME, read_descriptions, table_of
+from keju.benchmarks.obi_bench.readers.lists import ImageFinder, check_names, read_list
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    Found,
+    Seed,
+    SourceFolder,
+    SourceName,
     draw_order,
-    image_id,
+    images_in,
     items_of_queries,
     note_unlike_print,
-    pictures_in,
+    preset,
     record_sources,
+    source_called,
     sources_in,
 )
-from keju.datasets.readers.base import (
-    Reader,
-    Tables,
-    join_names,
-    source_bytes,
-)
+from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
 from keju.datasets.readers.boxes import (
+    NAMES,
     Annotations,
+    BoxSettings,
     Drawn,
     annotations_in,
     fit_boxes,
     is_ambiguous,
     read_canvas,
 )
+from keju.datasets.readers.boxes.recognising import Recognised, recognise_boxes
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.xml_roots import xml_roots
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
@@ -72,7 +73,43 @@ zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen. O2BR was annotated
 (paper, B.1.2), which writes Pascal VOC, YOLO or Create ML."""
 
 _TASK = "recognition"
-_NEGATIVES = "negatives"
+_NEGATIVES = preset(_TASK).negatives
+
+
+class RecognitionSettings(BoxSettings, frozen=True, kw_only=True):
+    """The options of ``obi-recognition``."""
+
+    source: SourceName = ""
+    description: Annotated[
+        str,
+        Meta(description="the answer to What for every image that descriptions.csv does not name"),
+    ] = ""
+    descriptions: Annotated[
+        Path | None,
+        Meta(
+            description="the table of descriptions, where it is not SRC/descriptions.csv; images "
+            "are named from SRC on"
+        ),
+    ] = None
+    items: Annotated[
+        Path | None,
+        Meta(
+            description="a list of the images to import, instead of a draw: one name a line, a "
+            "JSON list of names, or a table with the column image"
+        ),
+    ] = None
+    sample: Annotated[
+        int | None,
+        Meta(description="this many images of each source, drawn (default all)", ge=1),
+    ] = None
+    seed: Seed = "0"
+    without_boxes: Annotated[
+        Literal["error", "negative"],
+        Meta(
+            description="negative: images without boxes are negatives, as in folders of YOLO "
+            "(default error)"
+        ),
+    ] = "error"
 
 
 def read_recognition(
@@ -91,44 +128,62 @@ def read_recognition(
     """
     if settings.items and settings.sample:
         raise UsageError("options items and sample: give one of them")
-    found = sources_in(src, _TASK, settings.source)
-    every = [path for each in found for path in pictures_in(each)]
-    wanted = listed_paths(settings.items, src, every) if settings.items else None
-    drawn_as = {"items": len(wanted)} if wanted is not None else {}
-    sample = settings.sample or "all"
-    record_sources(writer, found, seed=settings.seed, sample=sample, **drawn_as)
-    for each in found:
-        yield from _read_source(each, writer, settings, wanted)
+    places = sources_in(src, _TASK, settings.source)
+    images = [images_in(place) for place in places]
+    wanted = _listed(settings.items, src, images) if settings.items else None
+    facts: dict[str, object] = {"seed": settings.seed, "sample": settings.sample or "all"}
+    if wanted is not None:
+        facts["items"] = len(wanted)
+    record_sources(writer, places, facts)
+    for place, paths in zip(places, images, strict=True):
+        yield from _read_source(place, writer, settings, list(paths.values()), wanted)
+
+
+def _listed(file: Path, src: Path, images: Sequence[Mapping[str, Path]]) -> list[Path]:
+    """The images that a list names, in its order.
+
+    Raises:
+        DataError: a name fits no image or several, is listed twice, or a line has two names.
+    """
+    listed = read_list(file)
+    check_names(listed, 1)
+    paths = {
+        path.relative_to(src).as_posix(): path for by_name in images for path in by_name.values()
+    }
+    return [paths[image.name] for image in ImageFinder(paths).find_listed(listed)]
 
 
 def _read_source(
-    found: Found, writer: DatasetWriter, settings: RecognitionSettings, wanted: list[Path] | None
+    place: SourceFolder,
+    writer: DatasetWriter,
+    settings: RecognitionSettings,
+    every: list[Path],
+    wanted: list[Path] | None,
 ) -> Iterator[str]:
-    every = pictures_in(found)
-    annotations = annotations_in(found.folder, every, settings)
-    yield from (f"{found.source.name}: {note}" for note in annotations.notes)
+    annotations = annotations_in(place.folder, every, settings)
+    yield from (f"{place.source.name}: {note}" for note in annotations.notes)
     if wanted is not None:
         inside = set(every)
         every = [path for path in wanted if path in inside]
-    parts = _sort_images(found, every, annotations, settings)
+    parts = _sort_images(place, every, annotations, settings)
     if parts.skipped:
         yield (
             f"skipped {number_of(len(parts.skipped), 'image')} without boxes: "
-            f"{join_names(_names(found, parts.skipped))}"
+            f"{join_names(_names(place, parts.skipped))}"
         )
-    chosen = _sampled(found, parts.boxed, settings)
-    what = _What(descriptions_in(found.folder, settings.descriptions), settings.description, found)
+    chosen = _sampled(place, parts.boxed, settings)
+    what = _What(_descriptions(place, settings.descriptions), settings.description, place)
     fit = _Fit(settings.skip_faulty)
-    asked_about = [path for path in chosen if _add(found, writer, path, annotations, what, fit)]
-    negatives = _sampled(found, parts.negatives, settings)
+    asked_about = [path for path in chosen if _add(place, writer, path, annotations, what, fit)]
+    negatives = _sampled(place, parts.negatives, settings)
     for path in negatives:
-        _add_negative(found, writer, path)
-    yield from fit.notes(found.source.name)
-    yield from note_unlike_print(found, len(asked_about))
+        _add_negative(place, writer, path)
+    yield from fit.notes(place.source.name)
+    yield from note_unlike_print(place.source, len(asked_about))
     yield from what.note(asked_about)
     if not negatives:
         yield (
-            f"{found.source.name}: no {_NEGATIVES}, so a model that always says yes is right in "
+            f"{place.source.name}: no {_NEGATIVES}, so a model that always says yes is right in "
             "Yes-or-No, as in the paper"
         )
 
@@ -142,7 +197,7 @@ class _Parts(NamedTuple):
 
 
 def _sort_images(
-    found: Found, every: list[Path], annotations: Annotations, settings: RecognitionSettings
+    place: SourceFolder, every: list[Path], annotations: Annotations, settings: RecognitionSettings
 ) -> _Parts:
     """Sort the images.
 
@@ -150,24 +205,25 @@ def _sort_images(
         DataError: boxes on an image of negatives; images without boxes, if neither option is set.
     """
     boxes = annotations.of
-    negatives = [path for path in every if _NEGATIVES in path.relative_to(found.folder).parts[:-1]]
+    negatives = [path for path in every if _NEGATIVES in path.relative_to(place.folder).parts[:-1]]
     if drawn_on := [path for path in negatives if boxes.get(path)]:
         raise DataError(
             "boxes on images of {}: {}",
             _NEGATIVES,
-            join_names(_names(found, drawn_on)),
-            file=found.folder,
+            join_names(_names(place, drawn_on)),
+            file=place.folder,
             hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
         )
     boxed = [path for path in every if boxes.get(path)]
-    bare = [path for path in every if path not in {*negatives, *boxed}]
+    others = {*negatives, *boxed}
+    bare = [path for path in every if path not in others]
     if settings.without_boxes == "negative":
         return _Parts(boxed, negatives + bare, [])
     if bare and not settings.skip_missing:
         files = annotations.files
         names = (
             f"{name} (nothing in {files[path].name})" if path in files else name
-            for name, path in zip(_names(found, bare), bare, strict=True)
+            for name, path in zip(_names(place, bare), bare, strict=True)
         )
         raise DataError(
             n_(
@@ -182,7 +238,7 @@ def _sort_images(
                     _NEGATIVES,
                 ),
             ),
-            file=found.folder,
+            file=place.folder,
         )
     return _Parts(boxed, negatives, bare)
 
@@ -198,13 +254,13 @@ class _Fit:
     def boxes(self, path: Path, data: bytes, drawn: list[Drawn]) -> tuple[Box, ...]:
         """The boxes of an image; empty where all were skipped."""
         canvas = read_canvas(data, path)
-        found = fit_boxes(drawn, canvas, skip_faulty=self._skip_faulty)
-        self._counts.update(clipped=found.clipped, skipped=found.skipped, twice=found.twice)
+        fitted = fit_boxes(drawn, canvas, skip_faulty=self._skip_faulty)
+        self._counts.update(clipped=fitted.clipped, skipped=fitted.skipped, twice=fitted.twice)
         if is_ambiguous(drawn[0], canvas):
             self._counts["turned"] += 1
-        if not found.boxes:
+        if not fitted.boxes:
             self._emptied.append(path.name)
-        return found.boxes
+        return fitted.boxes
 
     def notes(self, source: str) -> Iterator[str]:
         """One line for each kind of change."""
@@ -230,13 +286,22 @@ class _Fit:
             )
 
 
+def _descriptions(place: SourceFolder, given: Path | None) -> dict[Path, str]:
+    """The descriptions of images, from the given table or that in the source."""
+    table = table_of(place, given)
+    lines = read_descriptions(table, place, given) if table else ()
+    return {line.path: line.cells["description"] for line in lines}
+
+
 class _What:
     """Where the answer to What comes from."""
 
-    def __init__(self, described: Mapping[Path, str], description: str, found: Found) -> None:
+    def __init__(
+        self, described: Mapping[Path, str], description: str, place: SourceFolder
+    ) -> None:
         self._described = described
-        self._otherwise = description or found.source.describes
-        self._name = "" if description else found.source.name
+        self._otherwise = description or place.source.describes
+        self._name = "" if description else place.source.name
 
     def of(self, path: Path) -> str:
         """The answer for an image; empty where there is none."""
@@ -262,7 +327,7 @@ class _What:
 
 
 def _add(
-    found: Found,
+    place: SourceFolder,
     writer: DatasetWriter,
     path: Path,
     annotations: Annotations,
@@ -274,7 +339,7 @@ def _add(
     inside = fit.boxes(path, data, annotations.of[path])
     if not inside:
         return False
-    pattern = _pattern(found, writer, path, data)
+    pattern = _pattern(place, writer, path, data)
     answers = {"What": what.of(path), "Yes-or-No": "yes", "How": str(len(inside)), "Where": ""}
     for item in items_of_queries(pattern):
         if item.query == "What" and not answers["What"]:
@@ -284,37 +349,125 @@ def _add(
     return True
 
 
-def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
-    pattern = _pattern(found, writer, path, source_bytes(path))
+def _add_negative(place: SourceFolder, writer: DatasetWriter, path: Path) -> None:
+    pattern = _pattern(place, writer, path, source_bytes(path))
     for item in items_of_queries(pattern, "Yes-or-No"):
         writer.add(replace(item, answer="no"))
 
 
-def _pattern(found: Found, writer: DatasetWriter, path: Path, data: bytes) -> Item:
+def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:
     """An item of an image, which is stored, without its query and answer."""
     ref = writer.add_image(data, str(path))
     return Item(
-        id=image_id(found, path),
+        id=place.id_of(path),
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
         group=ref.sha256,
-        metadata=found.source.about | {"file": path.relative_to(found.folder).as_posix()},
+        metadata=place.source.about | {"file": place.name_of(path)},
     )
 
 
-def _sampled(found: Found, paths: list[Path], settings: RecognitionSettings) -> list[Path]:
+def _sampled(place: SourceFolder, paths: list[Path], settings: RecognitionSettings) -> list[Path]:
     """As many of the images as the option says, in their order; all that a list names."""
     if settings.items:
         return paths
     most = settings.sample or len(paths)
-    names = {path.relative_to(found.folder).as_posix(): path for path in paths}
-    chosen = draw_order(names, settings.seed, found.source.name)[:most]
+    names = {place.name_of(path): path for path in paths}
+    chosen = draw_order(names, settings.seed, place.source.name)[:most]
     return [names[name] for name in sorted(chosen)]
 
 
-def _names(found: Found, paths: list[Path]) -> list[str]:
-    return [path.relative_to(found.folder).as_posix() for path in paths]
+def _names(place: SourceFolder, paths: list[Path]) -> list[str]:
+    return [place.name_of(path) for path in paths]
+
+
+_FIT = {"yinqiwenyuan": 1.0, "table": 0.8, "via": 0.85}
+_USUAL_FIT = 0.9
+_NAMED_FIT = 0.6
+"""For images in a folder that is called after a source, without any boxes."""
+
+_MOST_FILES, _MOST_BYTES = 5_000, 1 << 24
+"""Annotation files that are read whole; of larger sources the first bytes decide."""
+
+_AYNU = "YinQiWenYuan_detection"
+
+
+def detect_recognition(listing: Listing) -> Detection | None:
+    """Recognise images with boxes in one of the forms of `NAMES`.
+
+    The annotations of a source of ordinary size are read, so that what is missing is reported.
+    """
+    if not listing.src.is_dir() or not listing.images:
+        return None
+    recognised = _recognised(listing)
+    name = source_called(listing.src.resolve().name)
+    named = bool(name and name.task == _TASK)
+    if not recognised.forms:
+        what = f"{number_of(len(listing.images), 'image')} of {listing.src.name}, without boxes"
+        missing = f"the boxes, as {', '.join(NAMES.values())}"
+        return Detection(_NAMED_FIT, what, missing=missing) if named else None
+    counts = [
+        f"{len(paths)} file{'s'[: len(paths) > 1]} of {NAMES[form]}"
+        for form, paths in recognised.forms.items()
+    ]
+    what = f"{number_of(len(listing.images), 'image')} with boxes: {' and '.join(counts)}"
+    fit = max(_FIT.get(form, _USUAL_FIT) for form in recognised.forms)
+    options = {} if named or set(recognised.forms) != {"yinqiwenyuan"} else {"source": _AYNU}
+    try:
+        places = sources_in(listing.src, _TASK, options.get("source", ""))
+    except (DataError, UsageError) as error:
+        return Detection(fit / 2, what, missing=f"other folders ({error})")
+    if not _is_small(listing, recognised):
+        return Detection(fit, what, options)
+    missing = ""
+    for place in places:
+        try:
+            options |= _options_for(place)
+        except DataError as error:
+            missing = missing or f"a correction ({error.problem}; {error.hint})"
+    return Detection(fit, what, options, missing)
+
+
+def _recognised(listing: Listing) -> Recognised:
+    """The forms of the files of a listing; XML counts where its root is VOC's."""
+    recognised = recognise_boxes(listing.files, listing.text, listing.images)
+    if "voc" in recognised.forms and not xml_roots(listing)["annotation"]:
+        del recognised.forms["voc"]
+    return recognised
+
+
+def _is_small(listing: Listing, recognised: Recognised) -> bool:
+    paths: list[PurePosixPath] = [path for each in recognised.forms.values() for path in each]
+    if not listing.complete or len(paths) > _MOST_FILES:
+        return False
+    full = (listing.path(path) for path in paths)
+    return sum(path.stat().st_size for path in full if path) <= _MOST_BYTES
+
+
+def _options_for(place: SourceFolder) -> dict[str, str]:
+    """The option that images without boxes need: YOLO writes no file, or an empty one, for them.
+
+    Raises:
+        DataError: the annotations are not readable, or images have none.
+    """
+    images = list(images_in(place).values())
+    annotations = annotations_in(place.folder, images, BoxSettings())
+    bare = [path for path in images if not annotations.of.get(path) and not _negative(path, place)]
+    if not bare:
+        return {}
+    if annotations.form == "yolo" or all(path in annotations.files for path in bare):
+        return {"without-boxes": "negative"}
+    raise DataError(
+        "{} of {} images have no boxes",
+        len(bare),
+        len(images),
+        hint="Draw the boxes, or use --option skip-missing=yes or without-boxes=negative",
+    )
+
+
+def _negative(path: Path, place: SourceFolder) -> bool:
+    return _NEGATIVES in path.relative_to(place.folder).parts[:-1]
 
 
 READER = Reader(
@@ -324,5 +477,4 @@ READER = Reader(
     read_recognition,
     RecognitionSettings,
     detect_recognition,
-    tables=Tables("descriptions of images", described_images),
 )

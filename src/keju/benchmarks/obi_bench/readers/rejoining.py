@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
-from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, folder_of, whole_images
-from keju.benchmarks.obi_bench.readers.fragment_joins import Adjacency, joins_in
-from keju.benchmarks.obi_bench.readers.item_list import Listed, read_item_list, resolve
-from keju.benchmarks.obi_bench.readers.rejoining_detection import detect_rejoining
-from keju.benchmarks.obi_bench.readers.settings import RejoiningSettings
+import msgspec
+from msgspec import Meta
+
+from keju.benchmarks.obi_bench.readers.fragment_pairs import (
+    Adjacency,
+    bones_by,
+    folder_of,
+    joins_in,
+    whole_images,
+)
+from keju.benchmarks.obi_bench.readers.lists import ImageFinder, Listed, check_names, read_list
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
-    Found,
-    image_id,
+    SourceFolder,
+    SourceName,
+    images_in,
     items_of_queries,
     note_unlike_print,
-    pictures_in,
     record_sources,
+    source_called,
+    sources,
     sources_in,
 )
-from keju.datasets.readers.base import Reader, join_names, source_bytes
-from keju.datasets.readers.image_names import ImageNames
+from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import ImageRef, Item
+from keju.settings import Settings
 from keju.texts import _
 
 LAYOUT = """\
@@ -35,12 +45,14 @@ SRC/                      one source (OBI-rejoin)
 Which fragments adjoin is said by
   adjacency.csv           one line a pair: fragment, adjoins, named from the table's folder on
                           (bone001/1.png or bone001/1); there may be one in each bone's folder
-  pairs.csv               a table of another name, where its columns are named as such columns are
-                          (image1, image2; img_source, img_target; …); label 0: they do not adjoin
+  pairs.csv               if there is no such table; also image1, image2; label 0: they are apart
   pairs.txt               two names a line, then perhaps 1 or 0
-  pairs.json              [["bone001/1", "bone001/2"], …], or a list of objects; or, where each
-                          fragment must name all that it adjoins, {"bone001/1": ["bone001/2"], …}
 or by --option adjacency=all: all fragments of a bone adjoin one another.
+A file of another name: --option pairs=FILE; other columns: --option field.fragment=NAME.
+Pairs in JSON become a pairs.txt:
+  [["a", "b"], …]         jq -r '.[] | join(" ")' pairs.json > pairs.txt
+  {"a": ["b", …], …}      jq -r 'to_entries[] | .key + " " + .value[]' pairs.json > pairs.txt
+  {"pairs": [{"a", "b"}]} jq -r '.pairs[] | .a + " " + .b' pairs.json > pairs.txt
 Each fragment is asked against all others of the source; those that adjoin it are relevant.
 This layout is our reading of "200 pieces torn into 483 fragments". The authors offer their test
 images on a network drive (README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not
@@ -49,92 +61,129 @@ seen."""
 _TASK = "rejoining"
 
 
+class RejoiningSettings(Settings, frozen=True, kw_only=True):
+    """The options of ``obi-rejoining``."""
+
+    source: SourceName = ""
+    adjacency: Annotated[
+        Literal["table", "all"],
+        Meta(
+            description="table: as the tables say; all: the fragments of a bone adjoin one another "
+            "(default table)"
+        ),
+    ] = "table"
+    bones: Annotated[
+        Literal["", "folder", "name"],
+        Meta(
+            description="folder: a folder for each bone; name: fragments are named after their "
+            "bone, as bone001_1.png (default name where all are in one folder, else folder)"
+        ),
+    ] = ""
+    pairs: Annotated[
+        str,
+        Meta(
+            description="the file of pairs in the source, or a regular expression of such files "
+            "(default adjacency, else pairs, else names that end in _full.txt)"
+        ),
+    ] = ""
+    field: Annotated[
+        dict[str, str],
+        Meta(description="the column of the table that has the NAME: fragment, adjoins, label"),
+    ] = msgspec.field(default_factory=dict)
+    items: Annotated[
+        Path | None,
+        Meta(
+            description="a list of the fragments to import, one name a line: no others are queries "
+            "or candidates; or of the pairs to ask, two names a line: query and candidate; also as "
+            "JSON, or as a table with the columns query and candidate"
+        ),
+    ] = None
+
+
 def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings) -> Iterator[str]:
     """Make items of each fragment against all others; a bone is a group.
 
     Raises:
         UsageError: a list of items is given for several sources, or a name for a column that such a
             table does not have.
-        DataError: no fragments, no table, one that names a fragment that is not there, adjoins a
-            fragment to itself or to another bone's, or adjoins two one way only.
+        DataError: no fragments, no table, one that names a fragment that is not there, or adjoins a
+            fragment to itself or to another bone's.
     """
-    lines = read_item_list(settings.items) if settings.items else []
-    found = sources_in(src, _TASK, settings.source)
-    if lines and len(found) > 1:
+    listed = read_list(settings.items) if settings.items else []
+    check_names(listed, 2)
+    places = sources_in(src, _TASK, settings.source)
+    if listed and len(places) > 1:
         raise UsageError("option items: give one source, with --option source=NAME")
-    declared = {"items": len(lines)} if lines else {}
-    record_sources(writer, found, adjacency=settings.adjacency, **declared)
-    for each in found:
-        yield from _read_source(each, writer, settings, lines)
+    facts: dict[str, object] = {"adjacency": settings.adjacency}
+    if listed:
+        facts["items"] = len(listed)
+    record_sources(writer, places, facts)
+    for place in places:
+        yield from _read_source(place, writer, settings, listed)
 
 
 def _read_source(
-    found: Found, writer: DatasetWriter, settings: RejoiningSettings, lines: Sequence[Listed]
+    place: SourceFolder,
+    writer: DatasetWriter,
+    settings: RejoiningSettings,
+    listed: Sequence[Listed],
 ) -> Iterator[str]:
-    images = {path.relative_to(found.folder).as_posix(): path for path in pictures_in(found)}
-    whole = whole_images(images)
-    fragments = {name: path for name, path in images.items() if name not in whole}
+    name = place.source.name
+    images = images_in(place)
     if settings.adjacency == "all":
-        bones = bones_by(settings.bones, fragments, found.folder)
-        joins: Adjacency = {name: bones[name] - {name} for name in fragments}
+        whole = whole_images(images)
+        fragments = [fragment for fragment in images if fragment not in whole]
+        bones = bones_by(settings.bones, fragments, place.folder)
+        joins: Adjacency = {fragment: bones[fragment] - {fragment} for fragment in fragments}
     else:
-        joins, notes = joins_in(found.folder, images, fragments, settings.field)
-        yield from (f"{found.source.name}: {note}" for note in notes)
-        fragments = {name: images[name] for name in joins}
-    galleries = _galleries(found, fragments, lines)
-    alone = [name for name in galleries if not joins[name] & set(galleries[name])]
+        joins, notes = joins_in(place, images, settings.pairs, settings.field)
+        yield from (f"{name}: {note}" for note in notes)
+    galleries = _galleries(list(joins), listed)
+    alone = [query for query in galleries if not joins[query] & set(galleries[query])]
     if len(alone) == len(galleries):
-        raise DataError("no two fragments adjoin", file=found.folder, hint="Name the pairs")
-    _add(found, writer, fragments, joins, galleries)
-    if skipped := [name for name in images if name not in fragments]:
+        raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
+    _add(place, writer, {fragment: images[fragment] for fragment in joins}, joins, galleries)
+    if skipped := [image for image in images if image not in joins]:
         yield (
-            f"{found.source.name}: skipped {number_of(len(skipped), 'image')} of whole "
-            f"bones: {join_names(skipped)}"
+            f"{name}: skipped {number_of(len(skipped), 'image')} of whole bones: "
+            f"{join_names(skipped)}"
         )
     if alone:
         yield (
-            f"{found.source.name}: "
-            f"{number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
-            "they are only "
-            f"candidates: {join_names(alone)}"
+            f"{name}: {number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
+            f"they are only candidates: {join_names(alone)}"
         )
-    yield from note_unlike_print(found, len(fragments), "fragments")
+    yield from note_unlike_print(place.source, len(joins), "fragments")
 
 
-def _galleries(
-    found: Found, fragments: Mapping[str, Path], lines: Sequence[Listed]
-) -> dict[str, list[str]]:
+def _galleries(fragments: Sequence[str], listed: Sequence[Listed]) -> dict[str, list[str]]:
     """The candidates of each query, by name: all others, or those that a list gives.
 
     Raises:
         DataError: the list has single names and pairs, or a name that is not there.
     """
     every = list(fragments)
-    if lines and len({len(line.names) for line in lines}) > 1:
+    if len({len(entry.names) for entry in listed}) > 1:
         raise DataError(
             "single names and pairs in one list",
-            file=lines[0].place.file,
+            file=listed[0].place.file,
             hint="List fragments, one a line, or pairs, two a line",
         )
-    index = ImageNames(found.folder, fragments.values())
-    if lines and len(lines[0].names) == 2:
-        return _listed_pairs(found, lines, index)
-    if lines:
-        chosen = {path.relative_to(found.folder).as_posix() for path in resolve(lines, index)}
+    finder = ImageFinder(fragments)
+    if listed and len(listed[0].names) == 2:
+        return _listed_pairs(listed, finder)
+    if listed:
+        chosen = {image.name for image in finder.find_listed(listed)}
         every = [name for name in every if name in chosen]
     return {name: every[:place] + every[place + 1 :] for place, name in enumerate(every)}
 
 
-def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> dict[str, list[str]]:
+def _listed_pairs(listed: Sequence[Listed], finder: ImageFinder) -> dict[str, list[str]]:
     galleries: dict[str, list[str]] = {}
-    for place, names, *__ in lines:
-        one, other = (
-            path.relative_to(found.folder).as_posix()
-            for name in names
-            for path in resolve([Listed(place, (name,))], index)
-        )
+    for entry in listed:
+        one, other = (finder.find(name, entry.place) for name in entry.names)
         if one == other or other in galleries.get(one, []):
-            raise place.error(
+            raise entry.place.error(
                 _("a pair of the same image, or one that is listed twice", hint="Remove it")
             )
         galleries.setdefault(one, []).append(other)
@@ -142,19 +191,19 @@ def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> d
 
 
 def _add(
-    found: Found,
+    place: SourceFolder,
     writer: DatasetWriter,
     fragments: Mapping[str, Path],
     joins: Adjacency,
     galleries: Mapping[str, Sequence[str]],
 ) -> None:
-    shown = dict.fromkeys([*galleries, *(name for of in galleries.values() for name in of)])
+    shown = dict.fromkeys([*galleries, *(name for names in galleries.values() for name in names)])
     refs = {
         name: writer.add_image(source_bytes(path), str(path))
         for name, path in fragments.items()
         if name in shown
     }
-    _must_differ(found, refs)
+    _must_differ(place, refs)
     groups = _bones(list(fragments), joins)
     # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
     for name, candidates in galleries.items():
@@ -162,26 +211,26 @@ def _add(
         if not relevant:
             continue
         pattern = Item(
-            id=image_id(found, fragments[name]),
+            id=place.id_of(fragments[name]),
             benchmark=BENCHMARK,
             task=_TASK,
             images=(refs[name], *(refs[other] for other in candidates)),
             relevant=relevant,
-            group=f"{found.source.name}/{groups[name]}",
-            metadata=found.source.about | {"file": name},
+            group=f"{place.source.name}/{groups[name]}",
+            metadata=place.source.about | {"file": name},
         )
         for item in items_of_queries(pattern):
             writer.add(item)
 
 
-def _must_differ(found: Found, refs: Mapping[str, ImageRef]) -> None:
+def _must_differ(place: SourceFolder, refs: Mapping[str, ImageRef]) -> None:
     first: dict[str, str] = {}
     for name, ref in refs.items():
         if ref.sha256 in first:
             raise DataError(
                 "the same image as {}",
                 first[ref.sha256],
-                file=found.folder / name,
+                file=place.folder / name,
                 hint="Keep one of them",
             )
         first[ref.sha256] = name
@@ -200,6 +249,51 @@ def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
                 bones[other := waiting.pop()] = name
                 waiting |= joins[other] - bones.keys()
     return bones
+
+
+_MOST_IMAGES = 5_000
+_MOST_BYTES = 1 << 24
+_MOST_PARTS = 12
+"""Fragments of one bone; a folder of more is a class of characters rather than a bone."""
+
+
+def detect_rejoining(listing: Listing) -> Detection | None:
+    """Recognise fragments by a list of pairs of them, or by the name of the source's folder."""
+    if not listing.src.is_dir() or not 2 <= len(listing.images) <= _MOST_IMAGES:
+        return None
+    source = source_called(listing.src.resolve().name)
+    if source and source.task != _TASK:
+        return None
+    images = {path.as_posix(): listing.root / path for path in listing.images}
+    fragments = images.keys() - whole_images(images)
+    text = number_of(len(fragments), "fragment")
+    tables = map(listing.path, listing.ending("csv", "tsv", "jsonl", "txt"))
+    size = sum(path.stat().st_size for path in tables if path)
+    found = _detect_pairs(listing, images, text) if size <= _MOST_BYTES else None
+    if found or source is None:
+        return found
+    try:
+        bones = bones_by("", sorted(fragments), listing.root)
+    except DataError:
+        bones = {}
+    if 1 < max(map(len, bones.values()), default=0) <= _MOST_PARTS:
+        options = {"adjacency": "all"}
+        return Detection(0.9, f"{text}, taken to adjoin within each bone", options)
+    return Detection(0.7, text, missing="a table of the pairs that adjoin")
+
+
+def _detect_pairs(listing: Listing, images: Mapping[str, Path], text: str) -> Detection | None:
+    if not listing.complete:
+        return None
+    place = SourceFolder(sources(_TASK)[0], listing.root, listing.root)
+    try:
+        joins, _notes = joins_in(place, images)
+    except DataError as error:
+        if any(path.stem.casefold() == "adjacency" for path in listing.files):
+            return Detection(0.9, text, missing=f"a correction ({error})")
+        return None
+    pairs = number_of(sum(map(len, joins.values())) // 2, "pair")
+    return Detection(0.95, f"{text} and {pairs} that adjoin")
 
 
 READER = Reader(

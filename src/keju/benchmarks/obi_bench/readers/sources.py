@@ -1,53 +1,78 @@
-"""The sources of OBI-Bench as data, and functions that its readers share."""
+"""The presets of OBI-Bench's tasks, ``obi-TASK.toml``: its eleven sources as data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cache
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
-from keju.benchmarks.obi_bench.readers.releases import release_of
-from keju.datasets.readers.base import check_name, image_files, join_names, plain_name
-from keju.datasets.readers.listing import is_litter
+from keju.datasets.readers.base import check_name, files_under, image_files, join_names, plain_name
+from keju.datasets.readers.listing import Listing, is_litter
+from keju.datasets.readers.records import Field
 from keju.datasets.store import DatasetWriter
-from keju.definitions import Task, task
+from keju.definitions import task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, shipped_toml
 from keju.items import Item, Record
 from keju.texts import _
 
 BENCHMARK = "OBI-Bench"
+TASKS = ("recognition", "rejoining", "classification", "retrieval", "deciphering")
+
+SourceName = Annotated[
+    str,
+    Meta(
+        description="the source, where its folder is not called so; any other folder is one of its "
+        "own"
+    ),
+]
+Seed = Annotated[str, Meta(description="decides what is drawn (default 0)")]
+Paths = Annotated[
+    str,
+    Meta(
+        description="a regular expression of the images' paths in the source, in place of the "
+        "preset's; its group class is the class"
+    ),
+]
 
 
-class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
+class Rule(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """A regular expression of paths, whose groups are the class (by `label`) and metadata."""
 
-    A class has `references` images that queries are held against (retrieval: that are relevant)
-    and `queries`. `distractors` are images of other classes, `subsets` counts by kind of
-    character, `variants` the images of one radical; `describes` answers What where nothing else
-    does.
+    path: str
+    label: str = ""
+    undeciphered: bool = False
+    skip: bool = False
+    fallback: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled expression."""
+        return re.compile(self.path)
+
+
+class Gallery(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The numbers of a draw: 0 classes are all, 0 distractors as many as the other images.
+
+    A class has `references` that queries are compared with (retrieval: that are relevant) and
+    `queries`; `distractors` are images of other classes.
     """
 
-    name: str
-    task: str
-    type: str = ""
-    images: int = 0
-    spellings: tuple[str, ...] = ()
     classes: int = 0
     references: int = 0
     queries: int = 0
     distractors: int = 0
-    subsets: dict[str, int] = msgspec.field(default_factory=dict)
-    variants: int = 0
-    describes: str = ""
+    sweep: tuple[int, ...] = ()
 
     @property
-    def about(self) -> dict[str, str]:
-        """The metadata of the source in every item."""
-        return {"source": self.name} | ({"type": self.type} if self.type else {})
+    def needed(self) -> int:
+        """The images that a class must have."""
+        return self.references + self.queries
 
 
 class Tier(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -57,55 +82,124 @@ class Tier(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     above: int
 
 
-class Found(NamedTuple):
-    """A source, the folder that contains its files, and what was given to import."""
+class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
+
+    `subsets` counts images by kind of character, `variants` those of one radical; `describes`
+    answers What where nothing else does.
+    """
+
+    name: str = ""
+    task: str = ""
+    type: str = ""
+    images: int = 0
+    spellings: tuple[str, ...] = ()
+    paths: tuple[Rule, ...] = ()
+    gallery: Gallery = Gallery()
+    subsets: dict[str, int] = msgspec.field(default_factory=dict)
+    variants: int = 0
+    describes: str = ""
+    era: str = ""
+    eras: dict[str, str] = msgspec.field(default_factory=dict)
+    origins: dict[str, str] = msgspec.field(default_factory=dict)
+    characters: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def about(self) -> dict[str, str]:
+        """The metadata of the source in every item."""
+        return {"source": self.name} | ({"type": self.type} if self.type else {})
+
+    def skips(self, path: str) -> bool:
+        """Whether the preset names a path to be skipped."""
+        return any(rule.skip and rule.pattern.fullmatch(path) for rule in self.paths)
+
+    def era_of(self, code: str) -> str:
+        """The name of an era by its code, which may be a number; empty if it is unknown."""
+        if code.isascii() and code.isdigit() and int(code) < len(self.eras):
+            return list(self.eras.values())[int(code)]
+        return self.eras.get(code.upper(), "")
+
+
+class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The sources of one task as data. The files explain their keys."""
+
+    task: str
+    sources: dict[str, Source]
+    paths: tuple[Rule, ...] = ()
+    gallery: Gallery = Gallery()
+    columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    pairs: tuple[str, ...] = ()
+    fragments: dict[str, str] = msgspec.field(default_factory=dict)
+    tiers: tuple[Tier, ...] = ()
+    negatives: str = ""
+
+    def fields(self, *required: str) -> dict[str, Field]:
+        """The columns of the preset's tables, by role."""
+        return {role: Field(names, role in required) for role, names in self.columns.items()}
+
+
+@cache
+def preset(task_id: str) -> Preset:
+    """The preset of a task."""
+    package = "keju.benchmarks.obi_bench.readers"
+    shipped = shipped_toml(package, f"obi-{task_id}.toml", Preset)
+    sources = {
+        name: msgspec.structs.replace(
+            source, name=name, task=task_id, paths=source.paths or shipped.paths
+        )
+        for name, source in shipped.sources.items()
+    }
+    return msgspec.structs.replace(shipped, sources=sources)
+
+
+def sources(task_id: str = "") -> tuple[Source, ...]:
+    """The sources of a task, or all eleven, in the order of the presets."""
+    tasks = (task_id,) if task_id else TASKS
+    return tuple(source for name in tasks for source in preset(name).sources.values())
+
+
+def sweep() -> tuple[int, ...]:
+    """The numbers of classes of the classification sweep."""
+    return preset("classification").gallery.sweep
+
+
+def tier_of(frequency: int) -> str:
+    """The tier of a character that is found so often; empty below the lowest."""
+    tiers = preset("deciphering").tiers
+    return next((tier.name for tier in tiers if frequency > tier.above), "")
+
+
+class SourceFolder(NamedTuple):
+    """A source, the folder that contains its files, and the path that was imported."""
 
     source: Source
     folder: Path
     src: Path
 
+    def name_of(self, path: Path) -> str:
+        """The path of a file from the folder on."""
+        return path.relative_to(self.folder).as_posix()
 
-class _Sources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    sweep: tuple[int, ...]
-    sources: dict[str, dict[str, object]]
-    own: dict[str, dict[str, int]]
-    tiers: tuple[Tier, ...]
-
-
-@cache
-def _table() -> _Sources:
-    return shipped_toml("keju.benchmarks.obi_bench.readers", "sources.toml", _Sources)
+    def id_of(self, path: Path) -> str:
+        """The name of an image in ids: the source's name and the path in the source."""
+        return f"{self.source.name}/{self.name_of(path)}"
 
 
-@cache
-def sources(of: str = "") -> tuple[Source, ...]:
-    """The sources of a task, or all eleven, in the order of the table."""
-    every = [
-        msgspec.convert({"name": name} | about, Source) for name, about in _table().sources.items()
-    ]
-    return tuple(source for source in every if not of or source.task == of)
-
-
-def sweep() -> tuple[int, ...]:
-    """The numbers of classes of the classification sweep."""
-    return _table().sweep
-
-
-def tier_of(frequency: int) -> str:
-    """The tier of a character that is found so often; empty below the lowest."""
-    return next((tier.name for tier in _table().tiers if frequency > tier.above), "")
-
-
-def sources_in(src: Path, task_id: str, name: str = "") -> list[Found]:
+def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list[SourceFolder]:
     """The sources of a task whose files are in a folder.
 
     The source called `name`, if that is given; else those that the folders in `src` are named
     after, where those of other tasks are skipped; else the one that `src` itself is named after;
-    else a source of the user's own, without printed numbers. Several folders of one source are read
-    together.
+    else a source of the user's own, without printed numbers.
+
+    Args:
+        src: the folder.
+        task_id: the task.
+        name: the source, from the option ``source``.
+        paths: the option of the same name, which replaces the preset's expressions.
 
     Raises:
-        UsageError: what is named is a source of another task.
+        UsageError: `name` is a source of another task, or `paths` is not a regular expression.
         DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
@@ -115,14 +209,15 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Found]:
     name = name or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        return [Found(source_named(name, task_id), src, src)]
-    names = {source.name for source in known.values()}
-    if len(folders) > 1 and len(names) == 1:
-        beside = release_of(min(names)).beside
-        if all(path in known or path.name in beside for path in folders):
+        return [SourceFolder(_with_paths(source_named(name, task_id), paths), src, src)]
+    strange = [path.name for path in folders if path not in known]
+    if len(folders) > 1 and len({source.name for source in known.values()}) == 1:
+        # EVOBC beside Data/OBC, which repeats some of its images.
+        source = source_named(next(iter(known.values())).name, task_id)
+        if all(source.skips(f"{other}/-") for other in strange):
             folder = next(iter(known)) if len(known) == 1 else src
-            return [Found(source_named(min(names), task_id), folder, src)]
-    if strange := [path.name for path in folders if path not in known]:
+            return [SourceFolder(_with_paths(source, paths), folder, src)]
+    if strange:
         raise DataError(
             "expected folders called after sources; found also {}",
             join_names(strange),
@@ -133,16 +228,19 @@ def sources_in(src: Path, task_id: str, name: str = "") -> list[Found]:
             ),
         )
     order = sources(task_id)
-    found = [Found(source, path, src) for path, source in known.items() if source in order]
-    if not found:
+    chosen = {path: source for path, source in known.items() if source in order}
+    if not chosen:
         raise DataError(
             "no source of {} in it, but {}",
             task_id,
             join_names(path.name for path in folders),
             file=src,
-            hint=_("Sources of {}: {}", task_id, ", ".join(each.name for each in order)),
+            hint=_("Sources of {}: {}", task_id, ", ".join(source.name for source in order)),
         )
-    return sorted(found, key=lambda each: order.index(each.source))
+    return [
+        SourceFolder(_with_paths(source, paths), path, src)
+        for path, source in sorted(chosen.items(), key=lambda pair: order.index(pair[1]))
+    ]
 
 
 def source_named(name: str, task_id: str) -> Source:
@@ -157,7 +255,10 @@ def source_named(name: str, task_id: str) -> Source:
         raise UsageError(
             "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
         )
-    return source or _own(name, task_id)
+    if source:
+        return source
+    known_task = preset(task_id)
+    return Source(name=name, task=task_id, paths=known_task.paths, gallery=known_task.gallery)
 
 
 def source_called(name: str) -> Source | None:
@@ -168,9 +269,16 @@ def source_called(name: str) -> Source | None:
     return None
 
 
-def _own(name: str, task_id: str) -> Source:
-    numbers = _table().own.get(task_id, {})
-    return msgspec.convert({"name": name, "task": task_id} | numbers, Source)
+def _with_paths(source: Source, paths: str) -> Source:
+    if not paths:
+        return source
+    try:
+        groups = re.compile(paths).groupindex
+    except re.error as error:
+        raise UsageError("option paths={}: not a regular expression: {}", paths, error) from None
+    if "class" not in groups:
+        raise UsageError("option paths={}: it has no group (?P<class>…)", paths)
+    return msgspec.structs.replace(source, paths=(Rule(path=paths),))
 
 
 def draw_order(names: Iterable[str], *key: str) -> list[str]:
@@ -182,46 +290,70 @@ def draw_order(names: Iterable[str], *key: str) -> list[str]:
     return sorted(names, key=lambda name: sha256_bytes(f"{salt}\0{name}".encode()))
 
 
-def pictures_in(found: Found) -> list[Path]:
-    """The images of a source.
+def images_in(place: SourceFolder) -> dict[str, Path]:
+    """The images of a source by their paths in it.
 
     Raises:
         DataError: there are none, or the name of one or of its folder is not UTF-8.
     """
-    pictures = list(image_files(found.folder))
-    if not pictures:
-        raise DataError(
-            "the folder has no images of {}",
-            found.source.name,
-            file=found.folder,
-            hint="See the layouts: keju data formats obi-recognition",
-        )
-    for path in pictures:
-        for part in path.relative_to(found.folder).parts:
+    images = {place.name_of(path): path for path in image_files(place.folder)}
+    if not images:
+        raise no_images(place)
+    for name, path in images.items():
+        for part in name.split("/"):
             check_name(part, path)
-    return pictures
+    return images
 
 
-def image_id(found: Found, path: Path) -> str:
-    """The name of an image in ids: the source's name and its path in the source."""
-    return f"{found.source.name}/{path.relative_to(found.folder).as_posix()}"
+def no_images(place: SourceFolder) -> DataError:
+    """The error of a source without images."""
+    return DataError(
+        "the folder has no images of {}",
+        place.source.name,
+        file=place.folder,
+        hint=_("See the layout: keju data formats obi-{}", place.source.task),
+    )
+
+
+def tables_in(place: SourceFolder, patterns: Sequence[str]) -> list[Path]:
+    """The files that the first expression of their paths that fits any fits.
+
+    Raises:
+        DataError: one is a link that leads out of the source.
+    """
+    suffixes = {"csv", "tsv", "json", "jsonl", "parquet", "xlsx", "txt"}
+    files = {place.name_of(path): path for path in files_under(place.folder, suffixes)}
+    for pattern in patterns:
+        if paths := [
+            path for name, path in files.items() if re.fullmatch(pattern, name, re.IGNORECASE)
+        ]:
+            return paths
+    return []
 
 
 def items_of_queries(pattern: Item, *queries: str) -> Iterator[Item]:
     """One item for each query of the item's task, or for those named; the query ends the id."""
-    declared: Task = task(pattern.task)
-    for query in queries or tuple(query.name for query in declared.queries):
+    for query in queries or tuple(query.name for query in task(pattern.task).queries):
         yield msgspec.structs.replace(pattern, id=f"{pattern.id}#{query}", query=query)
 
 
-def record_sources(writer: DatasetWriter, found: list[Found], **facts: object) -> None:
+def record_sources(
+    writer: DatasetWriter, places: Sequence[SourceFolder], facts: Mapping[str, object]
+) -> None:
     """Write into dataset.json which sources were read, and how they were drawn from."""
-    names = ", ".join(each.source.name for each in found)
+    names = ", ".join(place.source.name for place in places)
     writer.declare(sources=names, **{key: str(value) for key, value in facts.items()})
 
 
-def note_unlike_print(found: Found, images: int, what: str = "images") -> Iterator[str]:
+def note_unlike_print(source: Source, images: int, what: str = "images") -> Iterator[str]:
     """A note where a source has another number of images than the paper prints."""
-    printed = found.source.images
-    if printed and images != printed:
-        yield f"{found.source.name}: {images} {what}; the paper has {printed}"
+    if source.images and images != source.images:
+        yield f"{source.name}: {images} {what}; the paper has {source.images}"
+
+
+def named_sources(listing: Listing) -> list[Source]:
+    """The sources that the folders in a listing are named after, else the folder itself."""
+    tops = dict.fromkeys(path.parts[0] for path in listing.files if len(path.parts) > 1)
+    known = [source for top in tops if (source := source_called(top))]
+    own = source_called(listing.root.resolve().name)
+    return known or ([own] if own else [])

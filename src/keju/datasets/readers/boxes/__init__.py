@@ -31,7 +31,7 @@ from keju.datasets.readers.boxes.settings import NAMES, BoxSettings
 from keju.datasets.readers.boxes.table import read_box_table
 from keju.datasets.readers.boxes.voc import read_voc
 from keju.datasets.readers.boxes.yolo import read_yolo
-from keju.datasets.readers.image_names import ImageNames
+from keju.datasets.readers.images import ImageFinder
 from keju.errors import DataError
 from keju.texts import _, both
 
@@ -68,7 +68,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
         DataError: no boxes, or boxes in several formats; a file that does not have its format; an
             image that is missing, or that two files have boxes for.
     """
-    index = ImageNames(folder, images)
+    index = ImageFinder(None, [folder], images)
     relative = [PurePosixPath(path.relative_to(folder).as_posix()) for path in images]
     files = [
         PurePosixPath(path.relative_to(folder).as_posix()) for path in files_under(folder, SUFFIXES)
@@ -84,7 +84,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
 
 
 def collect_boxes(
-    form: str, files: Iterable[Path], images: ImageNames, settings: BoxSettings
+    form: str, files: Iterable[Path], images: ImageFinder, settings: BoxSettings
 ) -> Annotations:
     """The boxes in files of one format, on the images of a source.
 
@@ -133,13 +133,13 @@ def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
     )
 
 
-def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) -> tuple[str, ...]:
+def _unread(recognised: Recognised, form: str, index: ImageFinder, folder: Path) -> tuple[str, ...]:
     """A note on the files that are not read.
 
     One with the name of an image is an error, since its boxes would be lost.
     """
     for path in recognised.unknown:
-        if path.stem in index and path.suffix.casefold() != ".txt":
+        if index.has_stem(path.stem) and path.suffix.casefold() != ".txt":
             raise DataError(
                 "it is not readable as {}, the form of the other boxes",
                 NAMES[form],

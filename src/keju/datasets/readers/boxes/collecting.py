@@ -9,7 +9,7 @@ from pathlib import Path
 from keju.datasets.readers.base import join_names
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
 from keju.datasets.readers.boxes.settings import BoxSettings
-from keju.datasets.readers.image_names import ImageNames
+from keju.datasets.readers.images import ImageFinder
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
 from keju.texts import _, n_
@@ -24,7 +24,7 @@ class Collector:
         odd: the number of boxes with a fifth value other than 1 (YinQiWenYuan).
     """
 
-    def __init__(self, images: ImageNames, settings: BoxSettings) -> None:
+    def __init__(self, images: ImageFinder, settings: BoxSettings) -> None:
         self.settings = settings
         self._images = images
         self._missing: dict[str, Place] = {}
@@ -41,7 +41,7 @@ class Collector:
         Raises:
             DataError: several images fit, or another file has boxes for it.
         """
-        path = self._images.named(name, place.file, place.item)
+        path = self._images.find(name, place)
         if path is None:
             self._missing.setdefault(name, place)
         else:
@@ -49,7 +49,7 @@ class Collector:
         return path
 
     def image_beside(self, file: Path, *names: str) -> Path:
-        """The image of an annotation file (`ImageNames.beside`), recorded as annotated.
+        """The image of an annotation file (`ImageFinder.beside`), recorded as annotated.
 
         Raises:
             DataError: there is none, several fit, or another file has boxes for it.

@@ -26,7 +26,7 @@ from keju.datasets.readers.records import (
     map_fields,
     text_of,
 )
-from keju.datasets.readers.tables import Row, number_in, read_table
+from keju.datasets.readers.tables import Row, all_rows, number_in
 from keju.errors import DataError
 from keju.items import Box
 from keju.texts import _, n_
@@ -57,7 +57,7 @@ def read_box_table(file: Path, found: Collector) -> None:
     if is_headless(source_text(file)[:10_000], file.suffix):
         _read_headless(file, found)
         return
-    rows = read_table(file)
+    rows = all_rows(file)
     if _VIA in rows[0].cells:
         _read_via(rows, found)
     else:

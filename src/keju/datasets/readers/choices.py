@@ -1,0 +1,238 @@
+"""Options of multiple-choice questions in the forms of sources, and the letter of a reference."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from string import ascii_uppercase
+
+import msgspec
+
+from keju.datasets.readers.base import join_names
+from keju.datasets.readers.records import Place, text_of
+from keju.definitions import Task, options_in
+from keju.errors import DataError, shortened
+from keju.files import decode_json
+from keju.text import in_script
+from keju.texts import _
+
+LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
+"""The letter before the text of an option."""
+
+_BEFORE = (
+    r"(?:(?:the )?(?:correct )?(?:answer|option|choice)(?: is)?|"
+    r"(?:正[确確])?(?:答案|选项|選項)|选择?|選擇?)?[是为為]?\s*[：:]?\s*"
+)
+_LETTER = re.compile(
+    _BEFORE + r"[*_]*[(（\[【「]?([A-Za-zＡ-Ｚａ-ｚ])[)）\]】」]?[*_]*[、.．,，:：。]?",
+    re.IGNORECASE,
+)
+_WITH_TEXT = re.compile(
+    _BEFORE + r"[(（\[【]?([A-Za-zＡ-Ｚａ-ｚ])(?:[)）\]】、.．:：。]|\s)\s*(.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LATER_LABEL = re.compile(r"[\s,，;；|]([B-Z])[、.．:：)）]")
+_QUOTED = re.compile(r"\s*(?:'([^'\\]*)'|\"([^\"\\]*)\")\s*([,\]])")
+_PARTS = re.compile(r"[\n|｜;；]")
+_NUMBER = re.compile(r"[0-9]{1,2}(?:\.0)?")
+_TEXT_KEYS = ("text", "content", "value", "option", "内容")
+
+
+def options_from(value: object, place: Place) -> tuple[str, ...]:
+    """The options in one cell, without their letters.
+
+    Args:
+        value: a list of texts or of objects with a text, an object by letter, or one text with
+            letters, as JSON, or separated by line breaks, ``|`` or ``;``.
+        place: of the record, for errors.
+
+    Raises:
+        DataError: the options have another form, or their letters do not begin with A.
+    """
+    if value in (None, "", [], {}):
+        return ()
+    if isinstance(value, str):
+        return _printed(value.strip(), place)
+    if isinstance(value, dict):
+        letters = sorted(key for key in value if value[key] not in (None, ""))
+        last = "".join(key[-1:].upper() for key in letters)
+        if last != ascii_uppercase[: len(letters)]:
+            raise _unordered(join_names(letters), place)
+        return tuple(text_of(value, letter, place) for letter in letters)
+    if isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], str):
+            return options_in(value[0]) or tuple(value)
+        return unlettered([_text_in(each, place) for each in value], place)
+    raise _no_list(place)
+
+
+def unlettered(options: list[str], place: Place) -> tuple[str, ...]:
+    """Options without their letters, in the order of these, where every one has its own.
+
+    Raises:
+        DataError: the letters have a gap, so that the option's place is not its letter.
+    """
+    labels = [LABEL.match(option) for option in options]
+    letters = "".join(_folded(label[1] or label[2]) for label in labels if label)
+    if len(letters) < len(options) or len(set(letters)) < len(letters):
+        return tuple(options)
+    if len(options) == 1 and letters != "A":
+        return tuple(options)
+    if "".join(sorted(letters)) != ascii_uppercase[: len(options)]:
+        raise _unordered(join_names(letters), place)
+    texts = [LABEL.sub("", option) for option in options]
+    return tuple(text for _letter, text in sorted(zip(letters, texts, strict=True)))
+
+
+def insert_options(question: str, options: tuple[str, ...], kind: Task) -> str:
+    """A question with its options, lettered on one line, before the required form of the answer.
+
+    Args:
+        question: the question, with or without a requirement at its end.
+        options: the options without letters.
+        kind: the task, whose requirement follows where the question has none.
+    """
+    lettered = " ".join(
+        f"{letter}、{text}" for letter, text in zip(ascii_uppercase, options, strict=False)
+    )
+    requirement = kind.queries[0].requirement
+    word, colon, __ = requirement.partition("：")
+    stem, mark, tail = question.partition(word + colon) if colon else (question, "", "")
+    if mark:
+        return f"{stem.rstrip()}\n{lettered}\n{mark}{tail}"
+    return "\n".join(part for part in (question.rstrip(), lettered, requirement) if part)
+
+
+def is_number(answer: str, options: tuple[str, ...]) -> bool:
+    """Whether an answer is the number of an option, and not the text of one."""
+    return bool(_NUMBER.fullmatch(answer.strip())) and answer.strip() not in options
+
+
+def letter_of(answer: str, options: tuple[str, ...]) -> str:
+    """The letter that an answer means: alone, before its text, or as the text of one option.
+
+    ``a``, ``B.``, ``(C)``, ``Ｂ``, ``答案B`` and ``B. 論語`` are letters. An answer that means none
+    or several is returned as it is.
+    """
+    text = answer.strip()
+    lettered = list(zip(ascii_uppercase, options, strict=False))
+    same = [letter for letter, option in lettered if option and text == option.strip()]
+    if len(same) == 1:
+        return same[0]
+    plain = unicodedata.normalize("NFKC", text) if len(text) == 1 else text
+    if (match := _LETTER.fullmatch(plain)) and _folded(match[1]) in dict(lettered):
+        return _folded(match[1])
+    for letter, option in lettered:
+        if option and text == f"{letter}{option}":
+            return letter
+    labelled = _WITH_TEXT.fullmatch(text)
+    if labelled and _same(labelled[2], dict(lettered).get(_folded(labelled[1]), "")):
+        return _folded(labelled[1])
+    folded = in_script(text, "simplified")
+    same = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
+    return same[0] if len(same) == 1 and text else text
+
+
+def known_letter(
+    answer: str,
+    options: tuple[str, ...],
+    place: Place,
+    *,
+    first: int | None = None,
+    letter_first: bool = False,
+) -> str:
+    """The letter that an answer means; an empty answer stays empty.
+
+    `first` is 0 or 1 where the answers are numbers of options, counted from there; a text that is
+    no number is then read as `letter_of` does. With `letter_first` a letter counts before the text
+    of another option.
+
+    Raises:
+        DataError: the answer means no option.
+    """
+    text = answer.strip()
+    last = ascii_uppercase[len(options) - 1]
+    if first is not None and is_number(text, options):
+        number = int(float(text)) - first
+        if 0 <= number < len(options):
+            return ascii_uppercase[number]
+        raise place.error(
+            _(
+                "the answer {!r} is not the number of an option",
+                shortened(text, 20),
+                hint="Correct the answer, or answer_is in the mapping",
+            )
+        )
+    letter = letter_of(answer, ("",) * len(options)) if letter_first else ""
+    if letter not in {*ascii_uppercase[: len(options)]}:
+        letter = letter_of(answer, options)
+    if letter and letter not in {*ascii_uppercase[: len(options)]}:
+        raise place.error(
+            _(
+                "the answer {!r} is not one of the options A to {}",
+                shortened(letter, 20),
+                last,
+                hint="Write the letter of the right option",
+            )
+        )
+    return letter
+
+
+def _printed(text: str, place: Place) -> tuple[str, ...]:
+    if text.startswith(("[", "{")):
+        try:
+            return options_from(decode_json(text), place)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            if listed := python_list(text):
+                return unlettered(listed, place)
+    printed = options_in(text)
+    parts = [part.strip() for part in _PARTS.split(text) if part.strip()]
+    if not printed and len(parts) == 1 and (label := LABEL.match(text)):
+        letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
+        if len(letters) > 1:
+            raise _unordered(join_names(letters), place)
+    return printed or unlettered(parts, place)
+
+
+def python_list(text: str) -> list[str]:
+    """The texts of a list as Python prints it, which pandas writes into CSV; else none."""
+    found: list[str] = []
+    place, end = 1, ","
+    while end == "," and (match := _QUOTED.match(text, place)):
+        found.append(match[1] if match[1] is not None else match[2])
+        place, end = match.end(), match[3]
+    return found if end == "]" and place == len(text) else []
+
+
+def _text_in(option: object, place: Place) -> str:
+    if not isinstance(option, dict):
+        return text_of({"": option}, "", place)
+    if key := next((key for key in _TEXT_KEYS if key in option), None):
+        return text_of(option, key, place)
+    raise _no_list(place)
+
+
+def _no_list(place: Place) -> DataError:
+    return place.error(
+        _("the options are not a list of texts", hint='Write ["…", "…"], or {"A": "…", "B": "…"}')
+    )
+
+
+def _unordered(letters: str, place: Place) -> DataError:
+    return place.error(
+        _("expected options A, B, C …; found {}", letters, hint="Letter them from A on")
+    )
+
+
+def _same(text: str, option: str) -> bool:
+    """Whether two texts have the same characters, in any script and with any punctuation."""
+    one, other = (
+        "".join(char for char in in_script(each, "simplified").casefold() if char.isalnum())
+        for each in (text, option)
+    )
+    return one == other != ""
+
+
+def _folded(letter: str) -> str:
+    """A letter as an ASCII capital."""
+    return unicodedata.normalize("NFKC", letter).upper()

@@ -1,0 +1,935 @@
+"""`draft`: the mapping of a source, found by looking at it; what is not certain is a `TODO`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as Table_
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
+
+from keju.datasets.readers.base import files_under, image_files, plain_name
+from keju.datasets.readers.images import decoded_image
+from keju.datasets.readers.mapped_records import CONVERSATION, filled, flat
+from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from
+from keju.datasets.readers.records import JsonObject
+from keju.datasets.readers.tables import SUFFIXES, Row, lists_in
+from keju.definitions import Task, has_task, options_in, tasks, tasks_named
+from keju.definitions import task as find_task
+from keju.errors import DataError, printable, shortened
+from keju.files import shipped_toml
+from keju.text import in_script
+from keju.texts import _, n_
+
+MOST_BYTES = 64 << 20
+"""Bytes of all tables of which a draft looks at every row."""
+
+SAMPLE = 2000
+"""Rows of each table that a draft looks at where the tables are larger."""
+
+LONGEST = 2000
+"""Characters of a text that becomes metadata."""
+
+_OPTION = re.compile("(?:options?|choices?|opt|选项|選項)?([a-h])")
+_NUMBER = re.compile(r"(?<![a-z0-9])(?:tasks?|t|任务)[\s_.-]{0,2}0{0,3}([1-9]\d?)(?![0-9])")
+_BARE = re.compile(r"0{0,3}([1-9]\d?)(?:\.0)?(?![0-9a-z]|[.]\d)")
+_WORD = re.compile(r"[a-z]+|[0-9]+|[^\W_a-z0-9]+")
+_QUESTIONS = ("question", "question_simplified", "question_traditional")
+_SCRIPTS_OF = ("answer_simplified", "answer_traditional")
+_ONLY_LOOKED_AT = frozenset(
+    {"answer_traditional", "answer_index", "language", "messages", "options_traditional"}
+)
+
+
+class Preset(Struct, frozen=True, forbid_unknown_fields=True):
+    """Facts about one release that a draft uses before it looks at a source.
+
+    Attributes:
+        name: the format's.
+        what: a short description.
+        layout: the files of a source, for ``keju data formats``.
+        benchmark: whose tasks the names of files and tasks mean; empty: any benchmark of a paper.
+        signs: names of columns, one of which (or with `all_signs` each) the source has.
+        only_signs: whether it has no other columns.
+        whole: whether `mapping` is complete, so that nothing is drafted.
+        mapping: keys of the mapping that are not drafted.
+        names: more words: ``roles``, ``metadata``, ``scripts`` and ``domains``.
+        evidence: where the names are from.
+    """
+
+    name: str = ""
+    what: str = ""
+    layout: str = ""
+    benchmark: str = ""
+    signs: tuple[str, ...] = ()
+    all_signs: bool = False
+    only_signs: bool = False
+    whole: bool = False
+    mapping: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    evidence: str = ""
+
+
+class Drafted(NamedTuple):
+    """A drafted mapping.
+
+    Attributes:
+        mapping: with `TODO` for what a person must complete.
+        notes: what was found, one line each.
+        comments: of a place in the mapping, such as ``fields.id``, examples of its values.
+        rows: the number of records that were looked at.
+        fit: how sure it is, from 0 to 1, that the source is of the preset's benchmark.
+    """
+
+    mapping: Mapping
+    notes: tuple[str, ...] = ()
+    comments: dict[str, str] = {}  # noqa: RUF012 - never changed
+    rows: int = 0
+    fit: float = 0.0
+
+
+class _List(NamedTuple):
+    """One list of records of the source, its cells flattened."""
+
+    path: str
+    key: tuple[str, ...]
+    shape: str
+    rows: list[JsonObject]
+
+
+class _Words:
+    """The vocabulary of names, with a preset's own."""
+
+    def __init__(self, preset: Preset) -> None:
+        shipped = shipped_toml("keju.datasets.readers", "names.toml", dict[str, Any])
+
+        def both(section: str) -> dict[str, tuple[str, ...]]:
+            own = preset.names.get(section, {})
+            known = shipped.get(section, {})
+            return {
+                name: tuple(
+                    dict.fromkeys(
+                        spelling
+                        for each in (*own.get(name, ()), *known.get(name, ()))
+                        for spelling in (each, in_script(each, "traditional"))
+                    )
+                )
+                for name in {**known, **own}
+            }
+
+        self.roles = both("roles")
+        self.metadata = {plain_name(w): key for key, ws in both("metadata").items() for w in ws}
+        self.never = {plain_name(word) for word in both("never")["names"]}
+        self.scripts: dict[str, list[str]] = shipped["scripts"]
+        self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
+            each for each in tasks() if each.from_paper
+        ]
+        self._names = _by_name((name, t) for t in self.known for name in (t.name_zh, t.name_en))
+        domains = preset.names.get("domains", {})
+        self._domains = _by_name(
+            (name, t.domain)
+            for t in self.known
+            for name in (t.domain, t.domain_zh, *domains.get(t.domain, ()))
+        )
+
+    def script(self, word: str) -> str:
+        folded = word[:200].casefold()
+        for script, spellings in self.scripts.items():
+            for each in spellings:
+                quoted = re.escape(each).replace(r"\-", "[-_]?")
+                pattern = rf"(?<![a-z0-9]){quoted}(?![a-z0-9])" if each.isascii() else quoted
+                if re.search(pattern, folded):
+                    return script
+        return ""
+
+    def named(self, word: str) -> list[Task]:
+        """The tasks whose id or name a text is or contains; of several names the longest."""
+        return [find_task(word)] if has_task(word) else _longest(word, self._names)
+
+    def numbered(self, word: str) -> list[Task]:
+        """The task whose number a text is or contains: ``7``, ``T7``, ``task_07``, ``07_出处``."""
+        folded = word.strip()[:200].casefold()
+        found = _NUMBER.search(folded) or _BARE.match(folded)
+        return [t for t in self.known if found and t.id == f"T{found[1]}"]
+
+    def within(self, found: list[Task], word: str) -> list[Task]:
+        """Those of several tasks whose domain a text names."""
+        domains = _longest(word, self._domains)
+        return [each for each in found if each.domain in domains]
+
+    def of_path(self, words: Iterable[str]) -> list[Task]:
+        """The tasks that the words of a path name, from the inside out."""
+        every = list(words)
+        for word in every:
+            found, number = self.named(word), self.numbered(word)
+            if len(found) > 1:
+                found = next(filter(None, (self.within(found, each) for each in every)), found)
+            if len(found) > 1 and number and number[0] in found:
+                return number
+            if found or number:
+                return found or number
+        return []
+
+
+def _by_name(pairs: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
+    table: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        values = table.setdefault(_spaced(name), []) if name else []
+        if value not in values:
+            values.append(value)
+    return table
+
+
+def _longest(word: str, table: Table_[str, list[Any]]) -> list[Any]:
+    text = _spaced(word[:200])
+    if text in table:
+        return table[text]
+    inside = [
+        name
+        for name in table
+        if (f" {name} " in f" {text} " if name.isascii() else len(name) > 1 and name in text)
+    ]
+    return table[max(inside, key=len)] if inside else []
+
+
+@cache
+def _spaced(name: str) -> str:
+    return " ".join(_WORD.findall(in_script(name.casefold(), "simplified")))
+
+
+def draft(
+    src: Path, preset: Preset | None = None, given: Table_[str, Any] | None = None
+) -> Drafted:
+    """The mapping of a source, found by looking at its files and columns.
+
+    Args:
+        src: the file or folder.
+        preset: what is known of its release.
+        given: keys of the mapping that a person states; they replace drafted ones.
+
+    Raises:
+        DataError: a table is not readable, or `given` has a wrong key or value.
+    """
+    return _Draft(src, preset or Preset(), dict(given or {})).make()
+
+
+class _Draft:
+    """One draft: the lists of a source, and what is found in them."""
+
+    def __init__(self, src: Path, preset: Preset, given: dict[str, Any]) -> None:
+        self.src = src
+        self.root = src if src.is_dir() else src.parent
+        self.preset = preset
+        self.given = given
+        self.words = _Words(preset)
+        self.notes: list[str] = []
+        self.comments: dict[str, str] = {}
+        self.ignored: list[str] = []
+        self.made: dict[str, Any] = {}
+        self.lists: list[_List] = []
+        self.roles: dict[str, Columns] = {}
+        self.values: dict[str, str] = {}
+        self.said: list[Task] = []
+        self.nulls: set[str] = set()
+        self.meant: dict[str, list[Task]] = {}
+
+    def make(self) -> Drafted:
+        self.lists = self._lists()
+        fixed = {**self.preset.mapping, **{k: v for k, v in self.given.items() if v}}
+        sections = {
+            key: {**self.preset.mapping.get(key, {}), **self.given.get(key, {})}
+            for key in ("fields", "constants", "metadata", "values", "blanks", "constant_metadata")
+        }
+        own = {key: value for key, value in fixed.items() if key not in sections}
+        if self.lists:
+            self._from_tables(sections)
+        else:
+            self._from_images()
+        for key, table in sections.items():
+            self.made[key] = {**self.made.get(key, {}), **table}
+        if sections["constants"].get("task"):
+            for each in self.made.get("tables", ()):
+                if each.get("task", "").startswith(TODO):
+                    del each["task"]
+        data = {"preset": self.preset.name, **self.made, **own}
+        data["ignored"] = list(dict.fromkeys((*self.ignored, *data.get("ignored", ()))))
+        data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
+        count = sum(len(each.rows) for each in self.lists)
+        mapping = mapping_from(data, Path("--option"))
+        return Drafted(mapping, tuple(self.notes), self.comments, count, self._fit())
+
+    # ---- tables
+
+    def _lists(self) -> list[_List]:
+        """The lists with questions; every other table is ignored, and named in a note."""
+        suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
+        if self.src.is_file():
+            files = [self.src] if self.src.suffix.casefold().lstrip(".") in suffixes else []
+        else:
+            files = list(files_under(self.src, suffixes))
+        whole = sum(file.stat().st_size for file in files) <= MOST_BYTES
+        most = 1 << 40 if whole else SAMPLE
+        found: list[_List] = []
+        others: list[_List] = []
+        refused: list[tuple[str, DataError]] = []
+        for file in files:
+            path = file.relative_to(self.root).as_posix()
+            try:
+                tables = lists_in(file, min(most, 1 << 31))
+            except DataError as error:
+                refused.append((path, error))
+                continue
+            for each in tables:
+                one = _List(path, each.key, each.shape, [_with_said(row) for row in each.rows])
+                self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
+                               if cell is None}  # fmt: skip
+                (found if self._asks(one) else others).append(one)
+        if not found:
+            if refused and not others:
+                raise refused[0][1]
+            found, others = others, []
+        used = {each.path for each in found}
+        if refused:
+            path, problem = refused[0]
+            if Path(path).suffix.casefold() != ".json":
+                raise problem
+        for path in dict.fromkeys([*(e.path for e in others), *(p for p, __ in refused)]):
+            if path not in used:
+                self.ignored.append(path)
+                self.notes.append(_("no questions in {}: ignored", path))
+            else:
+                keys = [".".join(each.key) for each in others if each.path == path]
+                self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
+        return found
+
+    def _asks(self, table: _List) -> bool:
+        """Whether records have a question, an answer with an image, or a conversation."""
+        roles = self._named_roles(_columns(table.rows))
+        asked = any(role in roles for role in (*_QUESTIONS, "messages"))
+        known = {"answer", "answer_simplified", "transcription"} & roles.keys()
+        return asked or bool(known and ("image" in roles or "id" in roles))
+
+    def _named_roles(self, columns: Iterable[str]) -> dict[str, list[str]]:
+        """The columns that the names of each role fit, in the order of the names."""
+        plain: dict[str, str] = {}
+        for column in reversed(list(columns)):
+            if "." in column:
+                plain.setdefault(plain_name(column.rpartition(".")[2]), column)
+        for column in reversed(list(columns)):
+            plain[plain_name(column)] = column
+        found = {}
+        for role, names in self.words.roles.items():
+            there = dict.fromkeys(plain[plain_name(n)] for n in names if plain_name(n) in plain)
+            if there:
+                found[role] = list(there)
+        return found
+
+    def _from_tables(self, sections: dict[str, dict[str, Any]]) -> None:
+        columns = _columns(row for each in self.lists for row in each.rows)
+        stated = {**sections["fields"]}
+        named = self._named_roles(columns)
+        self.roles = {role: there[0] for role, there in named.items()}
+        self._choose_answers(named)
+        self._choose_options(columns)
+        if image := self.roles.get("image"):
+            numbered = re.compile(re.escape(plain_name(str(image))) + "[0-9]{1,2}")
+            more = [each for each in columns if numbered.fullmatch(plain_name(each))]
+            self.roles["image"] = (str(image), *more) if more else image
+        if "key" in columns and any(each.shape == "by-key" for each in self.lists):
+            self.roles.setdefault("id", "key")
+            if "value" in columns:
+                self.roles.setdefault("answer", "value")
+        if "task" not in self.roles and "task_name" in self.roles:
+            self.roles["task"] = self.roles["task_name"]
+        self.roles |= stated
+        if column := self.roles.get("messages"):
+            self.made["messages"] = column
+            self.roles.setdefault("question", "messages.user")
+            self.roles.setdefault("answer", "messages.assistant")
+            self.roles.setdefault("image", "messages.images")
+        asked = {"question", "question_simplified"} & {*self.roles, *sections["constants"]}
+        if self.preset.mapping.get("prompt") == "verbatim" and not asked:
+            self.roles["question"] = f"{TODO}: {_('a column')}{self._found_columns()}"
+        self._tables(stated)
+        self._ids(stated)
+        if "image" not in stated:
+            self._images()
+        if "answer_is" not in self.given:
+            self._answer_numbers()
+        fields = {r: c for r, c in self.roles.items() if r not in _ONLY_LOOKED_AT}
+        if "options_traditional" in self.roles:
+            fields["options_traditional"] = self.roles["options_traditional"]
+        self.made["fields"] = fields
+        self._others(columns, fields, sections)
+
+    def _choose_answers(self, named: dict[str, list[str]]) -> None:
+        """The answer in both scripts, and a TODO where two other columns could be it."""
+        scripts = {role: named[role][0] for role in _SCRIPTS_OF if role in named}
+        for role in ("question", "answer"):
+            others = {
+                named[each][0] for each in (*_QUESTIONS, *_SCRIPTS_OF) if each != role
+                and each.startswith(role) and each in named
+            }  # fmt: skip
+            rivals = [
+                column
+                for number, column in enumerate(named.get(role, ()))
+                if column not in others
+                and not (number and plain_name(column) in self.words.metadata)
+            ]
+            if len(rivals) > 1 and self._differ(rivals):
+                self.roles[role] = f"{TODO}: {_(' or ').join(rivals)}"
+            elif rivals:
+                self.roles[role] = rivals[0]
+        answer = self.roles.get("answer")
+        both = [scripts[r] for r in reversed(_SCRIPTS_OF) if r in scripts]
+        if isinstance(answer, str) and answer in both and len(both) > 1:
+            self.roles["answer"] = tuple(both)
+        if "answer" not in self.roles and "answer_index" in self.roles:
+            self.roles["answer"] = self.roles["answer_index"]
+        if "language" in named:
+            said = {self.words.script(str(row.get(named["language"][0], ""))) for row in self._rows}
+            if {"simplified", "traditional"} <= said:
+                self.roles["id"] = (
+                    f"{TODO}: {_('records of two scripts need a file each')}"
+                    f" ({named['language'][0]})"
+                )
+
+    def _differ(self, columns: list[str]) -> bool:
+        for row in self._rows:
+            texts = {str(row[column]) for column in columns if row.get(column) not in (None, "")}
+            if len(texts) > 1:
+                return True
+        return False
+
+    @property
+    def _rows(self) -> Iterator[JsonObject]:
+        return (row for each in self.lists for row in each.rows)
+
+    def _choose_options(self, columns: list[str]) -> None:
+        """Options in columns of their letters, or in one column, or in one object."""
+        lettered = {m[1]: c for c in columns if (m := _OPTION.fullmatch(plain_name(c)))}
+        if len(lettered) > 1 and "".join(sorted(lettered)) == "abcdefgh"[: len(lettered)]:
+            chosen = tuple(lettered[letter] for letter in sorted(lettered))
+            outer = {column.rpartition(".")[0] for column in chosen}
+            self.roles["options"] = outer.pop() if len(outer) == 1 and "" not in outer else chosen
+            return
+        # An object with other keys is refused when it is read, rather than no options at all.
+        known = {plain_name(name) for name in self.words.roles["options"]}
+        outers = dict.fromkeys(column.partition(".")[0] for column in columns if "." in column)
+        if "options" not in self.roles and (
+            inside := [outer for outer in outers if plain_name(outer) in known]
+        ):
+            self.roles["options"] = inside[0]
+
+    def _tables(self, stated: dict[str, Any]) -> None:
+        """Each list with its task and script, and the task of each value of the task's column."""
+        column = self.roles.get("task", "")
+        tables = []
+        for each in self.lists:
+            words = (*reversed(each.key), PurePosixPath(each.path).stem,
+                     *reversed(PurePosixPath(each.path).parent.parts))  # fmt: skip
+            table: dict[str, Any] = {"path": each.path}
+            if each.key:
+                table["key"] = list(each.key)
+            if each.shape != "list":
+                table["shape"] = each.shape
+            if script := next(filter(None, map(self.words.script, words)), ""):
+                table["script"] = script
+            missing = not column or any(not _text(_value(row, column)) for row in each.rows)
+            if missing and "task" not in stated:
+                outer = () if self.src.is_file() else (self.root.name,)
+                found = self.words.of_path((*words, *outer))
+                self.said += found
+                table["task"] = found[0].id if len(found) == 1 else _todo(found)
+            tables.append(table)
+        scripts = {table.get("script", "") for table in tables}
+        for table in tables:
+            if len(scripts) == 1:
+                table.pop("script", None)
+            elif len(scripts - {""}) == 1:
+                other = "simplified" if "traditional" in scripts else "traditional"
+                table.setdefault("script", other)
+        self.made["tables"] = tables
+        if column and "task" not in stated:
+            self._task_values(column)
+
+    def _task_values(self, column: Columns) -> None:
+        domain = self.roles.get("domain", "")
+        pairs = Counter(
+            (_text(_value(row, column)), _text(_value(row, domain)) if domain else "")
+            for row in self._rows
+        )
+        found: dict[tuple[str, str], list[Task]] = {}
+        for value, within in pairs:
+            if value:
+                named = self.words.named(value) or self.words.numbered(value)
+                narrow = self.words.within(named, within) if len(named) > 1 and within else []
+                found[value, within] = narrow or named
+        self.said += [each for named in found.values() for each in named]
+        of_value: dict[str, set[str]] = {}
+        for (value, __), named in found.items():
+            of_value.setdefault(value, set()).add(",".join(each.id for each in named))
+        if domain and any(len(ids) > 1 for ids in of_value.values()):
+            self.roles["task"] = f"{{{domain}}}/{{{column}}}"
+            self.values = {f"{within}/{value}": _one(n) for (value, within), n in found.items()}
+        else:
+            self.values = {
+                value: _one(named)
+                for (value, __), named in found.items()
+                if not _is_plain(value, named)
+            }
+        if self.values:
+            self.made["values"] = {"task": self.values}
+
+    def _ids(self, stated: dict[str, Any]) -> None:
+        """The id as a template where IDs start again, or where there are none."""
+        if "id" in stated or str(self.roles.get("id", "")).startswith(TODO):
+            return
+        scripts = {table.get("script", "") for table in self.made["tables"]}
+        column = self.roles.get("id")
+        # A column of IDs without any is a fault; where there is no such column, keju numbers.
+        column = column or next(iter(self._named_roles(self.nulls).get("id", ())), None)
+        bare = sum(not _text(_value(row, column)) for row in self._rows) if column else 0
+        if bare:
+            self.roles["id"] = f"{TODO}: {_records_without(bare, str(column))}"
+        elif column is None and len(scripts) > 1:
+            self.roles["id"] = f"{TODO}: {_('a column that is the same in both scripts')}"
+        elif column is None:
+            self.roles["id"] = "{task}-{number}"
+        else:
+            counts = Counter(
+                (table.get("script", ""), _text(_value(row, column)))
+                for table, each in zip(self.made["tables"], self.lists, strict=True)
+                for row in each.rows
+            )
+            if max(counts.values(), default=0) > 1:
+                self.roles["id"] = f"{{task}}-{{{column}}}"
+                self.roles["source_id"] = column
+                self.notes.append(_("IDs start again: id is {}", self.roles["id"]))
+
+    # ---- images
+
+    def _images(self) -> None:
+        files = [path.relative_to(self.root).as_posix() for path in image_files(self.root)] if (
+            self.root.is_dir()
+        ) else []  # fmt: skip
+        column = self.roles.get("image")
+        if isinstance(column, tuple):
+            return
+        if isinstance(column, str) and self._names_images(column, files):
+            return
+        if not files:
+            if column is None:
+                self.notes.append(_("no images beside the tables, and no column for them"))
+                without = _("put images beside the tables, or delete the line if none is")
+                self.roles["image"] = f"{TODO}: {without}{self._found_columns()}"
+            return
+        template = self._image_template(files, column if isinstance(column, str) else "")
+        if template:
+            self.roles["image"] = template
+        elif column is None:
+            path = _("a column, or a path such as {}", "images/{ID}.*")
+            self.roles["image"] = f"{TODO}: {path}{self._found_columns()}"
+
+    def _found_columns(self) -> str:
+        names = ", ".join(map(shortened, _columns(self._rows)[:30]))
+        return f" ({_('found the columns {}', names)})"
+
+    def _names_images(self, column: str, files: list[str]) -> bool:
+        """Whether every text of a column is the path, or the only file name, of an image."""
+        if column in CONVERSATION:
+            return True
+        stems = Counter(PurePosixPath(file).stem for file in files)
+        paths = set(files)
+        for each in self.lists:
+            folder = PurePosixPath(each.path).parent
+            for row in each.rows:
+                value = row.get(column)
+                for name in value if isinstance(value, list) else [value]:
+                    if not isinstance(name, str) or len(name) > 1000:
+                        continue
+                    plain = PurePosixPath(name.replace("\\", "/"))
+                    inner = [folder / plain, folder / "images" / plain, plain, "images" / plain]
+                    if not (paths & {path.as_posix() for path in inner} or stems[plain.stem] == 1):
+                        return decoded_image(name, file=self.src, item="") is not None
+        return True
+
+    def _image_template(self, files: list[str], column: str) -> str:
+        """A template of a path that fits one image for every row; empty if there is none."""
+        endless = Counter(str(PurePosixPath(file).with_suffix("")) for file in files)
+        rows = list(self._with_tasks())
+        name = self.roles.get("source_id") or self.roles.get("id")
+        if not rows:
+            return ""
+        first = rows[0]
+        folders = dict.fromkeys(str(PurePosixPath(file).parent) for file in files)
+        blanks = ["task", *(c for r in ("task", "task_name", "domain") if isinstance(
+            c := self.roles.get(r), str) and "{" not in c)]  # fmt: skip
+        prefixes = dict.fromkeys(
+            "" if folder == "." else f"{filling}/"
+            for folder in list(folders)[:200]
+            for filling in _fillings(folder, first, blanks)
+        )
+        stems = [f"{{{column}}}"] if column else []
+        if not column and isinstance(name, str) and "{" not in name:
+            stems += [f"{{{name}}}", *(f"{{{name}:0{digits}}}" for digits in range(2, 9))]
+            stems += [f"{{task}}_{{{name}}}", f"{{task}}-{{{name}}}"]
+            if isinstance(number := self.roles.get("task"), str) and "{" not in number:
+                stems += [f"{{{number}}}_{{{name}}}", f"{{{number}}}-{{{name}}}"]
+        found: dict[tuple[str, ...], str] = {}
+        for prefix in prefixes:
+            for stem in stems:
+                template = f"{prefix}{stem}"
+                if all(self._fits(template, row, endless, whole=bool(column)) for row in rows):
+                    paths = tuple(filled(template, row, _NOWHERE) for row in rows)
+                    found.setdefault(paths, template if column else f"{template}.*")
+        # In folders of tasks, T7/{ID} may fit all rows too; the right one has the most images.
+        # Two that lead to as many, but to different ones, are a question for a person.
+        most = max((len(set(paths)) for paths in found), default=0)
+        fitting = [template for paths, template in found.items() if len(set(paths)) == most]
+        return fitting[0] if len(fitting) == 1 else ""
+
+    def _fits(self, template: str, row: JsonObject, stems: Counter[str], *, whole: bool) -> bool:
+        try:
+            path = filled(template, row, _NOWHERE)
+        except DataError:
+            return False
+        kind = str(row["task"])
+        if has_task(kind) and self._is_of_other(PurePosixPath(path), find_task(kind)):
+            return False
+        return stems[path] == 1 or (whole and stems[str(PurePosixPath(path).with_suffix(""))] == 1)
+
+    def _is_of_other(self, path: PurePosixPath, kind: Task) -> bool:
+        """Whether a folder of a path is called after a task or domain, and not after this one."""
+        return any(kind not in meant for each in path.parent.parts if (meant := self._meant(each)))
+
+    def _meant(self, folder: str) -> list[Task]:
+        if folder not in self.meant:
+            self.meant[folder] = (
+                self.words.named(folder)
+                or self.words.numbered(folder)
+                or self.words.within(self.words.known, folder)
+            )
+        return self.meant[folder]
+
+    def _with_tasks(self) -> Iterator[JsonObject]:
+        column = self.roles.get("task", "")
+        for table, each in zip(self.made["tables"], self.lists, strict=True):
+            for row in each.rows:
+                said = _text(_value(row, column)) if column else ""
+                name = self.values.get(said) or (self._id_of(said) if said else "")
+                yield {**row, "task": name or table.get("task", "")}
+
+    def _id_of(self, value: str) -> str:
+        named = self.words.named(value) or self.words.numbered(value)
+        return named[0].id if len(named) == 1 else ""
+
+    # ---- answers and other columns
+
+    def _answer_numbers(self) -> None:
+        """How answers to questions with options are numbered, seen from them."""
+        numbers = []
+        for row in self._with_tasks():
+            said = _text(_value(row, self.roles.get("answer", ())))
+            count = self._count_options(row)
+            task = str(row["task"])
+            form = find_task(task).queries[0].form if has_task(task) else ""
+            if form == "letter" and not count and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said):
+                self.made["answer_is"] = f"{TODO}: {_('a number, and no options')}"
+                return
+            if (
+                count
+                and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said)
+                and said not in self._options_of(row)
+            ):
+                numbers.append((int(said.partition(".")[0]), count))
+        if not numbers:
+            return
+        zero = any(number == 0 for number, __ in numbers)
+        full = any(number == count for number, count in numbers)
+        if zero and full:
+            self.made["answer_is"] = f"{TODO}: {_('0 and the count of options both occur')}"
+        elif zero or full:
+            self.made["answer_is"] = "from-0" if zero else "from-1"
+        else:
+            self.made["answer_is"] = f"{TODO}: from-0 {_('or')} from-1"
+        self.comments["answer_is"] = ", ".join(str(number) for number, __ in numbers[:5])
+
+    def _options_of(self, row: JsonObject) -> list[str]:
+        options = as_tuple(self.roles.get("options", ()))
+        if len(options) == 1:
+            value = row.get(options[0])
+            if isinstance(value, list):
+                return [str(each) for each in value]
+            inner = [str(v) for k, v in row.items() if k.startswith(f"{options[0]}.")]
+            return inner or list(options_in(str(value or "")))
+        return [str(row[column]) for column in options if row.get(column) not in (None, "")]
+
+    def _count_options(self, row: JsonObject) -> int:
+        question = _text(_value(row, self.roles.get("question", ())))
+        return len(self._options_of(row)) or len(options_in(question))
+
+    def _others(
+        self, columns: list[str], fields: dict[str, Columns], sections: dict[str, dict[str, Any]]
+    ) -> None:
+        """Every column without a role: metadata, or ignored."""
+        used = set(_named_by(fields.values())) | {self.made.get("messages", "")}
+        used |= set(_named_by(sections["blanks"].values()))
+        stated = set(sections["metadata"].values())
+        metadata: dict[str, str] = {}
+        group = fields.get("group")
+        for column in columns:
+            plain, last = plain_name(column), plain_name(column.rpartition(".")[2])
+            canonical = self.words.metadata.get(plain) or self.words.metadata.get(last, "")
+            outer = column.partition(".")[0]
+            if column in CONVERSATION or column in stated:
+                continue
+            if (column in used or outer in used) and not (column == group and canonical):
+                self._comment_roles(fields, column)
+            elif plain in self.words.never:
+                self.ignored.append(column)
+            elif self._is_short(column):
+                key = canonical if canonical and canonical not in metadata else column
+                metadata[key] = column
+                self.comments[f"metadata.{key}"] = self._examples(column)
+            else:
+                self.ignored.append(column)
+                self.notes.append(_("not short texts: {} is ignored", column))
+        self.made["metadata"] = metadata
+
+    def _comment_roles(self, fields: dict[str, Columns], column: str) -> None:
+        for role, names in fields.items():
+            if column in _named_by([names]):
+                self.comments.setdefault(f"fields.{role}", self._examples(column))
+
+    def _is_short(self, column: str) -> bool:
+        for row in self._rows:
+            value = row.get(column)
+            texts = value if isinstance(value, list) else [value]
+            if not all(isinstance(each, str | int | float | None) for each in texts):
+                return False
+            if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+                return False
+            if sum(len(str(each)) for each in texts) > LONGEST:
+                return False
+        return True
+
+    def _examples(self, column: str) -> str:
+        values = dict.fromkeys(_text(row.get(column)) for row in self._rows)
+        shown = [each for each in values if each][:3]
+        return ", ".join(printable(shortened(" ".join(each.split()), 40)) for each in shown)
+
+    # ---- images as records
+
+    def _from_images(self) -> None:
+        files = list(image_files(self.src)) if self.src.is_dir() else [self.src]
+        if not files:
+            raise DataError(
+                "no tables and no images",
+                file=self.src,
+                hint=_("Expected a table ({}), or images", ", ".join(SUFFIXES)),
+            )
+        paths = tuple(PurePosixPath(file.relative_to(self.root).as_posix()) for file in files)
+        self.made["fields"] = {}
+        if pattern := path_pattern(paths):
+            fitting = sum(bool(re.fullmatch(pattern, path.as_posix())) for path in paths)
+            if fitting == len(paths):
+                self.made["names"] = pattern
+                if "folder1" in pattern:
+                    self.made["fields"]["group"] = "folder1"
+            else:
+                self.notes.append(_("names = {!r} fits {} of {}", pattern, fitting, len(paths)))
+        for ending in (".gt.txt", ".txt"):
+            if any((self.root / f"{path.with_suffix('')}{ending}").is_file() for path in paths):
+                self.made["texts"] = f"{{folder}}/{{stem}}{ending}"
+                self.made["fields"]["answer"] = "text"
+                break
+        self.made["constants"] = {"task": _todo([])}
+
+    def _fit(self) -> float:
+        """How sure it is that the source is of the preset's benchmark: named tasks, then signs."""
+        if not self.preset.name or not self.lists:
+            return 0.0
+        columns = {plain_name(c) for c in _columns(self._rows)}
+        signs = {plain_name(sign) for sign in self.preset.signs}
+        signed = signs <= columns if self.preset.all_signs else bool(signs & columns)
+        column = self.roles.get("task", "")
+        if column and self.said:
+            words = {_text(_value(row, c)) for row in self._rows for c in _named_by([column])}
+            if any(self.words.named(word) for word in words if word and not has_task(word)):
+                return 1.0
+        if signed:
+            return 0.95
+        return 0.8 if self.said else 0.0
+
+
+def path_pattern(paths: tuple[PurePosixPath, ...]) -> str:
+    """A regular expression with named groups for most of the paths; empty if they differ.
+
+    Directories become folder1, folder2 …; in the file name, numbers become number1 … and other
+    parts between ``_``, ``-`` and spaces part1 … .
+    """
+    shapes = Counter((len(path.parts), _shape(path.stem)) for path in paths)
+    if not shapes:
+        return ""
+    (depth, shape), __ = shapes.most_common(1)[0]
+    folders = "".join(f"(?P<folder{number}>[^/]+)/" for number in range(1, depth))
+    parts, numbers, names = [], 0, 0
+    for piece in re.findall(r"0|x|[^0x]", shape):
+        if piece == "0":
+            numbers += 1
+            parts.append(f"(?P<number{numbers}>[0-9]+)")
+        elif piece == "x":
+            names += 1
+            parts.append(f"(?P<part{names}>[^/_ 0-9-]+)")
+        else:
+            parts.append(re.escape(piece))
+    suffixes = "|".join(sorted({path.suffix.lstrip(".") for path in paths}))
+    return f"{folders}{''.join(parts)}\\.(?:{suffixes})"
+
+
+def _shape(stem: str) -> str:
+    """A name with 0 for numbers and x for other texts between ``_``, ``-`` and spaces."""
+    return re.sub(r"[^0_ -]+", "x", re.sub(r"[0-9]+", "0", stem))
+
+
+class _Nowhere:
+    """The place of a sampled row, whose errors are only caught."""
+
+    def error(self, problem: str, hint: str = "") -> DataError:
+        return DataError(problem, hint=hint)
+
+
+_NOWHERE: Any = _Nowhere()
+
+
+def _with_said(row: Row) -> JsonObject:
+    return flat(row.cells)
+
+
+def _columns(rows: Iterable[JsonObject]) -> list[str]:
+    return list(dict.fromkeys(column for row in rows for column in row))
+
+
+def _value(row: JsonObject, columns: Columns) -> object:
+    """The value of the first column that has one, or of a template."""
+    for column in as_tuple(columns):
+        if "{" in column:
+            return re.sub(r"\{([^{}:]+)\}", lambda blank: _text(row.get(blank[1])), column)
+        if row.get(column) not in (None, ""):
+            return row[column]
+    return ""
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, list) and len(value) == 1:
+        return _text(value[0])
+    return "" if value is None or isinstance(value, bytes) else str(value).strip()
+
+
+def _records_without(count: int, column: str) -> str:
+    return n_("{n:,} record without {}", "{n:,} records without {}", count, column)
+
+
+def _named_by(columns: Iterable[Columns]) -> Iterator[str]:
+    for each in columns:
+        for column in as_tuple(each):
+            yield from re.findall(r"\{([^{}:]+)(?::[0-9]+)?\}", column) or [column]
+
+
+def _fillings(folder: str, row: JsonObject, blanks: list[str]) -> Iterator[str]:
+    """A folder's path, and it with the values of a row replaced by their columns."""
+    yield folder
+    for column in blanks:
+        value = _text(row.get(column))
+        if value and re.search(rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", folder):
+            yield re.sub(
+                rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", f"{{{column}}}", folder
+            )
+        if value and folder.endswith((f"T{value}", f"_{value}")):
+            yield folder[: -len(value)] + f"{{{column}}}"
+
+
+def _todo(found: list[Task]) -> str:
+    ids = f" {_('or')} ".join(each.id for each in found[:6])
+    return f"{TODO}: {ids or _('an id of keju tasks')}"
+
+
+def _one(found: list[Task]) -> str:
+    return found[0].id if len(found) == 1 else _todo(found)
+
+
+def _is_plain(value: str, named: list[Task]) -> bool:
+    """Whether the executor reads a value of the task's column as this one task."""
+    if len(named) != 1:
+        return False
+    number = f"T{value.upper().removeprefix('T').removesuffix('.0')}"
+    return named[0].id in (value, number) or tasks_named(value) == named
+
+
+def mapping_text(drafted: Drafted) -> str:
+    """A drafted mapping as TOML, with examples of values in comments."""
+    data = msgspec.to_builtins(drafted.mapping)
+    default = msgspec.to_builtins(Mapping())
+    lines = [
+        f"# {_('Mapping file for: keju data import mapped SRC --map FILE')}",
+        f"# {_('Complete each TODO. Every table and column is mapped, or named in ignored.')}",
+        *(f"# {printable(note)}" for note in drafted.notes),
+        "",
+    ]
+    tables = {key for key, value in default.items() if isinstance(value, dict)}
+    rows = ("tables", "lookup", "items")
+    for key, value in data.items():
+        if key not in tables and key not in rows and value != default[key]:
+            lines.append(_line(key, value, drafted.comments.get(key, "")))
+    for section in rows:
+        for row in data[section]:
+            lines += ["", f"[[{section}]]"]
+            lines += [_line(k, v, "") for k, v in row.items() if v and (k, v) != ("shape", "list")]
+    for section in tables & data.keys():
+        inner = data[section]
+        if section == "values":
+            for name, values in inner.items():
+                lines += ["", f"[values.{_key(name)}]"]
+                lines += [_line(each, value, "") for each, value in values.items()]
+        elif inner:
+            lines += ["", f"[{section}]"]
+            lines += [
+                _line(name, value, drafted.comments.get(f"{section}.{name}", ""))
+                for name, value in inner.items()
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(key: str, value: object, comment: str) -> str:
+    return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+    return _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    """A text as a string of TOML."""
+    return "".join(
+        char if printable(char) == char else f"\\U{ord(char):08X}"
+        for char in json.dumps(text, ensure_ascii=False)
+    )

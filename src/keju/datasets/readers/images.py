@@ -1,0 +1,431 @@
+"""`ImageFinder`: finds the images that records and annotations name, and stores each once.
+
+A release has the image paths of its authors' machines, an annotation file those of the annotator's.
+An image of a record that is found by other means than the given path is reported at the end of the
+import. Names are untrusted: no image outside of the directories is read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from keju.datasets.readers.base import inside, join_names, kept_inside, source_bytes
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.listing import is_litter
+from keju.datasets.readers.records import Place
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, shortened
+from keju.images import EXTENSIONS
+from keju.items import ImageRef
+from keju.texts import _, n_
+
+MOST_FILES = 500_000
+"""Maximum number of images in an index; the largest known source has 230,000."""
+
+_LONGEST_TAIL = 8
+"""Maximum number of parts of a path that are compared, from its end on."""
+
+_ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
+"""Names of directories that contain no information about the image."""
+
+_MOST_ALIKE = 1000
+"""Maximum number of images with the same name among which a directory's one is searched."""
+
+_LONGEST_NAME = 1000
+"""Maximum length of an image's name with its directories."""
+
+ANY_FOLDER, ANY_SUFFIX = "**/", ".*"
+"""The beginning and the end of a name with which any directory and any image suffix fit."""
+
+_DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*?;base64,", re.IGNORECASE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/\-_\s]{64,}={0,2}\s*")
+_BEGINNINGS = ("iVBORw0KGgo", "/9j/", "_9j_", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAADGpQ")
+"""The beginnings of PNG, JPEG, GIF, WebP, BMP, TIFF and JPEG 2000 in base64."""
+
+_ADDRESS = re.compile(r"(?:[a-z]+:)?//[^/]*", re.IGNORECASE)
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+Key = tuple[str, ...]
+
+
+class ImageFinder:
+    """Finds and stores the images below some directories.
+
+    A name is searched in this order: the path below a directory; the longest end of the path that
+    exists below the directories; the same with another image suffix. The file name alone is enough
+    if the name has no directory, or one that is called ``images`` or similar; with another
+    directory only directly below a root, and never if that directory exists without the image.
+    Of several images that fit, the one with the same letter case is taken, the one directly below
+    a root, the one below a directory in `near` or called after the file, or the one nearest to the
+    file. In a name, a last ``.*`` is any image suffix and a first ``**/`` any directory.
+
+    The directories are searched once, in their order, when a path does not exist as written. Links
+    to directories are not followed, and a link to a file outside is an error.
+
+    Args:
+        writer: the dataset that stores the images; None if they are only searched.
+        roots: the directories.
+        images: the images to choose from, where not all below the roots: those that annotations
+            are about. Their directories are the annotator's, so that the file name is enough and is
+            not reported.
+
+    Attributes:
+        missing: names of images that were not found, each with the first record that has it.
+    """
+
+    def __init__(
+        self,
+        writer: DatasetWriter | None,
+        roots: Iterable[Path],
+        images: Iterable[Path] | None = None,
+    ) -> None:
+        self.roots = tuple(dict.fromkeys(roots))
+        self.missing: dict[str, Place] = {}
+        self._writer = writer
+        self._images = None if images is None else tuple(images)
+        self._allowed = None if self._images is None else frozenset(self._images)
+        self._folders: set[str] = set()
+        self._tables: dict[tuple[int, bool], dict[Key, list[Path]]] = {}
+        self._refs: dict[Path, ImageRef] = {}
+
+    def find(self, name: str, place: Place, near: Collection[str] = ()) -> Path | None:
+        """The image that a record names; None if there is none.
+
+        Args:
+            name: path, file name or URL, with slashes or backslashes, or a pattern.
+            place: the record.
+            near: names of directories to prefer where several images fit, such as the task's.
+
+        Raises:
+            DataError: several images fit equally, the name cannot be a file's, or the image is a
+                link that leads out of the directory.
+        """
+        if self._images is not None and len(name) > _LONGEST_NAME:
+            return None
+        if name.startswith(ANY_FOLDER) or name.endswith(ANY_SUFFIX):
+            return self._matching(name, place)
+        if (literal := self._literal(name, place)) is not None:
+            return literal
+        parts = _parts(name)
+        for by_stem in (False, True):
+            size, found = self._longest(parts, by_stem=by_stem)
+            if size == 1 and len(parts) > 1 and self._images is None:
+                found = self._without_folder(found, _folded(parts[-2]))
+            if not found:
+                continue
+            path = self._chosen(found, size, parts[-1], place, near)
+            if self._images is None:
+                import_log().matched(
+                    _way(parts, path, size), shortened(name), self._short_path(path)
+                )
+            return path
+        return None
+
+    def store(self, value: object, place: Place, near: Collection[str] = ()) -> ImageRef | None:
+        """The image in the dataset; None, and recorded as missing, if it does not exist.
+
+        Args:
+            value: what `find` takes; base64 or a ``data:`` URL; bytes; or a parquet cell with
+                ``bytes`` or ``path``.
+            place: the record.
+            near: as in `find`.
+
+        Raises:
+            DataError: as `find`; the value is of another kind, or the image is broken.
+        """
+        if isinstance(value, Mapping):
+            value = value.get("bytes") or value.get("path")
+        if isinstance(value, str):
+            value = decoded_image(value, file=place.file, item=place.item) or value
+        if isinstance(value, bytes):
+            return self._add(value, f"{place.file}: {place.item}")
+        if not isinstance(value, str):
+            raise place.error(
+                _(
+                    "expected an image or its name; found {}",
+                    type(value).__name__,
+                    hint="Name the image's file",
+                )
+            )
+        path = self.find(value, place, near)
+        if path is None:
+            self.missing.setdefault(value, place)
+            return None
+        if path not in self._refs:
+            self._refs[path] = self._add(source_bytes(path), str(path))
+        return self._refs[path]
+
+    def beside(self, file: Path, *names: str) -> Path:
+        """The image of an annotation file: of its own name, else of one of the names in it.
+
+        Raises:
+            DataError: there is none, or several fit equally well.
+        """
+        place = Place(file, "")
+        for name in (file.name, *names):
+            stem = PurePosixPath(name.replace("\\", "/").replace("\0", "")).stem
+            if found := self._table(1, by_stem=True).get((_folded(stem),)):
+                return self._chosen(found, 1, stem, place, ())
+        raise DataError(
+            "its image is missing: expected {}.jpg or another image of that name",
+            file.stem,
+            file=file,
+            hint="Put the image there, or remove the annotation",
+        )
+
+    def has_stem(self, stem: str) -> bool:
+        """Whether an image has that file name, whatever its suffix."""
+        return (_folded(stem),) in self._table(1, by_stem=True)
+
+    def raise_if_missing(self, src: Path) -> None:
+        """Raise an error if images were not found.
+
+        Raises:
+            DataError: it names the first missing images, and the searched directories.
+        """
+        if self.missing:
+            names = join_names(
+                f"{shortened(name)} (of {place.item})" for name, place in self.missing.items()
+            )
+            raise DataError(
+                n_(
+                    "{n:,} image is missing: {}; looked in {}",
+                    "{n:,} images are missing: {}; looked in {}",
+                    len(self.missing),
+                    names,
+                    ", ".join(map(str, self.roots)),
+                    hint=(
+                        "Give their folder: --option images=FOLDER, or skip them: --option "
+                        "skip-missing=yes"
+                    ),
+                ),
+                file=src,
+            )
+
+    def _add(self, data: bytes, origin: str) -> ImageRef:
+        if self._writer is None:
+            raise TypeError("an ImageFinder without a writer cannot store images")
+        return self._writer.add_image(data, origin)
+
+    def _literal(self, name: str, place: Place) -> Path | None:
+        """The image at that path below a root."""
+        if not _is_plain(name):
+            return None
+        path = image_below(self.roots, name, file=place.file, item=place.item)
+        return path if self._allowed is None or path in self._allowed else None
+
+    def _matching(self, name: str, place: Place) -> Path | None:
+        """The one image that fits a pattern."""
+        key = PurePosixPath(name.removeprefix(ANY_FOLDER).removesuffix(ANY_SUFFIX)).as_posix()
+        anywhere, any_suffix = name.startswith(ANY_FOLDER), name.endswith(ANY_SUFFIX)
+        key = PurePosixPath(key).name if anywhere else key
+        found = self._patterns.get((anywhere, any_suffix, key), ())
+        if len(found) > 1:
+            raise self._several(name, sorted(found), place, _("Give the whole path"))
+        return self._checked(next(iter(found))) if found else None
+
+    @cached_property
+    def _patterns(self) -> dict[tuple[bool, bool, str], dict[Path, None]]:
+        """Images by (any directory, any suffix, name): each under the three kinds of patterns."""
+        found: dict[tuple[bool, bool, str], dict[Path, None]] = {}
+        for path in self._paths:
+            keys = [(True, True, path.stem), (True, False, path.name)]
+            for root in self.roots:
+                if path.is_relative_to(root):
+                    inner = PurePosixPath(path.relative_to(root).as_posix())
+                    keys.append((False, True, inner.with_suffix("").as_posix()))
+            for key in keys:
+                found.setdefault(key, {})[path] = None
+        return found
+
+    def _several(self, name: str, found: Iterable[Path], place: Place, hint: str) -> DataError:
+        names = join_names(map(self._short_path, found), 2)
+        return place.error(_("several images fit {!r}: {}", shortened(name), names), hint)
+
+    def _without_folder(self, found: list[Path], folder: str) -> list[Path]:
+        """The images that match a file name although their directory differs from the named one."""
+        if folder in self._folders:
+            return []
+        return found if folder in _ANY_FOLDER else [e for e in found if e.parent in self.roots]
+
+    @cached_property
+    def _paths(self) -> tuple[Path, ...]:
+        if self._images is not None:
+            return self._images
+        tops = [
+            root
+            for root in self.roots
+            if not any(root != other and root.is_relative_to(other) for other in self.roots)
+        ]
+        found: list[Path] = []
+        for path in (each for top in tops for each in _images_under(top, self._folders)):
+            if len(found) == MOST_FILES:
+                raise DataError(
+                    "more than {:,} images, so they cannot be searched",
+                    MOST_FILES,
+                    file=tops[0],
+                    hint="Give the folder of the images: --option images=FOLDER",
+                )
+            found.append(path)
+        return tuple(found)
+
+    def _longest(self, parts: Sequence[str], *, by_stem: bool) -> tuple[int, list[Path]]:
+        """The images with the longest common end of the path, and the number of its parts."""
+        for size in range(min(len(parts), _LONGEST_TAIL), 0, -1):
+            for stem in _stems(parts[-1]) if by_stem else (parts[-1],):
+                key = (*map(_folded, parts[-size:-1]), _folded(stem))
+                if found := self._table(size, by_stem=by_stem).get(key):
+                    return size, found
+        return 0, []
+
+    def _table(self, size: int, *, by_stem: bool) -> dict[Key, list[Path]]:
+        if (size, by_stem) not in self._tables:
+            table: dict[Key, list[Path]] = {}
+            for path in self._paths:
+                last = path.stem if by_stem else path.name
+                folders = path.parts[-size:-1] if size > 1 else ()
+                table.setdefault((*map(_folded, folders), _folded(last)), []).append(path)
+            self._tables[size, by_stem] = table
+        return self._tables[size, by_stem]
+
+    def _chosen(
+        self, found: Sequence[Path], size: int, name: str, place: Place, near: Collection[str]
+    ) -> Path:
+        """The one image of several that fit.
+
+        Raises:
+            DataError: several fit equally, or the image is a link that leads out.
+        """
+        file = place.file
+        wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
+        for some in (
+            self._choices(found, size, name, file, wanted) if len(found) <= _MOST_ALIKE else ()
+        ):
+            if len(set(some)) == 1:
+                return self._checked(some[0])
+        hint = (
+            _("Name the image with its folder, or give --option images=FOLDER")
+            if self._images is None
+            else _("Name the image with its folder, or put the annotation beside it")
+        )
+        raise self._several(name, sorted(found), place, hint)
+
+    def _choices(
+        self, found: Sequence[Path], size: int, name: str, file: Path, near: Collection[str]
+    ) -> Iterator[list[Path]]:
+        """Yield selections of images that fit; the first with one image is taken."""
+        yield list(found)
+        yield [path for path in found if name in {path.name, path.stem}]
+        if self._images is None:  # An annotation means the image that is nearest to it.
+            yield [path for root in self.roots for path in found if path.parents[size - 1] == root]
+            yield [
+                path
+                for path in found
+                if any(_folded(part) in near for part in self._relative(path).parent.parts)
+            ]
+        shared = [_shared(path.parent, file.parent) for path in found]
+        yield [path for path, each in zip(found, shared, strict=True) if each == max(shared)]
+
+    def _checked(self, path: Path) -> Path:
+        return kept_inside(path, next(root for root in self.roots if path.is_relative_to(root)))
+
+    def _relative(self, path: Path) -> PurePosixPath:
+        root = min(
+            (root for root in self.roots if path.is_relative_to(root)), key=lambda r: len(r.parts)
+        )
+        return PurePosixPath(path.relative_to(root))
+
+    def _short_path(self, path: Path) -> str:
+        return shortened(str(self._relative(path)))
+
+
+def image_below(roots: Iterable[Path], name: str, *, file: Path, item: str) -> Path | None:
+    """The image at the path `name` below the first of the roots that has it; None if none has.
+
+    Raises:
+        DataError: the path leads out of a root.
+    """
+    paths = (inside(root, name, file=file, item=item) for root in roots)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
+    """The image that a text contains as base64 or as a ``data:`` URL; None if it is a name.
+
+    Raises:
+        DataError: it begins like one, but is not base64.
+    """
+    head = text.lstrip()[:40]
+    if url := _DATA_URL.match(text.lstrip()[:200]):
+        encoded = text.lstrip()[url.end() :]
+    elif head.startswith(_BEGINNINGS) and _BASE64.fullmatch(text):
+        encoded = text
+    else:
+        return None
+    try:
+        return b64decode("".join(encoded.split()).translate(_URL_SAFE), validate=True)
+    except (Base64Error, ValueError):
+        raise DataError(
+            "the image is not valid base64", file=file, item=item, hint="Fetch the file again"
+        ) from None
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
+
+
+def _images_under(top: Path, below: set[str]) -> Iterator[Path]:
+    """Images below a directory; adds the names of the directories, also empty ones, to `below`."""
+    for place, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if not is_litter(name))
+        below.update(map(_folded, folders))
+        for name in sorted(files):
+            if name.rpartition(".")[2].casefold() in EXTENSIONS and not is_litter(name):
+                yield Path(place, name)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is a path that starts from a root and stays below it."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not (path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0])
+
+
+def _parts(name: str) -> list[str]:
+    """The directories and the file name of a path or URL, without its root."""
+    plain = name.strip().replace("\\", "/")
+    if address := _ADDRESS.match(plain):
+        plain = plain[address.end() :].partition("?")[0]
+    parts = PurePosixPath(_DRIVE.sub("", plain, count=1) if _DRIVE.match(plain) else plain).parts
+    return [part for part in parts if part not in {"/", "//", ".", ".."}] or [""]
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    """A file name without the suffix of an image; itself if it has none."""
+    stem, _, suffix = name.rpartition(".")
+    return (stem,) if stem and suffix.casefold() in EXTENSIONS else (name,)
+
+
+def _way(parts: Sequence[str], path: Path, size: int) -> str:
+    if _folded(path.name) != _folded(parts[-1]):
+        return _("under another suffix")
+    if size == 1:
+        return _("by their file name")
+    return _("by the end of their path")
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _shared(one: Path, other: Path) -> tuple[bool, int]:
+    """Whether two directories are the same, and how many of their names they share.
+
+    ``labels/train`` shares more with ``images/train`` than with ``images/val``.
+    """
+    return one == other, len(set(one.parts) & set(other.parts))

@@ -1,0 +1,289 @@
+"""`Mapping`: the content of a ``mapping.toml``, which says how a source becomes items.
+
+A mapping is explicit: whoever executes it (`mapped`) looks nothing up that it does not name, and
+whoever drafts it (`draft`) writes `TODO` where the source does not show what something means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from keju.errors import DataError, unknown_name
+from keju.files import read_toml
+from keju.texts import _
+
+TODO = "TODO"
+"""The beginning of a value of a draft that a person must complete."""
+
+Columns = str | tuple[str, ...]
+"""A column, several of which the first with a value counts, or a template with ``{COLUMN}``."""
+
+TEXTS = (
+    "id", "source_id", "task", "task_name", "domain", "query", "question", "question_simplified",
+    "question_traditional", "answer", "answer_simplified", "transcription", "group", "split",
+    "licence", "source", "notes", "description",
+)  # fmt: skip
+"""Roles with one text. Licence and source are the record's own; notes and a description are known
+facts about its image, from which drafts are made."""
+
+LISTS = ("image", "options", "options_traditional", "also_accepted", "page", "keywords")
+"""Roles with several values: each column has one, or a list of them. A page is a saved web page,
+whose text is a note about the image, or without one the text to draft from."""
+
+ROLES = (*TEXTS, *LISTS)
+
+Shape = Literal["list", "by-key", "columns", "one"]
+AnswerIs = Literal["text", "letter", "from-0", "from-1"]
+
+
+class Table(Struct, frozen=True, forbid_unknown_fields=True):
+    """``[[tables]]``: files with records, or one list in a file.
+
+    Attributes:
+        path: the path from SRC on; ``*`` is any text.
+        key: in a JSON file, the names of the objects around the records, the outermost first.
+        shape: of the JSON value below them: a ``list`` of records, an object with one record
+            ``by-key``, lists for ``columns``, or ``one`` record.
+        each: a column that contains a list of objects; each becomes a record.
+        names: a regular expression with named groups for the whole path; each group becomes a
+            column.
+        task: the task of all its records.
+        script: the script of its texts, where records of two scripts are one item.
+    """
+
+    path: str
+    key: Columns = ()
+    shape: Shape = "list"
+    each: str = ""
+    names: str = ""
+    task: str = ""
+    script: Literal["", "simplified", "traditional"] = ""
+
+
+class Part(Struct, frozen=True, forbid_unknown_fields=True):
+    """``[[items]]``: one of several items of a record, made where it has a value as answer.
+
+    Attributes:
+        task: its task.
+        id, question, answer, options: replace those of ``[fields]``.
+        metadata: columns of metadata of this item alone.
+    """
+
+    task: str
+    id: Columns = ()
+    question: Columns = ()
+    answer: Columns = ()
+    options: Columns = ()
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
+    """``[[lookup]]``: a second table whose columns a record gets, such as one of books.
+
+    Attributes:
+        path: of the table from SRC on; ``*`` is any text. A ``.txt`` is a list of the names of
+            files, one per line, with the columns ``file``, ``folder``, ``name`` and ``stem``.
+        names: a regular expression with named groups for the path; each group becomes a column.
+        key: the column of that table by which its lines are found.
+        by: the column of the record, or a template, that has the same text.
+        key_of, shape: where the lines are in a JSON file, as in `Table`.
+    """
+
+    path: str
+    key: str
+    by: str
+    names: str = ""
+    key_of: Columns = ()
+    shape: Shape = "list"
+
+
+class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mapping.
+
+    Attributes:
+        preset: the preset that drafted it.
+        tables: where the records are; none: each image is a record.
+        images: the folders from which the names of images start.
+        names: a regular expression with named groups for the whole path of an image; each group
+            becomes a column.
+        texts: the path of a record's text file, as a template or several, of which the first whose
+            blanks all have values counts; its text is the column ``text``.
+        text_form: of that file: ``text``, or ``quads`` (text lines with four corners each), which
+            become the lines of the item; a page without a text is skipped.
+        text_order: of such lines, that of the ``file`` or of their ``geometry``.
+        index: the column that numbers the records of a table. A short cell of images is then the
+            number of an earlier record, whose images it means; and of several columns of images
+            the first with a value counts.
+        messages: a column with a conversation (OpenAI's or LLaVA's), which becomes the columns
+            ``messages.user``, ``messages.assistant`` and ``messages.images``.
+        split: for a column, a regular expression whose named groups become columns.
+        lookup: second tables.
+        items: the items of a record, where there are several.
+        fields: the columns of each role. Of several, a template counts if all its blanks have
+            values; the last one may have empty blanks.
+        blanks: the column that fills each further placeholder of the task's template.
+        columns: further columns, each made of another one or of a template; their `values` apply
+            wherever they are used, such as in a group.
+        metadata: the column of each metadata name, a template, or several, of which the first with
+            a value counts.
+        ignored: columns, and paths of tables, that are not used; ``*`` is any text.
+        constants: the text of a role for all items that have no other.
+        constant_metadata: metadata of all items.
+        values: for a role or metadata name, texts of the source and their replacements.
+        prompt: ``verbatim`` (the question is the whole prompt), ``template`` (the task's, which
+            the question fills), or ``own`` (verbatim, unless it is the task's template itself).
+        answer_is: what the answer of a question with options is: ``text`` (the text of an option,
+            else a letter), ``letter`` (a letter, else the text of an option), ``from-0`` or
+            ``from-1`` (the number of an option).
+        only: for a column, the text that a record has there to be an item.
+        newlines: of ``literal`` ones (a backslash and n), ``keep`` them, or decide by ``auto``.
+        rest: the use of columns that nothing names: none may be left, ``metadata`` or ``ignored``.
+        drafts: items without an answer are drafts, which a person completes.
+        shared_transcriptions: an item without transcription has that of another item with the
+            same images.
+    """
+
+    preset: str = ""
+    prompt: Literal["", "verbatim", "template", "own"] = ""
+    answer_is: AnswerIs | str = "text"
+    newlines: Literal["keep", "auto", "literal"] = "keep"
+    rest: Literal["", "metadata", "ignored"] = ""
+    drafts: bool = False
+    shared_transcriptions: bool = False
+    images: Columns = ()
+    names: str = ""
+    texts: Columns = ()
+    text_form: Literal["text", "quads"] = "text"
+    text_order: Literal["file", "geometry"] = "file"
+    index: str = ""
+    messages: str = ""
+    ignored: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    lookup: tuple[Lookup, ...] = ()
+    split: dict[str, str] = field(default_factory=dict)
+    only: dict[str, str] = field(default_factory=dict)
+    items: tuple[Part, ...] = ()
+    columns: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, Columns] = field(default_factory=dict)
+    blanks: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, Columns] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    constant_metadata: dict[str, str] = field(default_factory=dict)
+    values: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+_CHOICES = {
+    "prompt": ("verbatim", "template", "own"),
+    "answer_is": ("text", "letter", "from-0", "from-1"),
+    "text_form": ("text", "quads"),
+    "text_order": ("file", "geometry"),
+    "newlines": ("keep", "auto", "literal"),
+    "rest": ("metadata", "ignored"),
+    "shape": ("list", "by-key", "columns", "one"),
+    "script": ("simplified", "traditional"),
+}
+
+
+def as_tuple(columns: Columns) -> tuple[str, ...]:
+    """One column or several, as a tuple."""
+    return (columns,) if isinstance(columns, str) else columns
+
+
+def read_mapping(file: Path) -> Mapping:
+    """Read and check a mapping file.
+
+    Raises:
+        DataError: it is not TOML, has an unknown key or role, a wrong value, or a TODO.
+    """
+    data = read_toml(file, dict[str, Any], hint="Correct the line")
+    mapping = mapping_from(data, file)
+    check_complete(mapping, file)
+    return mapping
+
+
+def mapping_from(data: dict[str, Any], file: Path) -> Mapping:
+    """The mapping that a table of TOML is; TODOs are allowed. `file` is for errors.
+
+    Raises:
+        DataError: an unknown key or role, or a wrong value.
+    """
+    _check_keys(file, "", data, Mapping.__struct_fields__)
+    kinds: dict[str, type[Struct]] = {"tables": Table, "items": Part, "lookup": Lookup}
+    for section, kind in kinds.items():
+        for row in data.get(section, ()):
+            if isinstance(row, dict):
+                _check_keys(file, f"[{section}]", row, kind.__struct_fields__)
+    metadata = data.get("metadata")
+    named = tuple(metadata) if isinstance(metadata, dict) else ()
+    named += tuple(data["columns"]) if isinstance(data.get("columns"), dict) else ()
+    # Any other column may become metadata, so its values cannot be checked against a list.
+    values = data.get("values")
+    if data.get("rest") == "metadata" and isinstance(values, dict):
+        named = (*named, *values)
+    for section, known in (
+        ("fields", ROLES),
+        ("constants", TEXTS),
+        ("values", (*TEXTS, "options", *named)),
+    ):
+        if isinstance(data.get(section), dict):
+            _check_keys(file, f"[{section}]", data[section], known)
+    try:
+        mapping = msgspec.convert(data, Mapping)
+    except msgspec.ValidationError as error:
+        problem, __, place = str(error).partition(" - at ")
+        where = place.strip("`").removeprefix("$.")
+        raise _wrong(file, where, problem) from None
+    if mapping.answer_is not in _CHOICES["answer_is"] and not mapping.answer_is.startswith(TODO):
+        raise _wrong(file, "answer_is", f"Invalid enum value {mapping.answer_is!r}")
+    return mapping
+
+
+def _wrong(file: Path, where: str, problem: str) -> DataError:
+    choices = _CHOICES.get(where.rpartition(".")[2])
+    hint = _("Use {}", ", ".join(choices)) if choices else _("See docs/formats.md, Mapping files")
+    return DataError(problem, file=file, item=where or None, hint=hint)
+
+
+def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple[str, ...]) -> None:
+    for key in found:
+        if key not in known:
+            raise DataError(unknown_name(key, known, "key"), file=file, item=section or None)
+
+
+def todos(mapping: Mapping) -> list[tuple[str, str]]:
+    """The places of a mapping that a person must complete, each with what is there."""
+    return list(_todos("", msgspec.to_builtins(mapping)))
+
+
+def _todos(place: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _todos(f"{place}.{key}" if place else key, inner)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value, start=1):
+            yield from _todos(f"{place} {number}", inner)
+    elif isinstance(value, str) and value.startswith(TODO):
+        yield place, value
+
+
+def check_complete(mapping: Mapping, file: Path | None = None) -> None:
+    """Refuse a mapping with something to complete.
+
+    Raises:
+        DataError: naming the first place.
+    """
+    if left := todos(mapping):
+        place, text = left[0]
+        about = text.removeprefix(TODO).lstrip(": ")
+        raise DataError(
+            "this value of the draft is still TODO{}",
+            f" ({about})" if about else "",
+            file=file,
+            item=place,
+            hint="Complete it, or delete the line",
+        )

@@ -1,0 +1,248 @@
+"""`preset_reader`: a format of tables that a preset describes.
+
+Its mapping is drafted, unless the preset has a whole one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from keju.datasets.readers.base import Detection, Reader
+from keju.datasets.readers.detecting import LOWEST
+from keju.datasets.readers.draft import MOST_BYTES, Drafted, Preset, draft, mapping_text
+from keju.datasets.readers.listing import Listing, Record
+from keju.datasets.readers.mapped import read_mapped
+from keju.datasets.readers.mapping import Mapping, mapping_from, todos
+from keju.datasets.readers.tables import SUFFIXES
+from keju.datasets.readers.words import shell_word
+from keju.datasets.store import DatasetWriter
+from keju.definitions import has_task, tasks_named
+from keju.definitions import task as find_task
+from keju.errors import DataError, UsageError, number_of, shortened
+from keju.files import read_toml
+from keju.settings import Settings
+from keju.text import count_han
+from keju.texts import _
+
+
+class PresetSettings(Settings, frozen=True, kw_only=True):
+    """Keys of the drafted mapping that a person states, and what is imported."""
+
+    fields: Annotated[
+        dict[str, str],
+        Meta(description='the column of the role NAME, a template, or a list ["A", "B"]'),
+    ] = msgspec.field(default_factory=dict)
+    constants: Annotated[
+        dict[str, str], Meta(description="the text of the role NAME where no column has one")
+    ] = msgspec.field(default_factory=dict)
+    metadata: Annotated[dict[str, str], Meta(description="the column of the metadata NAME")] = (
+        msgspec.field(default_factory=dict)
+    )
+    answer_is: Annotated[
+        Literal["", "text", "from-0", "from-1"],
+        Meta(description="what answers to questions with options are (default: seen from them)"),
+    ] = ""
+    newlines: Annotated[
+        Literal["", "keep", "auto", "literal"],
+        Meta(description="what a backslash and n in a text is (default keep)"),
+    ] = ""
+    images: Annotated[Path | None, Meta(description="the folder from which image names start")] = (
+        None
+    )
+    skip_missing: Annotated[
+        bool, Meta(description="yes: skip records whose image is missing (default no)")
+    ] = False
+
+
+def given_keys(settings: PresetSettings) -> dict[str, Any]:
+    """The keys of a mapping that settings state.
+
+    Raises:
+        UsageError: a list of columns is not one of TOML.
+    """
+    keys: dict[str, Any] = {
+        "fields": {role: _columns(role, text) for role, text in settings.fields.items()},
+        "constants": dict(settings.constants),
+        "metadata": dict(settings.metadata),
+        "answer_is": settings.answer_is,
+        "newlines": settings.newlines,
+    }
+    return {key: value for key, value in keys.items() if value}
+
+
+def _columns(role: str, text: str) -> object:
+    if not text.startswith("["):
+        return text
+    try:
+        return tomllib.loads(f"columns = {text}")["columns"]
+    except tomllib.TOMLDecodeError:
+        raise UsageError('option fields.{}={}: write a list as ["A", "B"]', role, text) from None
+
+
+def read_preset(file: Path) -> Preset:
+    """Read a preset.
+
+    Raises:
+        DataError: it is not TOML, or has an unknown key.
+    """
+    return read_toml(file, Preset, hint="Correct the preset")
+
+
+def preset_reader(file: Path) -> Reader[PresetSettings]:
+    """The format of a preset."""
+    return reader_of(read_preset(file))
+
+
+_LONGEST = 10_000
+"""Characters of a text in which Chinese ones are looked for."""
+
+_PRESETS: dict[str, Preset] = {}
+"""The presets of formats, by name."""
+
+
+def reader_of(preset: Preset) -> Reader[PresetSettings]:
+    """The format whose mapping a preset has, or that is drafted with it."""
+
+    def read(src: Path, writer: DatasetWriter, settings: PresetSettings) -> Iterator[str]:
+        drafted = _mapping_for(src, preset, given_keys(settings))
+        check_drafted(drafted, src)
+        writer.declare(mapping=mapping_text(drafted))
+        yield from drafted.notes
+        yield from read_mapped(
+            src, writer, drafted.mapping, images=settings.images,
+            skip_missing=settings.skip_missing,
+        )  # fmt: skip
+
+    def detect(listing: Listing) -> Detection | None:
+        if preset.whole:
+            return _detect_whole(listing, preset)
+        files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
+        if not files or sum(path.stat().st_size for f in files if (path := listing.path(f))) > (
+            MOST_BYTES * 64
+        ):
+            return None
+        drafted = draft(listing.src, preset)
+        if not drafted.fit:
+            return None
+        left = todos(drafted.mapping)
+        what = _(
+            "{}: {} in {}, {}",
+            preset.benchmark or preset.name,
+            number_of(drafted.rows, "question"),
+            number_of(len(files), "file"),
+            number_of(len(listing.images), "image"),
+        )
+        missing = _("{} = {}", *left[0]) if left else ""
+        return Detection(drafted.fit, what, missing=missing)
+
+    if preset.signs:
+        _PRESETS[preset.name] = preset
+    return Reader(
+        preset.name, preset.what, preset.layout, read, PresetSettings, detect if preset.signs
+        else None,
+        group_option="--option fields.group=COLUMN",
+    )  # fmt: skip
+
+
+def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
+    """A preset's whole mapping with the keys that a person states, or else a draft."""
+    if not preset.whole:
+        return draft(src, preset, given)
+    keys = {"preset": preset.name, **preset.mapping}
+    for key, value in given.items():
+        keys[key] = {**keys.get(key, {}), **value} if isinstance(value, dict) else value
+    return Drafted(mapping_from(keys, Path("--option")))
+
+
+def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
+    """Recognise a source by the tables of a whole mapping: their paths, columns and tasks.
+
+    A table with texts needs Chinese ones. Images alone may be of any source, so they fit least.
+    """
+    mapping = mapping_from(preset.mapping, Path(preset.name))
+    found = {
+        path: records
+        for path in listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
+        if any(fnmatchcase(path.as_posix(), each.path) for each in mapping.tables)
+        and (records := listing.records(path))
+    }
+    fits = [_fit_of(records, preset, mapping) for records in found.values()]
+    if not fits or not min(fits):
+        return None
+    names = ", ".join(shortened(path.as_posix()) for path in list(found)[:3])
+    what = _("{}: {}, {}", preset.benchmark, names, number_of(len(listing.images), "image"))
+    return Detection(min(fits), what)
+
+
+def _fit_of(records: list[Record], preset: Preset, mapping: Mapping) -> float:
+    """How well the first records of a table fit a whole mapping, from 0 to 1."""
+    columns = {column for record in records for column in record}
+    signs = set(preset.signs)
+    if not signs <= columns or (preset.only_signs and signs != columns):
+        return 0.0
+    values = [value for record in records for value in record.values() if isinstance(value, str)]
+    if not values:
+        return LOWEST
+    if not any(count_han(value[:_LONGEST]) for value in values):
+        return 0.0
+    column = mapping.fields.get("task")
+    if not isinstance(column, str):
+        return 1.0
+    values_of_task = mapping.values.get("task", {})
+    words = {str(record.get(column, "")) for record in records}
+    return float(all(_names_task(values_of_task.get(word, word), preset) for word in words))
+
+
+def _names_task(word: str, preset: Preset) -> bool:
+    """Whether a word is the id or name of a task of the preset's benchmark."""
+    named = [find_task(word)] if has_task(word) else tasks_named(word)
+    return any(each.benchmark == preset.benchmark for each in named)
+
+
+DRAFTED = reader_of(Preset(name="mapped", what="tables and images without a preset"))
+"""Drafts the mapping of a source that no other format reads."""
+
+
+def draft_for(src: Path, readers: Iterable[Reader[Any]]) -> Drafted:
+    """The draft of a source with the preset that fits it best, else without one.
+
+    Raises:
+        DataError: a table is not readable.
+    """
+    listing = Listing(src)
+    fits = []
+    for reader in readers:
+        preset = _PRESETS.get(reader.name)
+        if preset and (detection := reader.detect and reader.detect(listing)):
+            fits.append((detection.fit, preset))
+    fit, preset = max(fits, key=lambda each: each[0], default=(0.0, None))
+    if preset is None or fit < LOWEST:
+        return draft(src)
+    return _mapping_for(src, preset, {})
+
+
+def check_drafted(drafted: Drafted, src: Path) -> None:
+    """Refuse a draft with something to complete.
+
+    Raises:
+        DataError: naming the first place, and the command that writes the mapping.
+    """
+    if left := todos(drafted.mapping):
+        place, text = left[0]
+        raise DataError(
+            "not certain: {} = {}",
+            place,
+            text,
+            file=src,
+            hint=_(
+                "Write the mapping and complete it: keju data detect {} --write-map mapping.toml",
+                shell_word(str(src)),
+            ),
+        )

@@ -1,0 +1,107 @@
+"""FORMAT ``jsonl``: items as JSON lines beside their images, with the mapping that reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from keju.datasets.store import Dataset
+from keju.datasets.writers.base import ItemFilter, Writer, copy_image
+from keju.definitions import options_of, prompt_of, query_of, task
+from keju.files import write_atomic
+from keju.items import Item
+from keju.texts import _
+
+LAYOUT = """\
+OUT/
+  items.jsonl             id, task, query, question (the whole prompt), question_simplified and
+                          question_traditional where both were released, options, answer,
+                          answer_simplified, also_accepted, transcription, group, split, images,
+                          metadata; a field that no item has is omitted
+  images/<sha256>.<ext>   the images
+  mapping.toml            reads it again: keju data import mapped OUT --map OUT/mapping.toml
+Skipped, with their number: items of tasks of pairs, and items without an image."""
+
+_ROLES = {"images": "image"}
+"""The role of a field that is not called like it."""
+
+
+def write_jsonl(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
+    """Write items as JSON lines, their images and a mapping file; yields notes on skipped items.
+
+    Raises:
+        DataError: nothing can be written, or an image is missing or altered.
+    """
+    chosen = ItemFilter("jsonl", _objection)
+    supported = chosen.supported(items)
+    lines = []
+    columns: dict[str, None] = {}
+    metadata: dict[str, None] = {}
+    for item in supported:
+        for ref in item.images:
+            copy_image(dataset, ref, out / ref.path)
+        record = {name: value for name, value in _record(item).items() if value}
+        columns |= dict.fromkeys(record)
+        metadata |= dict.fromkeys(item.metadata)
+        lines.append(msgspec.json.encode(record))
+    write_atomic(out / "items.jsonl", b"\n".join(lines) + b"\n")
+    write_atomic(out / "mapping.toml", _mapping(columns, metadata).encode())
+    yield from chosen.notes()
+
+
+WRITER = Writer("jsonl", "items as JSON lines, with their images", LAYOUT, write_jsonl)
+
+
+def _objection(item: Item) -> str:
+    if task(item.task).of_pairs:
+        return _("a task of pairs, but a row has one question")
+    return "" if item.images else _("without an image")
+
+
+def _record(item: Item) -> dict[str, object]:
+    wordings = {f"question_{script}": prompt_of(item, script=script) for script in item.question_in}
+    answer: object = item.answer
+    if query_of(item).form == "boxes":
+        boxes = [[box.x0, box.y0, box.x1, box.y1] for box in item.boxes]
+        answer = json.dumps(boxes) if boxes or item.answer else ""
+    return {
+        "id": item.id,
+        "task": item.task,
+        "query": item.query,
+        "question": prompt_of(item),
+        **wordings,
+        "options": options_of(item),
+        "answer": answer,
+        "answer_simplified": item.answer_simplified,
+        "also_accepted": item.also_accepted,
+        "transcription": item.transcription,
+        "group": item.group,
+        "split": item.split,
+        "images": [ref.path for ref in item.images],
+        "metadata": item.metadata,
+    }
+
+
+def _mapping(columns: Iterable[str], metadata: Iterable[str]) -> str:
+    """The mapping file of the fields that the lines have."""
+    fields = [f'{_ROLES.get(name, name)} = "{name}"' for name in columns if name != "metadata"]
+    kept = [f"{_quoted(name)} = {_quoted(f'metadata.{name}')}" for name in metadata]
+    return "\n".join(
+        (
+            'prompt = "own"',
+            "[[tables]]",
+            'path = "items.jsonl"',
+            "[fields]",
+            *fields,
+            *(["[metadata]", *kept] if kept else []),
+            "",
+        )
+    )
+
+
+def _quoted(text: str) -> str:
+    # A string of JSON is one of TOML, except that TOML forbids the character DEL.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
