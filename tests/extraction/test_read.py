@@ -1,10 +1,9 @@
 """What the reader takes, and where it abstains, by answer form."""
 
-import time
-
 import pytest
 
 from keju.extraction import Reading, read
+from tests.support.hanging import ends
 
 OPTIONS = ("褚遂良", "柳公权", "赵孟頫", "文徵明")
 LETTERS = [
@@ -221,11 +220,10 @@ def test_an_unknown_form_is_an_error():
         read("colour", "红")
 
 
-def test_a_loop_of_letters_takes_no_time():
-    start = time.process_time()
-    reading = read("letter", ("看看A 和B " * 1400)[:9990])
-    assert reading.state == "unclear"
-    assert time.process_time() - start < 1
+def test_a_loop_of_letters_is_read_in_a_few_seconds():
+    text = ("看看A 和B " * 1400)[:9990]
+    assert read("letter", text).state == "unclear"
+    ends(lambda: read("letter", text))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from keju.texts import Text, _, recognised
+
+_PAIRS = re.compile("answers to ([0-9,]+) pairs")
 
 RULES: dict[str, Text] = {
     "JSON": _("boxes in JSON"),

@@ -440,28 +440,35 @@ def _hash_of_images(item: Item) -> int:
 
 def skip_reason(item: Item, variant: RequestVariant) -> str:
     """The skip reason of an item in a prompt variant for every model; or an empty string."""
-    setting, reason = variant.setting, ""
-    if setting == "image" and variant.wording == RELEASED:
-        return reason
-    asks_pairs = task(item.task).of_pairs
-    if asks_pairs and parse_few_shot(variant.wording).examples:
+    setting = variant.setting
+    if variant.wording == RELEASED and setting == "image":
+        return ""
+    if parse_few_shot(variant.wording).examples and task(item.task).of_pairs:
         return _("tasks of pairs are asked without examples")
-    reason = wording_skip_reason(item, variant.wording)
-    if reason or setting == "image":
-        return reason
-    if asks_pairs:
-        reason = _("it compares two images, and a transcription describes neither")
-    elif query_of(item).form == "transcription":
+    return wording_skip_reason(item, variant.wording) or _setting_skip_reason(item, setting)
+
+
+def _setting_skip_reason(item: Item, setting: Setting) -> str:
+    if setting == "image":
+        return ""
+    if task(item.task).of_pairs:
+        return _("it compares two images, and a transcription describes neither")
+    return _text_skip_reason(item, setting)
+
+
+def _text_skip_reason(item: Item, setting: Setting) -> str:
+    """The skip reason in settings that send a text, of an item that compares no pairs."""
+    if query_of(item).form == "transcription":
         if setting in TRUE_READING:
             return _("with {} the prompt would contain the answer", setting)
-        reason = _("with {} the first reading is itself the answer: use --setting image", setting)
-    elif setting in OWN_READING and not item.images:
-        reason = _("there is no image to read first")
-    elif setting in TRUE_READING and not (item.transcription or "").strip():
-        reason = NO_TRANSCRIPTION
-    elif setting not in TEXT_ONLY and not item.images:
-        reason = _("there is no image to send: use --setting gold-text")
-    return reason
+        return _("with {} the first reading is itself the answer: use --setting image", setting)
+    if setting in OWN_READING and not item.images:
+        return _("there is no image to read first")
+    if setting in TRUE_READING and not (item.transcription or "").strip():
+        return NO_TRANSCRIPTION
+    if setting not in TEXT_ONLY and not item.images:
+        return _("there is no image to send: use --setting gold-text")
+    return ""
 
 
 def _check(selection: Selection) -> None:

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,26 +105,15 @@ def _arrow(scores: Sequence[Score]) -> pa.Table:
 
 def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
     """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
-    columns: dict[str, list[object] | pl.Series] = {
+    columns: dict[str, list[object]] = {
         name: [getattr(score, name) for score in scores] for name in _COLUMNS if name not in _STATS
     }
     for column in _STATS:
-        columns[column] = _stats_column([getattr(score, column) for score in scores])
+        columns[column] = [
+            [{"name": name, "value": float(value)} for name, value in stats.items()]
+            for stats in (getattr(score, column) for score in scores)
+        ]
     return pl.DataFrame(columns, schema_overrides=SCHEMA).select(list(SCHEMA))
-
-
-def _stats_column(rows: Sequence[Mapping[str, float]]) -> pl.Series:
-    """Statistics as lists of names and values, made of flat columns.
-
-    Polars takes ten times as long to make each row of its own.
-    """
-    import pyarrow as pa  # noqa: PLC0415 - slow to import
-
-    ends = pa.array(accumulate(map(len, rows), initial=0), pa.int64())
-    names = pa.array((name for stats in rows for name in stats), pa.large_string())
-    values = pa.array((float(value) for stats in rows for value in stats.values()), pa.float64())
-    pairs = pa.StructArray.from_arrays([names, values], ["name", "value"])
-    return pl.Series(pl.from_arrow(pa.LargeListArray.from_arrays(ends, pairs)))
 
 
 def read_fingerprint(path: Path) -> Fingerprint | None:
