@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics import Span, align, best_edits
 from keju.metrics import alignment as module
+from keju.metrics import best_edits
+from keju.metrics.alignment import Span, align
 
 SHORT = st.text(alphabet="天地玄黄", max_size=14)
 ANY = st.text(max_size=20)

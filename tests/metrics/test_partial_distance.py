@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics import distance, partial_distance
+from keju.metrics import distance
+from keju.metrics.partial_distance import partial_distance
 
 TEXT = st.text(alphabet="天地玄黃", max_size=9)
 

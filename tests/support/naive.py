@@ -1,7 +1,5 @@
 """Deliberately naive implementations: the textbook, one loop inside another."""
 
-from itertools import permutations
-
 from keju.metrics import EditCounts
 
 SMALL = "天地玄黄"
@@ -66,14 +64,3 @@ def lcs(left, right):
             same = lengths[i][j] + 1 if a == b else 0
             lengths[i + 1][j + 1] = max(same, lengths[i][j + 1], lengths[i + 1][j])
     return lengths[-1][-1]
-
-
-def cheapest_assignment(costs):
-    """Least total over every one-to-one assignment, by trying them all."""
-    rows, columns = len(costs), len(costs[0])
-    if rows > columns:
-        return cheapest_assignment([list(column) for column in zip(*costs, strict=True)])
-    return min(
-        sum(costs[row][column] for row, column in enumerate(chosen))
-        for chosen in permutations(range(columns), rows)
-    )

@@ -8,8 +8,6 @@ names that tables have: ``keju.metrics.CER()`` (`docs/api.md`).
 
 from typing import Any
 
-from keju.metrics.alignment import Span, align
-from keju.metrics.assignment import assign
 from keju.metrics.bags import ErrorParts, bag_distance, error_parts
 from keju.metrics.base import PRF, UndefinedMetricError, entities_prf, prf
 from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
@@ -24,7 +22,6 @@ from keju.metrics.ocr import (
     position_prf,
     set_prf,
 )
-from keju.metrics.partial_distance import partial_distance
 from keju.metrics.punctuation import (
     MarkCounts,
     mark_class,
@@ -39,11 +36,8 @@ __all__ = [
     "ErrorParts",
     "MarkCounts",
     "OrderCounts",
-    "Span",
     "UndefinedMetricError",
     "accurate_rate",
-    "align",
-    "assign",
     "bag_distance",
     "best_edits",
     "bleu_unsmoothed",
@@ -58,7 +52,6 @@ __all__ = [
     "f_beta",
     "mark_class",
     "normalised_distance",
-    "partial_distance",
     "position_matches",
     "position_prf",
     "prf",

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from keju.errors import UsageError
-from keju.metrics.assignment import assign
 from keju.metrics.base import UndefinedMetricError
 from keju.texts import _
 
@@ -194,7 +193,7 @@ def match_boxes(
     overlaps = _overlaps(truth, predicted)
     pairs = tuple(
         (row, column, float(overlaps[row, column]))
-        for row, column in assign(-overlaps)
+        for row, column in _assigned(overlaps)
         if overlaps[row, column] > 0
     )
     total = sum(overlap for _, _, overlap in pairs)
@@ -250,4 +249,12 @@ def _overlaps(
 
 def _most_pairs(allowed: npt.NDArray[np.bool_]) -> int:
     allowed = allowed[allowed.any(axis=1)][:, allowed.any(axis=0)]
-    return sum(bool(allowed[pair]) for pair in assign(-allowed.astype(np.float64)))
+    return sum(bool(allowed[pair]) for pair in _assigned(allowed))
+
+
+def _assigned(worth: npt.NDArray[np.float64] | npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The pairs (row, column), one to one, of the greatest total worth, in order of rows."""
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - slow to import
+
+    rows, columns = linear_sum_assignment(worth, maximize=True)
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))

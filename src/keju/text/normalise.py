@@ -75,7 +75,12 @@ def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
     unit: equal only to the same sequence. It becomes a private-use character of plane 16, the same
     in all these texts.
     """
-    return _count_alike([normalise(text, layer) for text in texts])
+    depth = LAYERS.index(layer)
+    composed = [_composed(text, depth) for text in texts]
+    if _describes(composed):
+        return _count_alike([normalise(text, layer) for text in texts])
+    characters = _characters(depth, only_counted=True)  # both conversions in one pass
+    return [text.translate(characters) for text in composed]
 
 
 def counted_pairs(reference: str, hypothesis: str) -> dict[Layer, Pair]:
@@ -103,10 +108,14 @@ def _steps() -> tuple[Callable[[str], str], ...]:
 
 
 def _count_alike(plain: list[str]) -> list[str]:
-    if any(char in text for text in plain for char in _IDEOGRAPHIC_DESCRIPTION):
+    if _describes(plain):
         known: dict[str, str] = {}
         plain = [_described(text, known) for text in plain]
     return [text.translate(_characters(0, only_counted=True)) for text in plain]
+
+
+def _describes(texts: Sequence[str]) -> bool:
+    return any(char in text for text in texts for char in _IDEOGRAPHIC_DESCRIPTION)
 
 
 def normalisation_signature(layer: Layer) -> str:
