@@ -36,6 +36,7 @@ from keju.plugins import DatasetWriter, Item, Line
 from tests.support.builds import need_ray, run_keju
 from tests.support.needing import synthetic_missing
 from tests.support.ray_cluster import RayCluster
+from tests.support.layouts.ancientdoc import hub_ocr, images_alone
 from tests.support.released import FORMS, put
 from tests.support.serving import Chat
 from tests.support.snapshots import compare_snapshot, digest_of_file
@@ -105,6 +106,8 @@ def make_material(folder: Path) -> None:
                  "obi-recognition", "obi-rejoining", "obi-classification", "obi-retrieval",
                  "obi-deciphering", "parquet"):  # fmt: skip
         FORMS[name].build(folder / name)
+    hub_ocr(folder / "ancientdoc-pages")
+    images_alone(folder / "ancientdoc-images")
     for number, text in enumerate(TEXTS):
         page = folder / f"scans/book-{number % 3}/page{number}"
         put(page.with_suffix(".png"), draw(f"page {number}"))

@@ -264,7 +264,7 @@ def _hub_joined(folder: Path) -> Path:
     return folder
 
 
-def _images_alone(folder: Path) -> Path:
+def images_alone(folder: Path) -> Path:
     rows = [{"image": embedded(page) | {"path": Path(page).name}} for page in PAGES]
     write_parquet(folder / "data/train-00000-of-00001.parquet", rows)
     return folder
@@ -474,7 +474,7 @@ LAYOUTS = (
     _layout("wide parquet with images", "data/*.parquet: image, type, name, OCR …", _hub_parquet),
     _layout("label.csv with images in parquet", "label.csv; *.parquet: image", _hub_joined),
     _layout(
-        "images alone in parquet", "data/train-*.parquet: image", _images_alone,
+        "images alone in parquet", "data/train-*.parquet: image", images_alone,
         "ancientdoc: images alone in parquet",
     )._replace(evidence=_RELEASE, where=_VIEWER, reader="ancientdoc-images"),
     _layout(
