@@ -282,8 +282,9 @@ def test_pandas_is_used_where_it_is_installed(made, monkeypatch):
 
 def test_compare_has_the_numbers_of_the_command(made):
     models = ("python:always A", "baseline:chance")
-    found = keju.compare(made, models=models)
-    command = [sys.executable, "-m", "keju", "compare", str(made.path), "--models", *models]
+    found = keju.compare(made, model=models)
+    names = [word for model in models for word in ("--model", model)]
+    command = [sys.executable, "-m", "keju", "compare", str(made.path), *names]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
     assert found.to_dict() == json.loads(done.stdout)
     (row,) = found.tasks.iter_rows(named=True)

@@ -64,7 +64,7 @@ def commands(folder: Path, out: Path) -> Iterator[list[str]]:
     yield ["report", str(folder), "-o", str(out / "report.html")]
     yield ["report", str(folder), "-o", str(out / "page"), "--csv", str(out / "csv")]
     yield ["protocols", str(folder)]
-    yield ["compare", str(folder), "--models", MODEL, OTHER]
+    yield ["compare", str(folder), "--model", MODEL, "--model", OTHER]
     yield ["audit", str(folder)]
     yield ["figures", str(folder), "-o", str(out / "figures"), "--which", "standings"]
     if find_spec("inspect_ai") is not None or os.environ.get("CI") == "true":

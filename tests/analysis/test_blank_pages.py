@@ -94,7 +94,7 @@ def test_other_commands_take_a_run_with_blank_pages(
     one, two, _ = RunFolder.open(scored).manifest().models
     commands = [
         ["score", scored, "--json", tmp_path / "s.json"],
-        ["compare", scored, "--models", one, two],
+        ["compare", scored, "--model", one, "--model", two],
         ["report", scored, "-o", tmp_path / "r.html", "--csv", tmp_path / "csv"],
         ["data", "stats", data],
         ["run", "--plan", data, "--model", "ppocr"],

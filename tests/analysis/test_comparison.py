@@ -86,20 +86,21 @@ def run(tmp_path_factory) -> Path:
 @pytest.mark.parametrize(
     ("options", "names", "values"),
     [
-        (["--model", M, "--setting", "image", "--scripts", "simplified", "traditional"],
+        (["--model", M, "--setting", "image", "--script", "simplified", "--script", "traditional"],
          (f"{M} · simplified", f"{M} · traditional"), (12, 4)),
-        (["--model", M, "--script", "simplified", "--settings", "image", "gold-ocr"],
+        (["--model", M, "--script", "simplified", "--setting", "image", "--setting", "gold-ocr"],
          (f"{M} · image", f"{M} · gold-ocr"), (12, 24)),
-        (["--model", M, "--settings", "own-ocr", "gold-ocr"],
+        (["--model", M, "--setting", "own-ocr", "--setting", "gold-ocr"],
          (f"{M} · own-ocr", f"{M} · gold-ocr"), (18, 24)),
-        (["--models", N, M, "--setting", "image", "--scripts", "released", "traditional"],
+        (["--model", N, "--model", M, "--setting", "image", "--script", "released",
+          "--script", "traditional"],
          (f"{N} · released", f"{M} · traditional"), (20, 4)),
     ],
 )  # fmt: skip
 def test_two_scripts_or_settings_of_a_model_are_compared(run, options, names, values):
     result = compared(run, *options)
     assert (result["first"], result["second"]) == names
-    assert result["shared"] == ("simplified" if "--settings" in options else "")
+    assert result["shared"] == ("simplified" if options.count("--setting") == 2 else "")
     (task,) = result["tasks"]
     assert (task["task"], task["items"], task["groups"]) == ("T5", ITEMS, ITEMS // 2)
     assert [task["first"], task["second"]] == [value / ITEMS for value in values]
@@ -110,8 +111,8 @@ def test_the_statistics_are_those_of_two_models(run, tmp_path):
     """The same answers as two models give the same numbers, adjusted p included."""
     right = {(M, "image", "released"): 12, (N, "image", "released"): 4}
     models = compared(made(tmp_path / "two", right))
-    scripts = compared(run, "--model", M, "--setting", "image", "--scripts", *("simplified",
-                       "traditional"))  # fmt: skip
+    scripts = compared(run, "--model", M, "--setting", "image", "--script", "simplified",
+                       "--script", "traditional")  # fmt: skip
     assert models["tasks"] == scripts["tasks"]
     assert models["tasks"][0]["p_holm"] is not None
     sides = [
@@ -147,7 +148,9 @@ def test_a_run_of_one_model_in_two_variants_needs_no_option(tmp_path):
 def test_two_wordings_are_compared(tmp_path):
     right = {(M, "image", "released"): 9, (M, "image", "released", "obi-gemini"): 3}
     path = made(tmp_path / "r", right)
-    result = compared(path, "--wordings", "obi-gemini", "released")
+    by_wording = compared(path, "--by", "wording")
+    assert (by_wording["first"], by_wording["second"]) == (f"{M} · released", f"{M} · obi-gemini")
+    result = compared(path, "--wording", "obi-gemini", "--wording", "released")
     assert (result["first"], result["second"]) == (f"{M} · obi-gemini", f"{M} · released")
     assert result["tasks"][0]["first"] == 3 / ITEMS
 
@@ -189,17 +192,20 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
     [
         (
             SideChoice(),
-            r"several prompt variants \(image simplified, .*--settings A B, --scripts A B",
+            r"several prompt variants \(image simplified, .*name two by giving one of them twice",
         ),
-        (SideChoice(scripts=("simplified", "traditional")), "name the models with --model M"),
-        (SideChoice(model="openai:x"), "no model 'openai:x'. Choose from: openai:m, openai:n"),
-        (SideChoice(model=M, settings=("image", "gold-text")), "has no answers in gold-text"),
-        (SideChoice(model=N), "both sides are openai:n"),
+        (SideChoice(script=("simplified", "traditional")), "name the model with --model M"),
+        (SideChoice(model=("openai:x",)), "no model 'openai:x'. Choose from: openai:m, openai:n"),
+        (SideChoice(model=(M,), setting=("image", "gold-text")), "has no answers in gold-text"),
+        (SideChoice(model=(N,)), "both sides are openai:n"),
         (
-            SideChoice(model=M, setting="image", settings=("image", "own-ocr")),
-            "--setting and --settings",
+            SideChoice(model=(M,), setting=("image", "own-ocr", "gold-ocr")),
+            "--setting is given more than twice",
         ),
-        (SideChoice(model=M, models=(M, N)), "--model and --models"),
+        (
+            SideChoice(by="setting", model=(M,)),
+            "--by setting compares two, but openai:m has image, ",
+        ),
     ],
 )
 def test_sides_that_are_not_there_or_not_two_are_refused(run, wanted: SideChoice, words: str):
@@ -235,7 +241,7 @@ def test_one_run_or_two_are_taken(run):
     with pytest.raises(UsageError, match="one run or two, not 3"):
         comparison_of([RunFolder(run)] * 3, "strict")
     with pytest.raises(UsageError, match="is given twice"):
-        comparison_of([RunFolder(run)] * 2, "strict", SideChoice(model=M))
+        comparison_of([RunFolder(run)] * 2, "strict", SideChoice(model=(M,)))
 
 
 def test_a_variants_label_names_what_is_not_usual_or_differs():
@@ -301,9 +307,10 @@ def test_items_of_one_side_alone_and_other_models_are_counted(two_tasks, tmp_pat
         msgspec.structs.replace(manifest, models={**manifest.models, "openai:o": {}})
     )
     score_run(folder)
-    (mean,) = compared(folder.path, "--models", M, N)["overall"]
+    (mean,) = compared(folder.path, "--model", M, "--model", N)["overall"]
     assert (mean["items"], mean["only_first"], mean["only_second"]) == (44, 4, 0)
-    printed = CliRunner().invoke(app, ["compare", str(folder.path), "--models", M, N]).stdout
+    arguments = ["compare", str(folder.path), "--model", M, "--model", N]
+    printed = CliRunner().invoke(app, arguments).stdout
     printed = " ".join(printed.split())
     assert "Compared on 44 shared items in 12 groups" in printed
     assert f"; 4 only in {M}, 0 only in {N}" in printed

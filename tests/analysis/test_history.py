@@ -232,8 +232,9 @@ def test_csv_and_figures_have_the_same_numbers(written: tuple[str, Path]):
 
 
 def refused(*runs: Path, **options: str) -> UsageError:
+    wanted = SideChoice(**{part: (name,) for part, name in options.items()})
     with pytest.raises(UsageError) as found:
-        history_of([RunFolder.open(run) for run in runs], "strict", SideChoice(**options))
+        history_of([RunFolder.open(run) for run in runs], "strict", wanted)
     return found.value
 
 

@@ -234,7 +234,7 @@ def test_a_test_is_decided_only_if_both_ends_agree(run, decided_run):
 
 
 def test_compare_prints_ranges_and_unclear_rates(run, tmp_path):
-    result = CliRunner().invoke(app, ["compare", str(run), "--models", TALKATIVE, BAD])
+    result = CliRunner().invoke(app, ["compare", str(run), "--model", TALKATIVE, "--model", BAD])
     assert result.exit_code == 0, result.exception
     output = " ".join(result.stdout.split())
     assert "33.3–100.0" in output

@@ -155,7 +155,7 @@ def test_equal_wordings_have_differences_whose_intervals_contain_0_and_no_interv
 
 
 def test_two_wordings_of_one_model_are_compared_by_their_names(runs: list[Path]):
-    done = keju("compare", runs[0], "--wordings", "close", "released", "--json")
+    done = keju("compare", runs[0], "--wording", "close", "--wording", "released", "--json")
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["tasks"]
     assert (row["first"], row["second"]) == (1.0, 0.0)

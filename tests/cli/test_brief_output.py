@@ -85,12 +85,12 @@ def test_a_plan_names_the_reduced_forms_and_how_to_start():
 
 
 def test_equal_notes_of_a_comparison_are_one_line(mini_run):
-    lines = printed("compare", mini_run, "--models", *MODELS[:2], "--all")
+    lines = printed("compare", mini_run, "--model", MODELS[0], "--model", MODELS[1], "--all")
     assert sum("Null hypothesis" in line for line in lines) == 1
 
 
 def test_a_comparison_begins_with_the_overall_difference_in_at_most_thirty_lines(mini_run):
-    arguments = ["compare", mini_run, "--models", *MODELS[:2]]
+    arguments = ["compare", mini_run, "--model", MODELS[0], "--model", MODELS[1]]
     brief, whole = printed(*arguments), printed(*arguments, "--all")
     assert len(brief) <= 30 < len(whole)
     assert brief[0].startswith(f"MCS-Bench, strict, mean over domains of 22 tasks: {MODELS[0]} ")

@@ -133,7 +133,6 @@ ERRORS = {
     "score x --protocol bad": "keju: '--protocol' 的值无效：'bad' 不是下列之一："
     "'official', 'strict', 'both'。见 keju score --help",
     "run --limit": "keju: 选项 '--limit' 后面要有一个值。见 keju --help",
-    "compare x --models a": "keju: 选项 '--models' 后面要有 2 个值。见 keju --help",
     "run mini --batch=3": "keju: 选项 '--batch' 不带值。见 keju --help",
     "tasks a b": "keju: 多余的参数：a b。见 keju tasks --help",
     "rn": "keju: 没有命令 'rn'。您要用的可能是 'run'。见 keju --help",

@@ -101,7 +101,7 @@ COMMANDS = (
     ("run", "data", "--model", "replay:a.jsonl", "--model", "baseline:copy", "--out", "run"),
     ("score", "run", "--json", "scores.json"),
     ("report", "run", "-o", "r.html"),
-    ("compare", "run", "--models", "replay:a.jsonl", "baseline:copy"),
+    ("compare", "run", "--model", "replay:a.jsonl", "--model", "baseline:copy"),
     ("audit", "run"),
     ("protocols", "run"),
     ("bundle", "run", "-o", "own.keju.zip"),

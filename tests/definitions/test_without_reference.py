@@ -144,7 +144,7 @@ def test_responses_in_the_authors_form_have_no_answer_fields(home: Path, keju) -
 
 
 def test_compare_and_judge_use_only_items_with_a_reference(home: Path, keju, chat: Chat) -> None:
-    compare = ("compare", "run", "--models", "openai:served", "baseline:chance")
+    compare = ("compare", "run", "--model", "openai:served", "--model", "baseline:chance")
     judge = ("judge", "run", "--model", "openai:judge", "--base-url", chat.url, "--plan", "--json")
     if home.name.startswith("bare"):
         with pytest.raises(KejuError, match=NO_REFERENCE):

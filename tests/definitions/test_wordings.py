@@ -226,7 +226,7 @@ def test_unclear_answers_of_both_wordings_are_compared(chat: Chat, dataset: Path
     (path,) = (run / "scores").glob("*.parquet")
     verdicts = {(score.wording, score.verdict) for score in read_scores(path)}
     assert verdicts == {("released", "unparsable"), (LINE, "ok")}
-    done = keju("compare", run, "--wordings", "released", LINE, "--json")
+    done = keju("compare", run, "--wording", "released", "--wording", LINE, "--json")
     assert done.returncode == 0, done.stderr
     (task,) = json.loads(done.stdout)["tasks"]
     assert (task["first"], task["second"]) == (0, 1)

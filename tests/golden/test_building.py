@@ -34,9 +34,9 @@ from keju.cli import app
 from keju.datasets import mini
 from keju.plugins import DatasetWriter, Item, Line
 from tests.support.builds import need_ray, run_keju
+from tests.support.layouts.ancientdoc import hub_ocr, images_alone
 from tests.support.needing import synthetic_missing
 from tests.support.ray_cluster import RayCluster
-from tests.support.layouts.ancientdoc import hub_ocr, images_alone
 from tests.support.released import FORMS, put
 from tests.support.serving import Chat
 from tests.support.snapshots import compare_snapshot, digest_of_file

@@ -354,14 +354,14 @@ REPORTS: dict[str, tuple[str, ...]] = {
 """Runs that a report shows, and its options."""
 
 COMPARISONS: dict[str, tuple[str, ...]] = {
-    "models": ("runs/left", "--models", GOOD, POOR, "--margin", "5"),
-    "models, official": ("runs/merged", "--models", GOOD, POOR, "--protocol", "official"),
+    "models": ("runs/left", "--model", GOOD, "--model", POOR, "--margin", "5"),
+    "models, official": ("runs/merged", "--model", GOOD, "--model", POOR, "--protocol", "official"),
     "runs": ("runs/left", "runs/later", "--model", GOOD),
-    "settings": ("runs/rounds", "--settings", "image", "gold-ocr", "--model", GOOD,
+    "settings": ("runs/rounds", "--setting", "image", "--setting", "gold-ocr", "--model", GOOD,
                  "--script", "released"),
-    "scripts": ("runs/rounds", "--scripts", "released", "traditional", "--model", POOR,
+    "scripts": ("runs/rounds", "--script", "released", "--script", "traditional", "--model", POOR,
                 "--setting", "image"),
-    "wordings": ("runs/right", "--wordings", "short", "long", "--model", POOR),
+    "wordings": ("runs/right", "--wording", "short", "--wording", "long", "--model", POOR),
     "partial run": ("runs/partial", "runs/merged", "--model", POOR),
     "bundles": ("bundles/left.keju.zip", "bundles/later.keju.zip", "--model", POOR),
 }  # fmt: skip

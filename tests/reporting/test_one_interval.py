@@ -98,8 +98,8 @@ def test_the_order_of_the_items_changes_no_interval(scored):
 def test_a_difference_is_the_negative_of_its_reverse(scored):
     folder = RunFolder.open(scored)
     one, two = folder.manifest().models
-    (there,) = comparison_of([folder], "strict", SideChoice(models=(one, two))).tasks
-    (back,) = comparison_of([folder], "strict", SideChoice(models=(two, one))).tasks
+    (there,) = comparison_of([folder], "strict", SideChoice(model=(one, two))).tasks
+    (back,) = comparison_of([folder], "strict", SideChoice(model=(two, one))).tasks
     assert there.low is not None
     assert back.high is not None
     assert (there.low, there.p) == pytest.approx((-back.high, back.p))

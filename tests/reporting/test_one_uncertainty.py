@@ -126,7 +126,7 @@ def of_site(path: Path, folder: Path) -> list[object]:
 
 def of_comparison(path: Path, protocol: Protocol) -> list[object]:
     """The overall difference of the first model from the second, and those of all tasks."""
-    compared = keju.compare(path, models=("replay:one.jsonl", "replay:two.jsonl"),
+    compared = keju.compare(path, model=("replay:one.jsonl", "replay:two.jsonl"),
                             protocol=protocol)  # fmt: skip
     rows = [*compared.overall.rows(named=True), *compared.tasks.rows(named=True)]
     return [
@@ -182,7 +182,7 @@ def test_python_and_history_print_the_intervals_of_the_report(runs):
         assert percents(row["value"], row["low"], row["high"]) == [value, low, high]
         assert (row["rank"], (row["rank_low"], row["rank_high"])) == (rank, possible)
     labels = [RunFolder.open(runs[0]), RunFolder.open(runs[2])]
-    history = history_of(labels, "strict", SideChoice(model="replay:one.jsonl"))
+    history = history_of(labels, "strict", SideChoice(model=("replay:one.jsonl",)))
     for value in history.rows[0].values:
         ends = percents(value.value, value.low, value.high)
         assert ends == plain["replay:one.jsonl", "strict"][:3]

@@ -319,7 +319,9 @@ def test_conclusions_state_no_order_where_ranks_overlap(tmp_path):
 
 
 def test_compare_begins_with_the_difference_and_the_test_of_the_report(run, board):
-    printed = CliRunner().invoke(app, ["compare", str(run), "--models", FIRST, SECOND]).stdout
+    printed = (
+        CliRunner().invoke(app, ["compare", str(run), "--model", FIRST, "--model", SECOND]).stdout
+    )
     first, second, *_ = printed.splitlines()
     gap = board.resampled["strict"].gaps[FIRST, SECOND]
     assert (gap.difference, gap.p_holm) == (0.75, 16 / 2**12)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from msgspec import convert
 
@@ -19,40 +19,43 @@ _HASH = re.compile("@[0-9a-f]{8}")
 """The hash in the name of a user's own wording, which may be omitted."""
 
 
-class SideChoice(Record, frozen=True, kw_only=True):
-    """The parts that the user names for both sides or for each of them.
+Kind = Literal["model", "setting", "script", "wording"]
+PARTS: tuple[Kind, ...] = ("setting", "script", "wording")
+"""The parts of a prompt variant, in its order."""
 
-    `models`, `settings`, `scripts` and `wordings` are of the first side and the second; `model`,
-    `setting`, `script` and `wording` of both. Empty means that the runs decide.
+
+class SideChoice(Record, frozen=True, kw_only=True):
+    """The parts that the user names, and the kind of part in which the sides differ.
+
+    Each part has one name, of both sides, or two, of the first side and the second. Without a name,
+    or with an empty one, the runs decide.
     """
 
-    models: tuple[str, str] | None = None
-    settings: tuple[str, str] | None = None
-    scripts: tuple[str, str] | None = None
-    wordings: tuple[str, str] | None = None
-    model: str = ""
-    setting: str = ""
-    script: str = ""
-    wording: str = ""
+    by: Kind | Literal[""] = ""
+    model: tuple[str, ...] = ()
+    setting: tuple[str, ...] = ()
+    script: tuple[str, ...] = ()
+    wording: tuple[str, ...] = ()
 
     def check(self) -> None:
-        """Check that no part is named for both sides and for each of them.
+        """Check that no part has more than two names.
 
         Raises:
             UsageError: such a part.
         """
-        for name in ("model", "setting", "script", "wording"):
-            if getattr(self, name) and getattr(self, f"{name}s"):
-                raise UsageError("--{0} and --{0}s contradict each other. Give one of them", name)
+        for kind in ("model", *PARTS):
+            if len(getattr(self, kind)) > 2:
+                raise UsageError("--{} is given more than twice, but there are two sides", kind)
+
+    def named(self, kind: Kind, place: int) -> str:
+        """The name of a part on the first side (0) or the second (1); empty without one."""
+        names: tuple[str, ...] = getattr(self, kind)
+        return names[min(place, len(names) - 1)] if names else ""
 
     def variant(self, place: int) -> tuple[str, str, str]:
         """Setting, script and wording of the first side (0) or the second, as far as given."""
-        pairs = (self.settings, self.scripts, self.wordings)
-        both = (self.setting, self.script, self.wording)
-        one, two, three = (
-            pair[place] if pair else shared for pair, shared in zip(pairs, both, strict=True)
-        )
-        return one, two, three
+        setting, script, wording = (self.named(kind, place) for kind in PARTS)
+        return setting, script, wording
 
 
 class Side(NamedTuple):
@@ -76,8 +79,7 @@ def choose_sides(
 
     Raises:
         UsageError: a model or prompt variant is not there, more than one fits, both sides are the
-            same, a part is named for both sides and for each, or a run has not been scored or has
-            changed since.
+            same, a part has more than two names, or a run has not been scored or has changed since.
         DataError: a file of a run is damaged.
     """
     if not 1 <= len(runs) <= 2:
@@ -95,6 +97,8 @@ def choose_sides(
         _scores(run, model, wanted.variant(place), protocol, same)
         for place, (run, model) in enumerate(zip(pair, models, strict=True))
     ]
+    if wanted.by in PARTS:
+        kept = _by_part(pair, models, kept, PARTS.index(wanted.by))
     alone = pair[0].path == pair[1].path and models[0] == models[1]
     if alone and kept[0].keys() == kept[1].keys() and len(kept[0]) == 2:
         (one, first), (other, second) = kept[0].items()
@@ -104,8 +108,8 @@ def choose_sides(
     )
     if alone and first_side.variant == second_side.variant:
         raise UsageError(
-            "{}: both sides are {}. Name what differs: a second run, --models A B, --settings A "
-            "B, --scripts A B or --wordings A B",
+            "{}: both sides are {}. Name what differs: a second run, or two with --model, "
+            "--setting, --script or --wording, each given twice",
             pair[0].path,
             models[0],
         )
@@ -136,15 +140,15 @@ def _models(
     pair: tuple[ScoreSource, ScoreSource], wanted: SideChoice, *, several: bool
 ) -> tuple[str, str]:
     known = [list(run.manifest().models) for run in pair]
-    named = wanted.models or ((wanted.model, wanted.model) if wanted.model else None)
-    if named:
+    if wanted.named("model", 0):
+        named = wanted.named("model", 0), wanted.named("model", 1)
         for run, name, there in zip(pair, named, known, strict=True):
             if name not in there:
                 raise UsageError(
                     "{}: no model {!r}. Choose from: {}", run.path, name, listed(there)
                 )
         return named
-    in_variants = wanted.settings or wanted.scripts or wanted.wordings
+    in_variants = wanted.by in PARTS or any(len(getattr(wanted, kind)) > 1 for kind in PARTS)
     if not several and not in_variants and len(known[0]) == 2:
         return known[0][0], known[0][1]
     if len(known[0]) == len(known[1]) == 1:
@@ -153,7 +157,7 @@ def _models(
     if several and len(shared) == 1:
         return shared[0], shared[0]
     raise UsageError(
-        "{}: name the models with --model M or --models A B. Models: {}",
+        "{}: name the model with --model M, or two models with --model A --model B. Models: {}",
         pair[0].path,
         listed(dict.fromkeys(known[0] + known[1])),
     )
@@ -175,6 +179,33 @@ def _scores(
         found[variant].add(score)
     found = dict(sorted(found.items(), key=lambda each: each[0].rank))
     return _fitting(run, model, given, found)
+
+
+def _by_part(
+    pair: tuple[ScoreSource, ScoreSource],
+    models: tuple[str, str],
+    kept: list[dict[PromptVariant, SideScores]],
+    part: int,
+) -> list[dict[PromptVariant, SideScores]]:
+    """The scores of each side, which are those of one of the two values of the part.
+
+    Raises:
+        UsageError: the part does not have two values.
+    """
+    found = list(dict.fromkeys(variant[part] for side in kept for variant in side))
+    if len(found) != 2:
+        raise UsageError(
+            "{}: --by {} compares two, but {} has {}. Name two by giving --{} twice",
+            pair[0].path,
+            PARTS[part],
+            models[0],
+            listed(found),
+            PARTS[part],
+        )
+    return [
+        {variant: scores for variant, scores in side.items() if variant[part] == value}
+        for side, value in zip(kept, found, strict=True)
+    ]
 
 
 def _only(run: ScoreSource, model: str, found: dict[PromptVariant, SideScores]) -> Side:
@@ -199,15 +230,13 @@ def only_side(run: ScoreSource, wanted: SideChoice, protocol: Protocol) -> Label
         DataError: a file of the run is damaged.
     """
     known = list(run.manifest().models)
-    if wanted.model and wanted.model not in known:
-        raise UsageError(
-            "{}: no model {!r}. Choose from: {}", run.path, wanted.model, listed(known)
-        )
-    if not wanted.model and len(known) != 1:
+    model = wanted.named("model", 0) or known[0]
+    if model not in known:
+        raise UsageError("{}: no model {!r}. Choose from: {}", run.path, model, listed(known))
+    if not wanted.named("model", 0) and len(known) != 1:
         raise UsageError(
             "{} has several models. Name one with --model: {}", run.path, listed(known)
         )
-    model = wanted.model or known[0]
     found: dict[PromptVariant, list[Score]] = {}
     for score in run.scores(model):
         if score.protocol == protocol:
@@ -244,7 +273,7 @@ def _only_variant(run: ScoreSource, model: str, found: Collection[PromptVariant]
     if len(found) > 1:
         raise UsageError(
             "{}: {} answered in several prompt variants ({}). Choose one with --setting, "
-            "--script and --wording, or two with --settings A B, --scripts A B or --wordings A B",
+            "--script and --wording, or name two by giving one of them twice",
             run.path,
             model,
             _list_variants(found),

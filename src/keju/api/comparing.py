@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,10 @@ import polars as pl
 
 from keju.analysis import comparison
 from keju.analysis.comparison import comparison_of
-from keju.analysis.comparison_sides import SideChoice
+from keju.analysis.comparison_sides import PARTS, SideChoice
 from keju.analysis.score_sources import bundle_lines, open_scored
 from keju.api.arguments import called_as, checked_options
-from keju.api.inputs import AnyPath, path_of
+from keju.api.inputs import AnyPath, path_of, texts_of
 from keju.files import encode_stored
 from keju.items import Protocol
 from keju.notebook import block, table
@@ -97,18 +98,19 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
     Args:
         first: a scored run, or the path of it or of a bundle.
         second: another one; None compares two models or prompt variants of the first.
-        options: those of ``keju compare``: `models`, `settings`, `scripts` and `wordings` are pairs
-            with one name for each side; `model`, `setting`, `script` and `wording` are of both.
-            `protocol` is the one whose main metrics are compared, ``official`` or ``strict``.
-            `margin` are the percent points within which two values count as equal.
+        options: those of ``keju compare``: `model`, `setting`, `script` and `wording` are a name of
+            both sides, or a list of two, one for each side; `by` is the one of them in which the
+            sides differ, where the run has two of it. `protocol` is the one whose main metrics are
+            compared, ``official`` or ``strict``. `margin` are the percent points within which two
+            values count as equal.
 
     Raises:
         TypeError: a value has another type.
-        ValueError: `protocol` is not one of these.
+        ValueError: `protocol` or `by` is not one of these.
         KejuError: a run has not been scored, the two sides cannot be determined, or the margin is
             not above 0 and at most 100.
     """
-    options = checked_options(sides, _Options)
+    options = checked_options(sides, _Options, dict.fromkeys(("model", *PARTS), _names))
     protocol: Protocol = options.pop("protocol")
     margin = options.pop("margin")
     paths = [sides.first] if sides.second is None else [sides.first, sides.second]
@@ -124,6 +126,12 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
         tasks=pl.DataFrame(map(_row, result.tasks), schema=_TASKS),
         _found=result,
     )
+
+
+def _names(part: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(texts_of(part, value))
 
 
 def _interval(each: Difference) -> str | None:

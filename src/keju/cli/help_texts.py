@@ -134,10 +134,6 @@ _REPORTS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"('.*') is not one of (.+)", lambda name, names: _("{} is not one of {}", name, names)),
     (r"Option ('.+') requires an argument", lambda name: _("Option {} requires an argument", name)),
     (
-        r"Option ('.+') requires (\d+) arguments",
-        lambda name, count: _("Option {} requires {} arguments", name, count),
-    ),
-    (
         r"Option ('.+') does not take a value",
         lambda name: _("Option {} does not take a value", name),
     ),

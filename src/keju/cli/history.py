@@ -69,7 +69,7 @@ def history(
     from keju.cli.output.console import translate
     from keju.cli.output.history_table import history_lines, history_table
 
-    wanted = SideChoice(model=model, setting=setting, script=script, wording=wording)
+    wanted = SideChoice(model=(model,), setting=(setting,), script=(script,), wording=(wording,))
     with open_scored(runs) as scored:
         found = history_of(scored, protocol, wanted, order=order)
     if as_json:

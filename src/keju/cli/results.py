@@ -304,30 +304,26 @@ def compare(
         list[Path],
         typer.Argument(metavar="RUN", help="One or two scored run directories or bundles."),
     ],
-    models: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Models to compare. Default: the run's, if it has two."),
+    by: Annotated[
+        Literal["model", "setting", "script", "wording"] | None,
+        typer.Option(help="What differs between the two sides, where the run has two of it."),
     ] = None,
-    settings: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Input settings to compare, e.g. image own-ocr."),
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Model of both sides; given twice, of each side."),
     ] = None,
-    scripts: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Scripts to compare: simplified traditional."),
-    ] = None,
-    wordings: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Prompt wordings to compare."),
-    ] = None,
-    model: Annotated[str, typer.Option(metavar="MODEL", help="Model of both sides.")] = "",
     setting: Annotated[
-        str, typer.Option(metavar="SETTING", help="Input setting of both sides.")
-    ] = "",
-    script: Annotated[str, typer.Option(metavar="SCRIPT", help="Script of both sides.")] = "",
+        list[str] | None,
+        typer.Option(metavar="SETTING", help="Input setting of both sides, or given twice."),
+    ] = None,
+    script: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SCRIPT", help="Script of both sides, or given twice."),
+    ] = None,
     wording: Annotated[
-        str, typer.Option(metavar="WORDING", help="Prompt wording of both sides.")
-    ] = "",
+        list[str] | None,
+        typer.Option(metavar="WORDING", help="Prompt wording of both sides, or given twice."),
+    ] = None,
     protocol: Annotated[
         Literal["official", "strict"],
         typer.Option(help="Protocol whose main metrics are compared."),
@@ -346,8 +342,9 @@ def compare(
 
     Items are paired: a randomisation test and a bootstrap by group (book, plate, bone). The overall
     mean has one test; those of the tasks are adjusted (Holm). Two runs can have the same model with
-    different settings. With --margin, two values are equal if the 95 % interval of their difference
-    is inside it.
+    different settings. Two sides of one run are named by giving an option twice (--model A --model
+    B), or by --by. With --margin, two values are equal if the 95 % interval of their difference is
+    inside it.
     """
     from keju.analysis.comparison import comparison_of
     from keju.analysis.comparison_sides import SideChoice
@@ -358,8 +355,8 @@ def compare(
     from keju.reporting.comparison_text import comparison_lines, overall_lines, verdict_of_tasks
 
     wanted = SideChoice(
-        models=models, settings=settings, scripts=scripts, wordings=wordings,
-        model=model, setting=setting, script=script, wording=wording,
+        by=by or "", model=tuple(model or ()), setting=tuple(setting or ()),
+        script=tuple(script or ()), wording=tuple(wording or ()),
     )  # fmt: skip
     with open_scored(runs) as scored:
         compared = comparison_of(scored, protocol, wanted, margin=margin)
