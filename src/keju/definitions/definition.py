@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 import msgspec
 from msgspec import field
 
-from keju.definitions.papers import Paper, paper_problem
 from keju.definitions.tasks import AnswerLanguage, Candidates, CountKind, Query, Task
 from keju.errors import DataError, UsageError, error_text, shortened, unknown_name
 from keju.files import parse_toml
@@ -27,6 +27,7 @@ _NAME = re.compile(r"\w[\w .-]{0,63}")
 _ID = re.compile(r"\w[\w.-]{0,63}")
 _BLANK = re.compile(r"\{([A-Za-z_][A-Za-z0-9_ ]*)\}")
 _UNKNOWN_FIELD = re.compile(r"contains unknown field `(.+?)`")
+_BIBTEX = re.compile(r"@[A-Za-z]+\{[^\s,{}\"#%'()=~\\]+,")
 _Table = dict[str, Any]
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 
@@ -68,8 +69,8 @@ class Definition(Record, frozen=True, kw_only=True):
     `reading_task` is the task whose prompt a model gets that transcribes an image before it
     answers; `drafts` has the kinds of drafts that make items. `official_with_reasoning` states
     that `official` is also computed with reasoning that came in a field of its own. The ids of
-    numbered tasks are `number_prefix` and the number. `paper` is the publication, and `data` a text
-    that says where to get the data.
+    numbered tasks are `number_prefix` and the number. `citation` is one line, `bibtex` an entry,
+    and `data` a text that says where to get the data.
     """
 
     name: str
@@ -88,7 +89,7 @@ class Definition(Record, frozen=True, kw_only=True):
     tasks: tuple[Task, ...]
     reading_task: str = ""
     drafts: dict[str, Drafts] = field(default_factory=dict)
-    paper: Paper | None = None
+    bibtex: str = ""
     data: str = ""
 
 
@@ -149,7 +150,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     printed_metrics: dict[str, tuple[str, ...]] = field(default_factory=dict)
     reading_task: str = ""
     drafts: dict[str, _Table] = field(default_factory=dict)
-    paper: _Table = field(default_factory=dict)
+    bibtex: str = ""
     data: str = ""
 
 
@@ -203,24 +204,28 @@ class _Parser:
         tasks = tuple(self._task(name, row, from_paper) for name, row in file.tasks.items())
         for each in tasks:
             self._transcribing(f"tasks.{each.id}", each.transcription_from, tasks)
-        paper = self._paper(file.paper) if file.paper else None
+        self._check_bibtex(file.bibtex)
         named = {name for each in tasks for name in (each.domain, each.direction)} - {""}
         self._known("domains_zh", file.domains_zh, named, "domain")
         parsed: _Table = {
-            "citation": file.citation or (paper.line if paper else ""),
             "means": {name: self._mean(name, row, tasks) for name, row in file.means.items()},
             "tasks": tasks,
             "reading_task": self._transcribing("reading_task", file.reading_task, tasks),
             "drafts": {name: self._drafts(name, row) for name, row in file.drafts.items()},
-            "paper": paper,
         }
         return _filled(Definition, file, parsed)
 
-    def _paper(self, row: _Table) -> Paper:
-        paper = self._shaped(row, Paper, "paper")
-        if problem := paper_problem(paper):
-            self._fail(problem, item="paper")
-        return paper
+    def _check_bibtex(self, text: str) -> None:
+        """Check that a text is one entry, so that it cannot break the file that it is copied to."""
+        entry = text.strip()
+        # The depth of braces is 0 at the end of the entry, and nowhere after its beginning.
+        depths = list(accumulate({"{": 1, "}": -1}.get(char, 0) for char in entry))
+        is_whole = depths[-1:] == [0] and 0 not in depths[entry.find("{") : -1]
+        if text and not (_BIBTEX.match(entry) and is_whole):
+            self._fail(
+                _("bibtex is not one entry", hint="Write one, such as @misc{key, title = {…}}"),
+                item="bibtex",
+            )
 
     def _check_numbers(self, prefix: str) -> None:
         numbered = (name.partition(prefix)[::2] for name in self._file.tasks if prefix)
