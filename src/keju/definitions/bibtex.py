@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.definitions.definition import Definition
+from keju.definitions.schema import Definition
 from keju.files import sha256_bytes
 
 KEJU_TITLE = "keju: build, run, score and audit multimodal benchmarks of Chinese classical studies"

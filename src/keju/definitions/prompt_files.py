@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from keju.definitions.prompts import BLANK
 from keju.definitions.registry import task
-from keju.definitions.tasks import Query, Task
+from keju.definitions.schema import Query, Task
 from keju.definitions.wordings import WordedPrompt, Wording, register_wordings
 from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names, unknown_name
 from keju.files import read_toml

@@ -21,9 +21,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.definition import Definition, parse_definition
 from keju.definitions.remembered_plugins import load_plugin_of, remember_plugin
-from keju.definitions.tasks import Task
+from keju.definitions.schema import Definition, Task, parse_definition
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
 from keju.registry import (
