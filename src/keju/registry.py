@@ -101,7 +101,7 @@ class Claim(NamedTuple):
 
 
 _CLAIMS: dict[tuple[str, str, str], Claim] = {}
-"""What plug-ins registered, by kind, name and module."""
+"""The names that plug-ins registered, by kind, name and module."""
 
 _SOURCES: dict[str, PluginSource] = {}
 """The plug-in files that were loaded, by the name of their module."""
@@ -117,7 +117,7 @@ def register(kind: str, name: str, thing: object, function: F) -> F:
     """Register a name of a kind, e.g. ``steps``; the decorators of `keju` call it.
 
     What the same module registered with the name before is replaced, for example when a cell of a
-    notebook is run again. The module of `function`, which is returned, tells the plug-in.
+    notebook is run again. The module of `function`, which is returned, identifies the plug-in.
 
     Raises:
         PluginError: a plug-in registers the name twice while it is loaded.

@@ -194,7 +194,7 @@ _COMPUTED: dict[type, set[str]] = {
     Task: {"id", "benchmark", "domain_zh", "direction_zh", "count_kind", "from_paper"},
     Query: {"name", "answer_language"},
 }
-"""The fields of the records that are no keys of their tables: the file has them elsewhere."""
+"""The fields of the records that their tables cannot have: the file has them elsewhere."""
 
 _OF_TABLES = ("means", "drafts", "tasks")
 """The keys of the file whose tables are read one by one, so that an error names its table."""
