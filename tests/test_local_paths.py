@@ -78,7 +78,7 @@ def test_a_call_refuses_an_address_and_writes_nothing(here: Path, name: str):
 
 
 @pytest.mark.parametrize("path", ["s3://bucket/d", "https://example.org/d", "hf://datasets/x"])
-@pytest.mark.parametrize("form", ["dataset", "rows", "images", "pages"])
+@pytest.mark.parametrize("form", ["dataset", "images", "pages"])
 def test_a_recipe_names_each_address_in_it(here: Path, form: str, path: str):
     file = here / "recipe.toml"
     file.write_text(RECIPE.format(form=form, path=path))
