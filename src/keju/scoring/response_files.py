@@ -15,8 +15,6 @@ from keju.texts import Text, _, join_clauses
 
 GROUP = "responses"
 
-_PAIRS = "pairs of an Item and a str (None without a response)"
-_NOT_PAIRS = "the form of response files {!r} returned {}, not {}"
 _MISSING = Failure(kind="missing-answer", message="the file has no response")
 
 ReadResponses = Callable[[Path], Iterable[ScoringSample | tuple[Item, str | None]]]
@@ -26,8 +24,17 @@ ReadResponses = Callable[[Path], Iterable[ScoringSample | tuple[Item, str | None
 def _read_samples(form: str, read: ReadResponses, path: Path) -> list[ScoringSample]:
     returned: object = read(path)
     if isinstance(returned, str) or not isinstance(returned, Iterable):
-        raise PluginError(_NOT_PAIRS, form, type(returned).__name__, _PAIRS)
+        raise _make_pairs_error(form, type(returned).__name__)
     return [_make_sample(form, pair, path) for pair in returned]
+
+
+def _make_pairs_error(form: str, returned: str) -> PluginError:
+    return PluginError(
+        "the form of response files {!r} returned {}, not pairs of an Item and a str (None without "
+        "a response)",
+        form,
+        returned,
+    )
 
 
 def _make_sample(form: str, pair: object, path: Path) -> ScoringSample:
@@ -40,11 +47,11 @@ def _make_sample(form: str, pair: object, path: Path) -> ScoringSample:
             hint="Add it to a run: keju run DATASET --model replay:FILE",
         )
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise PluginError(_NOT_PAIRS, form, type(pair).__name__, _PAIRS)
+        raise _make_pairs_error(form, type(pair).__name__)
     item, text = pair
     if not isinstance(item, Item) or not isinstance(text, str | None):
         kinds = " and ".join(type(each).__name__ for each in pair)
-        raise PluginError(_NOT_PAIRS, form, f"a pair of {kinds}", _PAIRS)
+        raise _make_pairs_error(form, f"a pair of {kinds}")
     response = Response(
         key=f"{item.task}/{item.id}",
         item=item.id,
