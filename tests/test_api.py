@@ -43,7 +43,7 @@ SIGNATURES = {
     "read_page_xml": "(path: 'AnyPath') -> 'Page'",
     "reader": "(name: 'str', *, summary: 'str', layout: 'str' = '', "
     "settings: 'type[Settings]' = <class 'keju.settings.Settings'>, "
-    "detect: 'Detect | None' = None, texts: 'bool' = True, tables: 'Tables[Any] | None' = None) "
+    "detect: 'Detect | None' = None, texts: 'bool' = True) "
     "-> 'Callable[[R], R]'",
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "responses": "(name: 'str') -> 'Callable[[A], A]'",

@@ -198,7 +198,7 @@ def _all_declarations() -> Iterator[tuple[str, str, str]]:
     yield from _help_of(root)
     yield from _help_of(root.get_help_option(context))
     for name in EXPORTS:
-        form, plugin = EXPORTS[name], EXPORTS.get_plugin(name)
+        form, plugin = EXPORTS[name], EXPORTS.plugin_of(name)
         if plugin is None:
             yield from _help_of(root.commands["export"].get_command(context, name))
         else:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.registry import Plugin, Registry, check_named, guard_function, list_provided
+from keju.registry import Registry, list_provided
 
 
 class ResponseFile(NamedTuple):
@@ -38,27 +38,10 @@ class RunExport(NamedTuple):
     next_step: str = ""
 
 
-def _files(found: Iterable[object]) -> list[ResponseFile]:
-    files = []
-    for each in found:
-        if not isinstance(each, ResponseFile):
-            raise TypeError(f"it returned {type(each).__name__}, not ResponseFile")
-        files.append(each)
-    return files
-
-
-def _guarded(found: RunExport, plugin: Plugin) -> RunExport:
-    return found._replace(
-        write=guard_function(found.write, plugin, f"export {found.name!r}", then=_files)
-    )
-
-
 EXPORTS: Registry[RunExport] = Registry(
     "form of runs",
     "exports",
     lambda: list_provided("exports"),
-    check_named(RunExport),
-    guard=_guarded,
     elsewhere={"inspect": "keju-inspect: pip install keju-inspect"},
 )
 """The export formats of a run by command name, in addition to keju's own formats of pages."""

@@ -13,7 +13,6 @@ import shlex
 from pathlib import Path
 
 from keju.errors import UsageError
-from keju.texts import _
 
 _SCHEMES = (
     "s3|s3a|s3n|gs|gcs|az|azure|abfs|abfss|wasbs?|adl|oss|cos|obs|r2|b2|swift|hdfs|viewfs|hf|"
@@ -24,12 +23,6 @@ _ADDRESS = re.compile(
     rf"(?:replay:|got:|[\w-]+=)?(?:(?:{_SCHEMES}):/|[a-z][a-z0-9+.-]+://)", re.IGNORECASE
 )
 _BARE = re.compile(r"[\w.:/\\+-]+")
-_PREFIX = re.compile(r"replay:|got:|[\w-]+=")
-_COMMANDS = {
-    "s3": "aws s3 cp --recursive ADDRESS FOLDER",
-    "gs": "gcloud storage cp -r ADDRESS FOLDER",
-    "hf": "hf download NAME --repo-type dataset --local-dir FOLDER",
-}
 
 
 def check_local(path: Path | str, name: str = "") -> None:
@@ -42,8 +35,14 @@ def check_local(path: Path | str, name: str = "") -> None:
     Raises:
         UsageError: it is an address.
     """
-    if _ADDRESS.match(str(path)):
-        raise UsageError(f"{name} {_refusal(str(path))}".strip())
+    address = str(path)
+    if _ADDRESS.match(address):
+        shown = address if "://" in address else address.replace(":/", "://", 1)
+        raise UsageError(
+            "{}: keju reads and writes local files, not addresses. Use a local path, and copy the "
+            "files from or to the address",
+            f"{name} {shown}".strip(),
+        )
 
 
 def shell_quoted(text: str, *, windows: bool = os.name == "nt") -> str:
@@ -57,18 +56,3 @@ def shell_quoted(text: str, *, windows: bool = os.name == "nt") -> str:
     if not windows:
         return shlex.quote(text)
     return text if _BARE.fullmatch(text) else f'"{text}"'
-
-
-def _refusal(value: str) -> str:
-    scheme = _PREFIX.sub("", value, count=1).partition(":")[0].casefold()
-    shown = value if "://" in value else value.replace(":/", "://", 1)
-    if scheme == "file":
-        return _("{}: an address, not a path. Use the path without file://", shown)
-    command = _COMMANDS.get({"s3a": "s3", "s3n": "s3", "gcs": "gs"}.get(scheme, scheme))
-    how = _(", for example with: {}", command) if command else ""
-    return _(
-        "{}: keju reads and writes local files, not addresses. Use a local path, and copy the "
-        "files from or to the address{}",
-        shown,
-        how,
-    )

@@ -29,9 +29,9 @@ from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.exports import ResponseFile, RunExport, WriteRun
 from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Role
-from keju.models.registry import ModelDeclaration
+from keju.models.registry import SPELLING, ModelDeclaration
 from keju.models.replay import StoredAnswer
-from keju.registry import Plugin, PluginError, declare
+from keju.registry import Plugin, PluginError, register
 from keju.scoring import metric
 from keju.scoring.response_files import GROUP as RESPONSES
 from keju.settings import Settings
@@ -121,13 +121,15 @@ def model(
         install: how packages or program are installed, shown where one is missing.
         key: the environment variable with its key.
     """
+    if not SPELLING.fullmatch(spelling):
+        raise PluginError("the model {!r} is not spelled name or name:PART", spelling)
 
     def decorate(opens: M) -> M:
         declaration = ModelDeclaration(
             spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
             program=program, install=install, key=key, local=local,
         )  # fmt: skip
-        return declare("models", declaration.kind, declaration, opens)
+        return register("models", declaration.kind, (declaration,), opens)
 
     return decorate
 
@@ -155,10 +157,12 @@ def reader(
             named.
         texts: whether it reads text files; it then has the option ``encoding`` too.
     """
+    if not issubclass(settings, Settings):
+        raise PluginError("the settings of {!r} are not a class derived from Settings", name)
 
     def decorate(read: R) -> R:
         declaration: Reader[Any] = Reader(name, summary, layout, read, settings, detect, texts)
-        return declare("readers", name, declaration, read)
+        return register("readers", name, declaration, read)
 
     return decorate
 
@@ -176,7 +180,7 @@ def writer(name: str, *, summary: str, layout: str = "") -> Callable[[W], W]:
     """
 
     def decorate(write: W) -> W:
-        return declare("writers", name, Writer(name, summary, layout, write), write)
+        return register("writers", name, Writer(name, summary, layout, write), write)
 
     return decorate
 
@@ -207,7 +211,7 @@ def export(
 
     def decorate(write: E) -> E:
         form = RunExport(name, summary, run, out, write, images, next_step)
-        return declare("exports", name, form, write)
+        return register("exports", name, form, write)
 
     return decorate
 
@@ -225,7 +229,7 @@ def responses(name: str) -> Callable[[A], A]:
     """
 
     def decorate(read: A) -> A:
-        return declare(RESPONSES, name, read, read)
+        return register(RESPONSES, name, read, read)
 
     return decorate
 
@@ -243,7 +247,7 @@ def step(
     """
 
     def decorate(run: Run[S]) -> Run[S]:
-        return declare("steps", name, Step(name, summary, settings, run, version), run)
+        return register("steps", name, Step(name, summary, settings, run, version), run)
 
     return decorate
 
@@ -275,6 +279,6 @@ def source(
             name, summary, settings, make, version,
             check=check or (lambda _: None), reads=reads or (lambda _: ()),
         )  # fmt: skip
-        return declare("sources", name, form, make)
+        return register("sources", name, form, make)
 
     return decorate

@@ -37,7 +37,7 @@ _AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
 _ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
 _TYPE = re.compile(r"`([^`]*)`")
 _WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
-_LIMIT = re.compile(r"Expected `([^`]*)` (?P<length>of length )?(?P<sign>[<>]=?) (?P<limit>\S+)")
+_LIMIT = re.compile(r"Expected `([^`]*)` (of length )?([<>]=?) (\S+)")
 
 
 @contextmanager
@@ -80,38 +80,35 @@ def convert_settings(
         for key in given
         if key not in known
     ]
-    addresses: list[str] = []
 
-    def whole(kind: type, value: object) -> object:
+    def decode(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
-            with collect_errors(addresses):
-                check_local(value)
+            check_local(value)
             return Path(value) if base is None else base / value
         # In msgspec's wording, so that one place rewrites both.
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, field in known.items():
         if name not in given:
             if field.required:
-                about = _describe_field(field)
-                missing = _("it needs {} = …{}", name, about)
+                text = get_description(field.type)
+                missing = _("it needs {} = …{}", name, f" ({text})" if text else "")
                 faults.append(_("{}: {}", place, missing))
             continue
         try:
-            found[name] = msgspec.convert(
-                given[name], field.type, strict=not spelled, dec_hook=whole
-            )
+            kind, value = field.type, given[name]
+            values[name] = msgspec.convert(value, kind, strict=not spelled, dec_hook=decode)
         except msgspec.ValidationError as error:
             problem = describe_error(str(error), field.type)
             wrong = _("{}: {}", f"{name}{problem.where}", problem.text)
             faults.append(_("{}: {}", place, wrong))
-        faults += [_("{}: {}", f"{place}: {name}", address) for address in addresses]
-        addresses.clear()
+        except KejuError as error:
+            faults.append(_("{}: {}", f"{place}: {name}", error_text(error)))
     if faults:
         raise ProblemsError(faults)
     try:
-        return shape(**found)
+        return shape(**values)
     except ValueError as error:  # raised by the settings themselves
         raise ProblemsError([_("{}: {}", place, error_text(error))]) from None
 
@@ -137,15 +134,13 @@ def describe_error(text: str, kind: object) -> Problem:
 
 def _reword(text: str) -> str:
     if wrong := _WRONG_TYPE.fullmatch(text):
-        expected, found = map(_name_types, wrong.groups())
-        return _("expected {}, got {}", expected, found)
+        return _("expected {}, got {}", *map(_name_types, wrong.groups()))
     if wrong := _LIMIT.fullmatch(text):
-        expected, sign, limit = _name_types(wrong[1]), wrong["sign"], wrong["limit"]
-        if wrong["length"]:
-            return _("expected {} of length {} {}", expected, sign, limit)
-        return _("expected {} {} {}", expected, sign, limit)
-    worded = _TYPE.sub(lambda found: _name_types(found[1]), text)
-    return f"{worded[0].lower()}{worded[1:]}"
+        kinds, of_length, *limit = wrong.groups()
+        if of_length:
+            return _("expected {} of length {} {}", _name_types(kinds), *limit)
+        return _("expected {} {} {}", _name_types(kinds), *limit)
+    return _TYPE.sub(lambda kinds: _name_types(kinds[1]), f"{text[0].lower()}{text[1:]}")
 
 
 def _name_types(kinds: str) -> str:
@@ -167,11 +162,6 @@ def list_allowed_values(kind: object) -> list[object]:
     if get_origin(kind) is Literal:
         return list(get_args(kind))
     return [value for part in get_args(kind) for value in list_allowed_values(part)]
-
-
-def _describe_field(field: msgspec.structs.FieldInfo) -> str:
-    text = get_description(field.type)
-    return f" ({text})" if text else ""
 
 
 def get_description(kind: object) -> str:

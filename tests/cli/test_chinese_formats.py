@@ -11,7 +11,7 @@ from keju.datasets.readers.base import Reader
 from keju.datasets.readers.saved_pages import Sidecar
 from keju.texts import in_terminal, translator, using
 
-READ = [reader for reader in FORMATS.list_usable() if FORMATS.get_plugin(reader.name) is None]
+READ = [reader for reader in FORMATS.list_usable() if FORMATS.plugin_of(reader.name) is None]
 
 
 def keys() -> list[Key]:

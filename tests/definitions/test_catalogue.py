@@ -15,7 +15,7 @@ from keju.definitions import (
     task_row,
     tasks,
 )
-from keju.definitions.tasks import Task
+from keju.definitions.schema import Task
 from keju.errors import UsageError
 from keju.items import Item
 from keju.scoring import metric_of

@@ -1,4 +1,4 @@
-"""Prompt files: the forms that are read, and the line that an error names."""
+"""Prompt files: the forms that are read, and the table that an error names."""
 
 from __future__ import annotations
 
@@ -84,22 +84,25 @@ def test_question_forms_are_worded_one_by_one(written):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[tasks.T7]\nask = '{optoins}'", ("line 2", "{optoins}", "Did you mean 'options'?")),
-        ("[tasks.T7]\nask = 'x {options} {colour_of}'", ("line 2", "{colour_of}", "Blanks: ")),
-        ("\n[tasks.T7]\nask = 'Which?'", ("line 2", "lacks the blank {options}")),
-        ("[tasks.T6]\nask = 'Which?'", ("line 1", "lacks the blank {question}")),
-        ("[tasks.T77]\nask = 'x'", ("line 1", "no task 'T77'", "Did you mean 'T7'")),
-        ("[tasks.T7]\naks = 'x'", ("line 2", "'aks'", "Did you mean 'ask'?")),
+        ("[tasks.T7]\nask = '{optoins}'", ("tasks.T7", "{optoins}", "Did you mean 'options'?")),
+        ("[tasks.T7]\nask = 'x {options} {colour_of}'", ("tasks.T7", "{colour_of}", "Blanks: ")),
+        ("\n[tasks.T7]\nask = 'Which?'", ("tasks.T7", "lacks the blank {options}")),
+        ("[tasks.T6]\nask = 'Which?'", ("tasks.T6", "lacks the blank {question}")),
+        ("[tasks.T77]\nask = 'x'", ("tasks.T77", "no task 'T77'", "Did you mean 'T7'")),
+        ("[tasks.T7]\naks = 'x'", ("'aks'", "Did you mean 'ask'?")),
         ("[tasks.recognition]\nask = 'x'", ("recognition.queries.What",)),
-        ("[tasks.recognition.queries.Were]\nask = 'x'", ("line 1", "Did you mean 'Where'?")),
+        (
+            "[tasks.recognition.queries.Were]\nask = 'x'",
+            ("tasks.recognition", "Did you mean 'Where'?"),
+        ),
         ("[tasks.recognition.queries.Where]\nask = 'x'", ("lacks the blank {box_format}",)),
-        ("[benchmarks.AncientDoc.tasks.T7]\nask = 'x'", ("line 1", "of MCS-Bench, not of")),
-        ("[tasks.T7]\nask = ''", ("line 2", "empty")),
+        ("[benchmarks.AncientDoc.tasks.T7]\nask = 'x'", ("tasks.T7", "of MCS-Bench, not of")),
+        ("[tasks.T7]\nask = ''", ("tasks.T7", "empty")),
         ("[tasks.T7]\nask = 3", ("Expected `str | null`, got `int`",)),
         ("[tasks.T7]", ("changes nothing", "T7")),
         ("", ("changes nothing", "names no task")),
-        ("name = 'a,b'\nsystem = 'x'", ("line 1", "cannot be the name")),
-        ("system = 'x'\n[wordings.a]\nsystem = 'y'", ("line 2", "[wordings.NAME]")),
+        ("name = 'a,b'\nsystem = 'x'", ("cannot be the name",)),
+        ("system = 'x'\n[wordings.a]\nsystem = 'y'", ("[wordings.NAME]",)),
         ("[tasks.T7\n", ("not a prompt file",)),
         ("[tasks.T7]\nask = '{prompt}\x1b[31m{x}'", ("not a prompt file",)),
     ],

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import keju
+from keju import registry
 from keju.encoders import Encoders
-from keju.registry import PluginError, plugins
-from keju.scoring.own_metrics import GROUP, _collected
+from keju.registry import PluginError
+from keju.scoring.own_metrics import _collected
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support.small_bert import write_bert
@@ -23,10 +24,13 @@ TEXTS = ("學而時習之", "日月盈昃", "天地")
 @pytest.fixture(autouse=True)
 def no_other_plugin():
     """Each test declares its own metrics, and leaves none behind."""
-    before = plugins._DECLARED.pop(GROUP, {})
+    before = dict(registry._CLAIMS)
+    for key in [key for key in before if key[0] == "metrics"]:
+        del registry._CLAIMS[key]
     _collected.cache_clear()
     yield
-    plugins._DECLARED[GROUP] = before
+    registry._CLAIMS.clear()
+    registry._CLAIMS.update(before)
     _collected.cache_clear()
 
 

@@ -15,11 +15,12 @@ import polars as pl
 import pytest
 
 import keju
+from keju import registry
 from keju.items import Box, ImageRef, Item, Response
-from keju.registry import PluginError, plugins
+from keju.registry import PluginError
 from keju.scoring import aggregate, metric_of, metrics, score_answer
 from keju.scoring.metric_inputs import preparations
-from keju.scoring.own_metrics import GROUP, _collected
+from keju.scoring.own_metrics import _collected
 from keju.scoring.score import score_samples
 from keju.scoring.scoring_sample import ScoringSample
 from tests.support import commanding
@@ -52,10 +53,13 @@ def raises(reference, answer):
 @pytest.fixture(autouse=True)
 def no_other_plugin():
     """Each test declares its own metrics, and leaves none behind."""
-    before = plugins._DECLARED.pop(GROUP, {})
+    before = dict(registry._CLAIMS)
+    for key in [key for key in before if key[0] == "metrics"]:
+        del registry._CLAIMS[key]
     _collected.cache_clear()
     yield
-    plugins._DECLARED[GROUP] = before
+    registry._CLAIMS.clear()
+    registry._CLAIMS.update(before)
     _collected.cache_clear()
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from keju import registry
 from keju.cli.app import main
-from keju.registry import PLUGIN_FILES, plugins
 
 
 def distribution(
@@ -65,20 +65,14 @@ def forget_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Installed plug-ins stay: their modules are imported once in a process.
     """
-    monkeypatch.setenv(PLUGIN_FILES, "")
-    plugins.load_installed()
-    declared = {
-        group: {
-            name: kept for name, claims in names.items()
-            if (kept := {key: each for key, each in claims.items() if each.plugin.version})
-        }
-        for group, names in plugins._DECLARED.items()
-    }  # fmt: skip
-    fresh = (("_FILES", {}), ("_SOURCES", {}))
-    for name, value in (("_DECLARED", declared), ("_IMPORTED", dict(plugins._IMPORTED)), *fresh):
-        monkeypatch.setattr(plugins, name, value)
+    monkeypatch.setenv(registry.PLUGIN_FILES, "")
+    registry.load_installed()
+    claims = {key: claim for key, claim in registry._CLAIMS.items() if claim.plugin.version}
+    monkeypatch.setattr(registry, "_CLAIMS", claims)
+    monkeypatch.setattr(registry, "_IMPORTED", dict(registry._IMPORTED))
+    monkeypatch.setattr(registry, "_SOURCES", {})
     monkeypatch.setattr(
-        plugins, "_read_entry_points", cache(plugins._read_entry_points.__wrapped__)
+        registry, "_read_entry_points", cache(registry._read_entry_points.__wrapped__)
     )
     for name in [name for name in sys.modules if name.startswith("keju_plugin_")]:
         monkeypatch.delitem(sys.modules, name)

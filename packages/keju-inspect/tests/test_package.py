@@ -67,7 +67,7 @@ def test_its_entry_points_are_installed():
 @inspect_missing
 @pytest.mark.parametrize("registry", [MODELS, EXPORTS], ids=["models", "exports"])
 def test_keju_lists_its_names_with_the_package(registry):
-    assert str(registry.get_plugin("inspect")) == f"keju-inspect {version('keju-inspect')}"
+    assert str(registry.plugin_of("inspect")) == f"keju-inspect {version('keju-inspect')}"
 
 
 @inspect_missing

@@ -80,7 +80,7 @@ def test_its_entry_point_is_installed():
 @synthetic_missing()
 def test_keju_lists_its_steps_with_the_package():
     installed = f"keju-synthetic {version('keju-synthetic')}"
-    own = [name for name in STEPS if str(STEPS.get_plugin(name)) == installed]
+    own = [name for name in STEPS if str(STEPS.plugin_of(name)) == installed]
     assert own == sorted(NAMES)
 
 

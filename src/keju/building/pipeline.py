@@ -48,7 +48,7 @@ from keju.datasets.writing import plugins_in
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.local_paths import check_local
-from keju.registry import Plugin
+from keju.registry import Plugin, list_returned
 from keju.texts import _, n_, recognised
 
 FORMAT = "keju-build-1"
@@ -237,7 +237,7 @@ def _build_source(planned: PlannedSource, out: Path, engine: Engine) -> StepResu
     scratch = out / SCRATCH / mark
     site = Site(folder, out / "fetched", engine.within(scratch))
     try:
-        notes = list(planned.form.make(planned.settings, site))
+        notes = list_returned(planned.form.make, planned.form.make(planned.settings, site), str)
     except UsageError as error:
         raise UsageError("source {} ({}): {}", planned.number, planned.form.name, error) from None
     manifest = Dataset.open(folder).manifest
@@ -272,7 +272,7 @@ def _fingerprint_source(planned: PlannedSource) -> str:
 
 def _list_plugins(form: SourceForm[Any]) -> tuple[Plugin, ...]:
     """List the plug-in that provides a form of source, if one does."""
-    plugin = SOURCES.get_plugin(form.name) or FORMATS.get_plugin(form.name)
+    plugin = SOURCES.plugin_of(form.name) or FORMATS.plugin_of(form.name)
     return (plugin,) if plugin else ()
 
 

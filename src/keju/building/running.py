@@ -92,7 +92,7 @@ class StepCall(NamedTuple):
     @property
     def plugins(self) -> tuple[Plugin, ...]:
         """The plug-in that provides the step, if one does."""
-        plugin = STEPS.get_plugin(self.step.name)
+        plugin = STEPS.plugin_of(self.step.name)
         return (plugin,) if plugin else ()
 
 

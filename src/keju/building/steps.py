@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from keju.building import synthetic
 from keju.building.step import Step
-from keju.registry import Plugin, Registry, check_named, guard_function
-
-
-def _guard_step(found: Step[Any], plugin: Plugin) -> Step[Any]:
-    return replace(found, run=guard_function(found.run, plugin, f"step {found.name!r}"))
-
+from keju.registry import Registry
 
 STEPS: Registry[Step[Any]] = Registry(
     "step",
@@ -34,8 +28,6 @@ STEPS: Registry[Step[Any]] = Registry(
         "dedup-images": "keju.building.dedup.images:STEP",
         "dedup-texts": "keju.building.dedup.texts:STEP",
     },
-    check_named(Step),
-    guard=_guard_step,
     elsewhere=synthetic.STEPS,
 )
 """Every kind of step by its name."""

@@ -25,7 +25,7 @@ from keju.console import Console
 from keju.errors import KejuError, UsageError, printable, shortened
 from keju.files import encode_stored
 from keju.local_paths import check_local, shell_quoted
-from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging
+from keju.registry import PLUGIN_FILES, add_plugin_files, is_debugging, naming_faults
 from keju.texts import _, in_terminal, language
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
@@ -74,7 +74,9 @@ def main() -> NoReturn:
         break_between_characters()
     try:
         _check_encoding(sys.argv[1:], os.environ)
-        status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
+        arguments = _with_plugins(sys.argv[1:])
+        with naming_faults():
+            status = command(args=arguments, standalone_mode=False)
     except KejuError as error:
         if is_debugging():
             traceback.print_exc()

@@ -58,7 +58,7 @@ class BuildGroup(TyperGroup):
         if cmd_name not in STEPS:
             return None
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        plugin = STEPS.get_plugin(cmd_name)
+        plugin = STEPS.plugin_of(cmd_name)
         try:
             step = STEPS[cmd_name]
         except PluginError as error:

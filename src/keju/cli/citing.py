@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keju import __version__
-from keju.cli.app import app, note, out
+from keju.cli.app import app, out
 from keju.errors import UsageError, printable
-from keju.texts import _, listed
+from keju.texts import listed
 
 if TYPE_CHECKING:
     from keju.definitions import Definition
@@ -29,18 +29,15 @@ def cite(
 ) -> None:
     """Print BibTeX entries of the benchmarks of a run, or of one benchmark, and of keju.
 
-    An entry contains only fields that the paper or its web page states. Other fields are omitted;
-    their names are printed on standard error. Example: keju cite my-run > my-run.bib
+    An entry contains only fields that the paper or its web page states.
+    Example: keju cite my-run > my-run.bib
     """
-    from keju.definitions.bibtex import benchmark_entry, keju_entry, unstated_fields
+    from keju.definitions.bibtex import benchmark_entry, keju_entry
 
     found, version = _cited(what)
     entries = [*map(benchmark_entry, found), keju_entry(version)]
     for line in "\n".join(entries).splitlines():
         out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
-    for each in found:
-        if unstated := unstated_fields(each):
-            note(_("{}: no source states {}: omitted", each.name, listed(unstated)))
 
 
 def _cited(what: str) -> tuple[list[Definition], str]:
@@ -73,4 +70,4 @@ def _cited(what: str) -> tuple[list[Definition], str]:
 
 
 def _has_source(definition: Definition) -> bool:
-    return bool(definition.paper or definition.citation or definition.url or definition.licence)
+    return bool(definition.bibtex or definition.citation or definition.url or definition.licence)

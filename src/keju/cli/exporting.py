@@ -16,7 +16,7 @@ from keju.cli.help_texts import translate_made_command
 from keju.cli.options import out_option
 from keju.errors import error_text
 from keju.local_paths import shell_quoted
-from keju.registry import PluginError
+from keju.registry import PluginError, list_returned
 from keju.texts import _, in_terminal, language, n_, translator
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _ExportGroup(TyperGroup):
         if cmd_name not in EXPORTS:
             return None
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        plugin = EXPORTS.get_plugin(cmd_name)
+        plugin = EXPORTS.plugin_of(cmd_name)
         try:
             form = EXPORTS[cmd_name]
         except PluginError as error:
@@ -71,7 +71,10 @@ def _run_command(form: RunExport) -> Callable[..., None]:
     """The function of ``keju export FORM`` for a declared format."""
 
     def write(run: Path, place: Path, **options: bool) -> None:
-        for each in form.write(run, place, **options):
+        from keju.exports import ResponseFile
+
+        written = form.write(run, place, **options)
+        for each in list_returned(form.write, written, ResponseFile):
             say(
                 _(
                     "{}: {} ({})",

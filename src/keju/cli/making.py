@@ -234,7 +234,7 @@ def formats(
         say(_("Next: keju data formats FORMAT shows the files and options of one format;"))
         say(_("      keju data detect SRC reports the format of a file or folder"))
     if reader := FORMATS.get(form):
-        plugin = FORMATS.get_plugin(form)
+        plugin = FORMATS.plugin_of(form)
         what, head = translate(reader.what), in_terminal(_("import"))
         out.print(f"[b]{head} {reader.name}[/b]  {what}{f' [{plugin}]' if plugin else ''}")
         for line in translate(reader.layout.strip()).splitlines():

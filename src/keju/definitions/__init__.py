@@ -12,7 +12,6 @@ from keju.definitions.catalogue import (
     task_row,
     tasks_named,
 )
-from keju.definitions.definition import Definition, Mean, parse_definition
 from keju.definitions.forms import (
     QuestionForms,
     question_form,
@@ -47,7 +46,7 @@ from keju.definitions.registry import (
     task,
     tasks,
 )
-from keju.definitions.tasks import Candidates, Query, Task
+from keju.definitions.schema import Candidates, Definition, Mean, Query, Task, parse_definition
 from keju.definitions.units import (
     UnitCounter,
     Units,

@@ -17,7 +17,7 @@ from keju.definitions.registry import (
     task,
     tasks,
 )
-from keju.definitions.tasks import CountKind, Task
+from keju.definitions.schema import CountKind, Task
 from keju.files import read_toml
 from keju.items import Protocol
 from keju.metrics.boxes import box_convention

@@ -8,9 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.definition import Definition, parse_definition
 from keju.definitions.prompts import BLANK, fill
-from keju.definitions.tasks import Query, Task
+from keju.definitions.schema import Definition, Query, Task, parse_definition
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from keju.definitions.prompts import BLANK
 from keju.definitions.registry import task
-from keju.definitions.tasks import Query, Task
+from keju.definitions.schema import Query, Task
 from keju.definitions.wordings import WordedPrompt, Wording, register_wordings
 from keju.errors import DataError, UsageError, did_you_mean, error_text, nearest_names, unknown_name
 from keju.files import read_toml
@@ -40,30 +40,15 @@ class _Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     tasks: dict[str, _Task] = {}
 
 
-class _Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Wording(_Benchmark, frozen=True, kw_only=True, forbid_unknown_fields=True):
     what: str = ""
     system: str = ""
-    tasks: dict[str, _Task] = {}
     benchmarks: dict[str, _Benchmark] = {}
 
 
 class _File(_Wording, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str = ""
     wordings: dict[str, _Wording] = {}
-
-
-class _Source(NamedTuple):
-    """A prompt file, and its text, in which the line of an error is located."""
-
-    path: Path
-    text: str
-
-    def error(self, problem: str, *needles: str) -> DataError:
-        """An error at the first line that contains all of the needles."""
-        lines = enumerate(self.text.splitlines(), start=1)
-        found = (number for number, line in lines if needles and all(n in line for n in needles))
-        number = next(found, None)
-        return DataError(problem, file=self.path, item=f"line {number}" if number else None)
 
 
 def read_prompts(path: Path) -> dict[str, Wording]:
@@ -75,183 +60,147 @@ def read_prompts(path: Path) -> dict[str, Wording]:
         UsageError: the path is an address.
     """
     raw = read_toml(path, dict[str, object], what="a prompt file", hint=_FORM)
-    source = _Source(path, path.read_text("utf-8-sig"))
     try:
         file = msgspec.convert(raw, _File)
     except msgspec.ValidationError as error:
-        raise _invalid(source, error_text(error)) from None
+        raise DataError(_describe_error(str(error)), file=path, hint=_FORM) from None
     if file.wordings and (file.tasks or file.benchmarks or file.system or file.name):
-        raise source.error(
-            _(
-                "the file has [wordings.NAME], so tasks, system prompt and names belong into "
-                "these tables: [wordings.NAME.tasks.TASK]"
-            ),
-            "[wordings",
+        raise DataError(
+            "the file has [wordings.NAME], so tasks, system prompt and names belong into these "
+            "tables: [wordings.NAME.tasks.TASK]",
+            file=path,
         )
-    found: dict[str, Wording] = {}
-    for name, each in (file.wordings or {file.name or path.stem: file}).items():
+    wordings: dict[str, Wording] = {}
+    for name, table in (file.wordings or {file.name or path.stem: file}).items():
         if not _NAME.fullmatch(name):
-            raise source.error(
-                _(
-                    "{!r} cannot be the name of a wording. Use letters, digits, dots, "
-                    'underscores and hyphens: name = "short"',
-                    name,
-                ),
+            raise DataError(
+                "{!r} cannot be the name of a wording. Use letters, digits, dots, underscores and "
+                'hyphens: name = "short"',
                 name,
+                file=path,
             )
-        made = _made(source, name, each)
-        found[f"{name}@{made.content_hash}"] = made
-    register_wordings(found)
-    return found
+        wording = _make_wording(path, name, table)
+        wordings[f"{name}@{wording.content_hash}"] = wording
+    register_wordings(wordings)
+    return wordings
 
 
-def _invalid(source: _Source, said: str) -> DataError:
-    """Error of a table that does not have the format, with the field that was probably meant."""
-    field = re.search("unknown field `(.+?)`", said)
-    if field is None:
-        return DataError(
-            "not a prompt file: {}", said, file=source.path, hint="See docs/prompts.md"
-        )
-    known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
-    return source.error(_("{}. {}", unknown_name(field[1], known, "field"), _FORM), field[1])
+def _describe_error(text: str) -> str:
+    """The error of a table that does not have the format, with the field that was meant."""
+    if unknown := re.search("unknown field `(.+?)`", text):
+        known = _Task.__struct_fields__ if "tasks[" in text else _File.__struct_fields__
+        return unknown_name(unknown[1], known, "field")
+    return _("not a prompt file: {}", text)
 
 
-def _made(source: _Source, name: str, given: _Wording) -> Wording:
+@contextmanager
+def _naming_table(path: Path, item: str) -> Iterator[None]:
+    """Name the file and its table in an error about what a prompt asks."""
+    try:
+        yield
+    except UsageError as error:
+        raise DataError(error_text(error), file=path, item=item) from None
+
+
+def _make_wording(path: Path, name: str, table: _Wording) -> Wording:
     prompts: dict[str, WordedPrompt] = {}
-    for benchmark, task_id, asked in _tasks(given):
-        known = _task(source, task_id, benchmark)
-        for query, prompt in _prompts(source, known, asked):
-            form = f"{known.id}/{query.name}" if query.name else known.id
-            if form in prompts:
-                raise source.error(_("{} has two prompts in wording {!r}", form, name), task_id)
-            prompts[form] = _prompt(source, form, query, prompt)
-    changes = [each for each in prompts.values() if each.ask or each.system or each.box_convention]
-    if not changes and not given.system:
+    for benchmark, tasks in {"": table, **table.benchmarks}.items():
+        for task_id, row in tasks.tasks.items():
+            with _naming_table(path, f"tasks.{task_id}"):
+                known = task(task_id)
+                if benchmark not in {"", known.benchmark}:
+                    raise UsageError(
+                        "task {} is of {}, not of {}", task_id, known.benchmark, benchmark
+                    )
+                for query, prompt in _list_prompts(known, row):
+                    form = f"{known.id}/{query.name}" if query.name else known.id
+                    if form in prompts:
+                        raise UsageError("{} has two prompts in wording {!r}", form, name)
+                    prompts[form] = _make_prompt(form, query, prompt)
+    if not table.system and not any(
+        prompt.ask or prompt.system or prompt.box_convention for prompt in prompts.values()
+    ):
         what = (
-            _("names no task and has no system prompt")
-            if not prompts
-            else (_("has the published prompt of {}", ", ".join(prompts)))
+            _("has the published prompt of {}", ", ".join(prompts))
+            if prompts
+            else _("names no task and has no system prompt")
         )
-        raise source.error(_("wording {!r} changes nothing: it {}", name, what), "")
+        raise DataError("wording {!r} changes nothing: it {}", name, what, file=path)
     return Wording(
-        what=given.what or _("the user's own"),
-        source=source.path.name,
+        what=table.what or _("the user's own"),
+        source=path.name,
         prompts={
-            form: replace(each, system=each.system or given.system)
-            for form, each in prompts.items()
+            form: replace(prompt, system=prompt.system or table.system)
+            for form, prompt in prompts.items()
         },
-        system=given.system,
+        system=table.system,
     )
 
 
-def _tasks(given: _Wording) -> Iterator[tuple[str, str, _Task]]:
-    """Every task, with the benchmark that the file names for it."""
-    for task_id, asked in given.tasks.items():
-        yield "", task_id, asked
-    for benchmark, of_benchmark in given.benchmarks.items():
-        for task_id, asked in of_benchmark.tasks.items():
-            yield benchmark, task_id, asked
-
-
-def _task(source: _Source, task_id: str, benchmark: str) -> Task:
-    try:
-        known = task(task_id)
-    except UsageError as error:
-        raise source.error(error_text(error), "[", task_id) from None
-    if benchmark and known.benchmark != benchmark:
-        raise source.error(
-            _("task {} is of {}, not of {}", task_id, known.benchmark, benchmark),
-            "[",
-            benchmark,
-        )
-    return known
-
-
-def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query, _Prompt]]:
+def _list_prompts(known: Task, row: _Task) -> Iterator[tuple[Query, _Prompt]]:
     """Question forms that a table words; a table of a task with several forms must name them."""
-    queries: Mapping[str, Query] = {each.name: each for each in known.queries}
-    of_task = asked.ask, asked.requirement, asked.box_convention, asked.system
-    if any(each not in (None, "") for each in of_task) or not asked.queries:
+    queries = {query.name: query for query in known.queries}
+    of_task = row.ask, row.requirement, row.box_convention, row.system
+    if any(text not in (None, "") for text in of_task) or not row.queries:
         if "" not in queries:
-            raise source.error(
-                _(
-                    "task {0} has several question forms. Name one: [tasks.{0}.queries.{1}]",
-                    known.id,
-                    next(iter(queries)),
-                ),
-                "[",
+            raise UsageError(
+                "task {0} has several question forms. Name one: [tasks.{0}.queries.{1}]",
                 known.id,
+                next(iter(queries)),
             )
-        yield queries[""], asked
-    for name, prompt in asked.queries.items():
+        yield queries[""], row
+    for name, prompt in row.queries.items():
         if name not in queries or not name:
-            raise source.error(
-                _(
-                    "task {} has no question form {!r}.{} Question forms: {}",
-                    known.id,
-                    name,
-                    did_you_mean(nearest_names(name, queries)),
-                    ", ".join(filter(None, queries))
-                    or _("none. Write the prompt for the task itself"),
-                ),
-                "[",
+            raise UsageError(
+                "task {} has no question form {!r}.{} Question forms: {}",
+                known.id,
                 name,
+                did_you_mean(nearest_names(name, queries)),
+                ", ".join(filter(None, queries)) or _("none. Write the prompt for the task itself"),
             )
         yield queries[name], prompt
 
 
-def _prompt(source: _Source, form: str, query: Query, given: _Prompt) -> WordedPrompt:
+def _make_prompt(form: str, query: Query, prompt: _Prompt) -> WordedPrompt:
     """The whole template of a question form; empty where it is the published one."""
-    published = query.template.removesuffix(query.requirement).rstrip("\n")
-    ask = published if given.ask is None else given.ask
-    whole = "{prompt}" in ask
-    kept = "" if whole else query.requirement
-    requirement = kept if given.requirement is None else given.requirement
-    template = "\n".join(part for part in (ask, requirement) if part)
+    ask = query.ask if prompt.ask is None else prompt.ask
+    requirement = "" if "{prompt}" in ask else query.requirement
+    if prompt.requirement is not None:
+        requirement = prompt.requirement
+    template = "\n".join(filter(None, (ask, requirement)))
     if not ask.strip():
-        raise source.error(_("{}: the prompt is empty", form), "ask ")
-    _check_blanks(source, form, query, template, stated=bool(given.box_convention))
-    if given.box_convention:
-        try:
-            box_convention(given.box_convention)
-        except UsageError as error:
-            raise source.error(_("{}: {}", form, error_text(error)), given.box_convention) from None
+        raise UsageError("{}: the prompt is empty", form)
+    _check_blanks(form, query, template, has_convention=bool(prompt.box_convention))
+    if prompt.box_convention:
+        box_convention(prompt.box_convention)
     return WordedPrompt(
         ask="" if template in (query.template, "{prompt}") else template,
-        box_convention=given.box_convention,
-        system=given.system,
+        box_convention=prompt.box_convention,
+        system=prompt.system,
     )
 
 
-def _check_blanks(source: _Source, form: str, query: Query, template: str, *, stated: bool) -> None:
+def _check_blanks(form: str, query: Query, template: str, *, has_convention: bool) -> None:
     """Check that every placeholder has a value, and that those of the published template exist."""
-    published = list(dict.fromkeys(BLANK.findall(query.template)))
-    there = BLANK.findall(template)
-    for blank in there:
-        if blank not in published and blank not in _ALWAYS:
-            known = [*published, *sorted(_ALWAYS.difference(published))]
-            raise source.error(
-                _(
-                    "{} has no blank {{{}}}.{} Blanks: {}",
-                    form,
-                    blank,
-                    did_you_mean(nearest_names(blank, known)),
-                    ", ".join(f"{{{each}}}" for each in known),
-                ),
-                f"{{{blank}}}",
-            )
-    if "prompt" in there:
-        return
-    needed = [each for each in published if not (stated and each == "box_format")]
-    if missing := [each for each in needed if each not in there]:
-        raise source.error(
-            _(
-                "{} lacks the blank {{{}}}, without which a model does not see the {}. Add it, "
-                "or {{prompt}} for the whole published prompt",
+    published, blanks = dict.fromkeys(BLANK.findall(query.template)), BLANK.findall(template)
+    known = [*published, *sorted(_ALWAYS.difference(published))]
+    for blank in blanks:
+        if blank not in known:
+            raise UsageError(
+                "{} has no blank {{{}}}.{} Blanks: {}",
                 form,
-                missing[0],
-                missing[0].replace("_", " "),
-            ),
-            "[",
-            form.partition("/")[2] or form,
-        )
+                blank,
+                did_you_mean(nearest_names(blank, known)),
+                ", ".join(f"{{{name}}}" for name in known),
+            )
+    if "prompt" in blanks:
+        return
+    for blank in published:
+        if blank not in blanks and not (has_convention and blank == "box_format"):
+            raise UsageError(
+                "{} lacks the blank {{{}}}, without which a model does not see the {}. Add it, or "
+                "{{prompt}} for the whole published prompt",
+                form,
+                blank,
+                blank.replace("_", " "),
+            )

@@ -8,7 +8,7 @@ from string import ascii_uppercase
 from keju.definitions.catalogue import box_format
 from keju.definitions.options import MAX_OPTIONS, options_in
 from keju.definitions.registry import task
-from keju.definitions.tasks import Query
+from keju.definitions.schema import Query
 from keju.definitions.wordings import RELEASED, prompt_in_wording
 from keju.errors import DataError, UsageError, error_text
 from keju.items import Item, PromptScript

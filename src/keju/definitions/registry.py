@@ -17,21 +17,19 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
-from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.definitions.definition import Definition, parse_definition
 from keju.definitions.remembered_plugins import load_plugin_of, remember_plugin
-from keju.definitions.tasks import Task
+from keju.definitions.schema import Definition, Task, parse_definition
 from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.files import toml_text
 from keju.registry import (
     Installed,
     PluginError,
     describe_broken,
-    has_plugin_file,
+    has_plugin,
     list_shipped_folders,
     load_installed,
 )
@@ -293,7 +291,7 @@ def _check_plugins(found: RegisteredDefinition) -> None:
         changed = None
         if name.endswith(".py"):
             changed = load_plugin_of(found.text, name, found.folder)
-        if not _has_plugin(name):
+        if not has_plugin(name):
             hint = _("Install it from a source that you trust")
             if name.endswith(".py"):
                 hint = _(
@@ -313,17 +311,6 @@ def _check_plugins(found: RegisteredDefinition) -> None:
                 hint,
             )
         remember_plugin(found.text, name)
-
-
-def _has_plugin(name: str) -> bool:
-    """Whether a distribution is installed, or a plug-in file (NAME.py) is loaded or imported."""
-    if name.endswith(".py"):
-        return has_plugin_file(name)
-    try:
-        metadata.distribution(name)
-    except (metadata.PackageNotFoundError, ValueError):
-        return False
-    return True
 
 
 def _check_official(found: RegisteredDefinition) -> None:

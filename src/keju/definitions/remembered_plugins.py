@@ -16,7 +16,7 @@ from pathlib import Path
 from keju.errors import DataError
 from keju.files import read_json, sha256_bytes, sha256_file, write_json
 from keju.items import Record
-from keju.registry import add_plugin_files, find_plugin_file, has_plugin_file
+from keju.registry import add_plugin_files, has_plugin, list_plugin_sources
 
 
 class RememberedFile(Record, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ def load_plugin_of(text: str, name: str, folder: Path | None) -> Path | None:
     Raises:
         PluginError: the file cannot be imported.
     """
-    if has_plugin_file(name) or Path(name).name != name:
+    if has_plugin(name) or Path(name).name != name:
         return None
     neighbour = folder / name if folder else None
     if neighbour and neighbour.is_file():
@@ -64,9 +64,10 @@ def load_plugin_of(text: str, name: str, folder: Path | None) -> Path | None:
 
 def remember_plugin(text: str, name: str) -> None:
     """Record the loaded plug-in file of a definition; not possible in a read-only home."""
-    source = find_plugin_file(name)
-    if source is None:
+    sources = [source for source in list_plugin_sources() if source.plugin.name == name]
+    if not sources:
         return
+    source = sources[-1]
     file = RememberedFile(path=source.path, sha256=sha256_bytes(source.code))
     record = _read_record()
     if record.get(_key(text, name)) == file:

@@ -156,7 +156,7 @@ def on_ray(
 def is_local_engine(spec: str) -> bool:
     """Whether a model string names an engine of keju that computes on this machine."""
     kind = spec.partition(":")[0]
-    is_own = kind in MODELS and MODELS.get_plugin(kind) is None
+    is_own = kind in MODELS and MODELS.plugin_of(kind) is None
     return is_own and role_of(spec) == "engine" and all(declared.local for declared in MODELS[kind])
 
 

@@ -7,13 +7,13 @@ import inspect
 import re
 import traceback
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager
 
 import msgspec
 
+from keju.errors import KejuError
 from keju.items import Request
 from keju.models.base import PYTHON, Answer, AskError, Model, status_of
-from keju.registry import Plugin, PluginError, guard_call, is_debugging
+from keju.registry import Plugin, PluginError, describe_fault, is_debugging
 from keju.texts import _
 
 Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awaitable[str]]
@@ -151,8 +151,7 @@ class PluginModel(FunctionModel):
         self._model, self._plugin = model, plugin
         attributes: dict[str, object] = {}
         for name in _Attributes.__struct_fields__:
-            with self._guard(name):
-                attributes[name] = getattr(model, name)
+            attributes[name] = getattr(model, name)
         try:
             declared = msgspec.convert(attributes, _Attributes)
         except msgspec.ValidationError as error:
@@ -171,13 +170,8 @@ class PluginModel(FunctionModel):
         )
 
     def unsupported_reason(self, request: Request) -> str:
-        """Why the model does not support this request, as it reports it.
-
-        Raises:
-            PluginError: the model raises an exception.
-        """
-        with self._guard("unsupported_reason"):
-            return self._model.unsupported_reason(request)
+        """Why the model does not support this request, as it reports it."""
+        return self._model.unsupported_reason(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer.
@@ -186,25 +180,17 @@ class PluginModel(FunctionModel):
             AskError: there is no answer, or the model raises an exception.
         """
         try:
-            with self._guard("answer"):
-                return await super().answer(request, images)
-        except PluginError as error:
+            return await super().answer(request, images)
+        except (KejuError, MemoryError, BrokenPipeError):
+            raise
+        except (Exception, SystemExit) as error:
             if is_debugging():
                 traceback.print_exception(error)
-            late = isinstance(error.__cause__, TimeoutError)
+            late = isinstance(error, TimeoutError)
             kind = "timeout" if late else "engine"
-            raise AskError(kind, str(error), retryable=late) from error
+            fault = describe_fault(error, self._plugin)
+            raise AskError(kind, str(fault), retryable=late) from error
 
     async def close(self) -> None:
-        """Close the model.
-
-        Raises:
-            PluginError: the model raises an exception.
-        """
-        with self._guard("close"):
-            await self._model.close()
-
-    def _guard(self, part: str) -> AbstractContextManager[None]:
-        return guard_call(
-            self._plugin, f"{type(self._model).__name__}.{part} (model {self.name!r})"
-        )
+        """Close the model."""
+        await self._model.close()

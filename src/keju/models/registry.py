@@ -34,10 +34,11 @@ from keju.models.base import (
 )
 from keju.models.function_model import PluginModel
 from keju.models.images import Fit
-from keju.registry import Plugin, PluginError, Registry, describe_broken, guard_function
+from keju.registry import Plugin, PluginError, Registry, describe_broken
 from keju.texts import _, using
 
-_SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
+SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
+"""The form of a declared model string: ``KIND`` or ``KIND:PART``."""
 
 
 class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -134,15 +135,7 @@ def _own_kinds() -> dict[str, str | Kinds]:
     return dict(kinds)
 
 
-def _kinds_of_plugin(name: str, declaration: object) -> Kinds:
-    if not isinstance(declaration, ModelDeclaration):
-        raise TypeError("expected a class with the decorator keju.model")
-    if declaration.kind != name or not _SPELLING.fullmatch(declaration.spelling):
-        raise TypeError(f"it is spelled {declaration.spelling!r}, not {name} or {name}:PART")
-    return (declaration,)
-
-
-MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds, _kinds_of_plugin)
+MODELS: Registry[Kinds] = Registry("model", "models", _own_kinds)
 """Every kind of model, by the word before the colon."""
 
 
@@ -211,7 +204,7 @@ def plugins_of(spec: str) -> Iterator[Plugin]:
     """The plug-ins of a model string, and of the models that are part of it."""
     for part in parts_of(spec):
         yield from plugins_of(part)
-    if plugin := MODELS.get_plugin(spec.partition(":")[0]):
+    if plugin := MODELS.plugin_of(spec.partition(":")[0]):
         yield plugin
 
 
@@ -292,13 +285,12 @@ def open_model(spec: str, options: ModelOptions, access: DatasetAccess = NO_DATA
     declared = _usable(spec)
     arguments: list[object] = [rest] if declared.takes else []
     arguments += [options, access] if declared.dataset else [options]
-    plugin = MODELS.get_plugin(kind)
+    plugin = MODELS.plugin_of(kind)
     model: Model
     if plugin is None:
         model = _attribute(declared.opens)(*arguments)
     else:
-        opener = guard_function(declared.opens, plugin, f"model {spec!r}")
-        model = PluginModel(spec, opener(*arguments), plugin)
+        model = PluginModel(spec, declared.opens(*arguments), plugin)
     # A wrapper is local if the wrapped model is, and a pipeline in which a baseline answers is one.
     model.local = model.local or declared.local
     model.role = declared.role if model.role == "model" else model.role

@@ -32,7 +32,7 @@ from keju.models.base import MISSING, Answer, AskError, Model, ModelOptions, sta
 from keju.models.disk_index import DiskIndex
 from keju.models.error_texts import is_error_text
 from keju.models.replies import stated_status
-from keju.registry import Plugin, Registry, guard_call
+from keju.registry import PluginError, Registry
 from keju.runs import RunFolder
 from keju.text import read_content
 from keju.texts import _, listed
@@ -321,7 +321,7 @@ def answers_in(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, S
         for read in READERS.list_usable():
             with suppress(DataError):
                 places = (f"record {number}" for number in count(1))
-                return _begun(zip(places, read(path), strict=False))
+                return _begun(zip(places, map(_plugin_answer, read(path)), strict=False))
         raise
 
 
@@ -466,40 +466,27 @@ def _tokens_in(counts: object) -> int | None:
     return sum(numbers) if numbers else None
 
 
-ReadAnswers = Callable[[Path], Iterable[StoredAnswer]]
+ReadAnswers = Callable[[Path], Iterable[StoredAnswer | tuple[Item, str | None]]]
 """Reads a file, or raises `DataError` before the first answer where it is not in its form."""
-
-
-def _checked(_name: str, declared: object) -> ReadAnswers:
-    if not callable(declared):
-        raise TypeError("expected a function that reads a file of responses")
-    return declared
-
-
-def _guarded(read: ReadAnswers, plugin: Plugin) -> ReadAnswers:
-    def iterate(path: Path) -> Iterator[StoredAnswer]:
-        with guard_call(plugin, f"{getattr(read, '__name__', read)} ({READERS.group})"):
-            yield from map(_plugin_answer, read(path))
-
-    return iterate
 
 
 def _plugin_answer(record: object) -> StoredAnswer:
     """The answer of a record: an answer itself, or an item and its response as `keju score` needs.
 
     Raises:
-        TypeError: it is something else.
+        PluginError: it is something else.
     """
     if isinstance(record, StoredAnswer):
         return record
     item, text = record if isinstance(record, tuple | list) and len(record) == 2 else (None, None)
     if not isinstance(item, Item) or not isinstance(text, str | None):
-        raise TypeError("it returned neither answers nor pairs of an Item and a str")
+        raise PluginError(
+            "a form of response files returned {}, not answers or pairs of an Item and a str",
+            type(record).__name__,
+        )
     missing = Failure(kind=MISSING) if text is None else None
     return StoredAnswer(item=item.id, task=item.task, text=text, error=missing)
 
 
-READERS: Registry[ReadAnswers] = Registry(
-    "form of response files", "responses", {}, _checked, guard=_guarded
-)
+READERS: Registry[ReadAnswers] = Registry("form of response files", "responses", {})
 """Readers of files that are not tables, such as logs of another harness."""

@@ -18,8 +18,7 @@ from keju.encoders.text import Vector
 from keju.errors import describe_exception
 from keju.items import AnswerForm, Protocol
 from keju.metrics import UndefinedMetricError
-from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare
-from keju.registry.plugins import list_claims
+from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, register
 from keju.scoring.metric import (
     GROUP,
     MEAN,
@@ -224,7 +223,7 @@ def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
             raise PluginError(_name_taken(own, f"a metric of keju ({known.rule})"))
         place = "/".join(filter(None, (protocol, benchmark, form, name)))
         _collected.cache_clear()
-        return declare(GROUP, place, own, function)
+        return register(GROUP, place, own, function)
 
     return decorate
 
@@ -247,7 +246,7 @@ def broken_plugins() -> list[str]:
 def _collected(_files: str) -> Mapping[Key, Metric]:
     found: dict[Key, Metric] = {}
     for entry in _REGISTRY.iter_entries():
-        if len(list_claims(GROUP, entry.name)) > 1:
+        if len(_REGISTRY.list_providers(entry.name)) > 1:
             raise PluginError(entry.problem)
         if entry.thing is None:
             continue
@@ -258,13 +257,7 @@ def _collected(_files: str) -> Mapping[Key, Metric]:
     return MappingProxyType(found)
 
 
-def _own(_name: str, found: object) -> OwnMetric:
-    if not isinstance(found, OwnMetric):
-        raise TypeError("expected a function with the decorator keju.metric")
-    return found
-
-
-_REGISTRY: Registry[OwnMetric] = Registry("metric", GROUP, {}, _own)
+_REGISTRY: Registry[OwnMetric] = Registry("metric", GROUP, {})
 
 
 def _origin(own: OwnMetric, plugin: Plugin | None) -> str:

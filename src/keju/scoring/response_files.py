@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
 from pathlib import Path
 
 from msgspec import Struct
 
 from keju.errors import DataError
 from keju.items import Failure, Item, Response
-from keju.registry import Plugin, Registry, guard_function, list_provided
+from keju.registry import PluginError, Registry, list_provided
 from keju.scoring.scoring_sample import Defect, ScoringSample
 from keju.texts import Text, _, join_clauses
 
 GROUP = "responses"
 
-_PAIRS = "pairs of an Item and a str (None without a response)"
 _MISSING = Failure(kind="missing-answer", message="the file has no response")
 
-ReadResponses = Callable[[Path], list[ScoringSample]]
+ReadResponses = Callable[[Path], Iterable[ScoringSample | tuple[Item, str | None]]]
 """Reads a file, or raises `DataError` with the reason where it is not in the form."""
 
 
-def _form(_name: str, found: object) -> ReadResponses:
-    if not callable(found):
-        raise TypeError("expected a function that reads a file of responses")
-    return found
+def _read_samples(form: str, read: ReadResponses, path: Path) -> list[ScoringSample]:
+    returned: object = read(path)
+    if isinstance(returned, str) or not isinstance(returned, Iterable):
+        raise _make_pairs_error(form, type(returned).__name__)
+    return [_make_sample(form, pair, path) for pair in returned]
 
 
-def _guarded(found: Callable[[Path], object], plugin: Plugin) -> ReadResponses:
-    """A plug-in's function, which returns pairs of an item and a text, with scoring samples."""
-
-    @wraps(found)
-    def read(path: Path) -> list[ScoringSample]:
-        pairs = found(path)
-        if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-            raise TypeError(f"it returned {type(pairs).__name__}, not {_PAIRS}")
-        return [_sample(pair, path) for pair in pairs]
-
-    return guard_function(read, plugin, GROUP)
+def _make_pairs_error(form: str, returned: str) -> PluginError:
+    return PluginError(
+        "the form of response files {!r} returned {}, not pairs of an Item and a str (None without "
+        "a response)",
+        form,
+        returned,
+    )
 
 
-def _sample(pair: object, path: Path) -> ScoringSample:
+def _make_sample(form: str, pair: object, path: Path) -> ScoringSample:
+    if isinstance(pair, ScoringSample):
+        return pair
     if isinstance(pair, Struct):
         raise DataError(
             "it has answers without their items",
@@ -50,11 +47,11 @@ def _sample(pair: object, path: Path) -> ScoringSample:
             hint="Add it to a run: keju run DATASET --model replay:FILE",
         )
     if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise TypeError(f"it returned {type(pair).__name__}, not {_PAIRS}")
+        raise _make_pairs_error(form, type(pair).__name__)
     item, text = pair
     if not isinstance(item, Item) or not isinstance(text, str | None):
         kinds = " and ".join(type(each).__name__ for each in pair)
-        raise TypeError(f"it returned a pair of {kinds}, not {_PAIRS}")
+        raise _make_pairs_error(form, f"a pair of {kinds}")
     response = Response(
         key=f"{item.task}/{item.id}",
         item=item.id,
@@ -70,7 +67,7 @@ def _sample(pair: object, path: Path) -> ScoringSample:
 
 
 FORMS: Registry[ReadResponses] = Registry(
-    "form of response files", GROUP, lambda: list_provided(GROUP), _form, guard=_guarded
+    "form of response files", GROUP, lambda: list_provided(GROUP)
 )
 
 
@@ -88,7 +85,7 @@ def read_responses(path: Path) -> list[ScoringSample]:
             others.append(entry.problem)
             continue
         try:
-            return entry.thing(path)
+            return _read_samples(entry.name, entry.thing, path)
         except DataError as error:
             if not path.exists():
                 raise

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
-from keju.registry import Plugin, PluginError, Registry, check_named, check_notes, guard_function
+from keju.registry import PluginError, Registry
 
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "get_source_form", "list_source_names"]
-
-
-def _guard_form(found: SourceForm[Any], plugin: Plugin) -> SourceForm[Any]:
-    what = f"source {found.name!r}"
-    return replace(
-        found,
-        make=guard_function(found.make, plugin, what, then=check_notes),
-        check=guard_function(found.check, plugin, what),
-        reads=guard_function(found.reads, plugin, what, then=tuple),
-    )
 
 
 SOURCES: Registry[SourceForm[Any]] = Registry(
@@ -31,8 +20,6 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
         "iiif": "keju.building.sources.iiif:SOURCE",
         "dataset": "keju.building.sources.ready:DATASET",
     },
-    check_named(SourceForm),
-    guard=_guard_form,
 )
 """The forms that are only sources of recipes; every format of ``data import`` is a form too."""
 
@@ -50,12 +37,12 @@ def get_source_form(name: str, *, place: str) -> SourceForm[Any]:
         PluginError: a plug-in cannot be imported, or a source and a format have the same name.
     """
     if name in SOURCES and name in FORMATS:
-        source, form = SOURCES.get_plugin(name) or "keju", FORMATS.get_plugin(name) or "keju"
+        source, form = SOURCES.plugin_of(name) or "keju", FORMATS.plugin_of(name) or "keju"
         raise PluginError("{!r} is a source of {} and a format of {}", name, source, form)
     if name in SOURCES:
         return SOURCES[name]
     if name not in FORMATS:
-        raise SOURCES.make_unknown_error(name, place=place, known=list_source_names(), kind="form")
+        raise SOURCES.make_unknown_error(name, place=place, known=list_source_names(), word="form")
     from keju.building.sources.ready import format_source  # noqa: PLC0415 - only where used
 
     return format_source(name)

@@ -14,7 +14,7 @@ from keju.building.engine import Engine
 from keju.building.step import Settings
 from keju.datasets.store import DatasetWriter
 from keju.errors import KejuError
-from keju.registry import PluginError
+from keju.registry import PluginError, list_returned
 
 NameKey = Annotated[
     str, Meta(description="Prefix that distinguishes its item ids from those of another source.")
@@ -81,7 +81,8 @@ class SourceForm(Generic[S]):
         The time is in nanoseconds. A file that does not exist has the size -1.
         """
         try:
-            return [_stat_file(path) for path in self.reads(settings)]
+            paths = list_returned(self.reads, self.reads(settings), Path)
+            return [_stat_file(path) for path in paths]
         except PluginError:
             raise
         except KejuError:

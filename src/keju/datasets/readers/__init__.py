@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from keju.datasets.manifest import MANIFEST
-from keju.datasets.readers.base import Detection, Options, Reader
+from keju.datasets.readers.base import Options, Reader
 from keju.datasets.readers.detecting import LOWEST, detection_command, find_best, find_candidates
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
@@ -21,33 +20,10 @@ from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.object_stores import is_address, stage_output
-from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
-from keju.settings import Settings
+from keju.registry import Registry, list_provided, list_returned
 from keju.texts import _
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
-
-
-def _reader(name: str, found: object) -> Reader[Any]:
-    if not isinstance(found, Reader) or found.name != name:
-        raise TypeError(f"expected a Reader named {name!r}")
-    shape: object = found.settings
-    if not (isinstance(shape, type) and issubclass(shape, Settings)):
-        raise TypeError(f"the settings of {name!r} are not a class derived from Settings")
-    return found
-
-
-def _detection(found: object) -> Detection | None:
-    if found is not None and not isinstance(found, Detection):
-        raise TypeError(f"it returned {type(found).__name__}, not Detection")
-    return found
-
-
-def _guarded(found: Reader[Any], plugin: Plugin) -> Reader[Any]:
-    what = f"format {found.name!r}"
-    detect = found.detect and guard_function(found.detect, plugin, what, then=_detection)
-    read = guard_function(found.read, plugin, what, then=check_notes)
-    return replace(found, read=read, detect=detect)
 
 
 FORMATS: Registry[Reader[Any]] = Registry(
@@ -64,8 +40,6 @@ FORMATS: Registry[Reader[Any]] = Registry(
         "parquet": "keju.datasets.readers.parquet:READER",
         "mapped": "keju.datasets.readers.mapped:READER",
     },
-    _reader,
-    guard=_guarded,
 )
 """The formats that can be imported, by name."""
 
@@ -122,10 +96,11 @@ def import_dataset(
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
-        if plugin := FORMATS.get_plugin(reader.name):
+        if plugin := FORMATS.plugin_of(reader.name):
             writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
-            notes = [*found, *reader.read(src, writer, settings), *log.notes()]
+            returned = list_returned(reader.read, reader.read(src, writer, settings), str)
+            notes = [*found, *returned, *log.notes()]
         if columns := log.fields()[0].get("group"):
             writer.declare(unit="/".join(columns))
         if ungrouped := describe_ungrouped(writer.units(), reader.group_option):

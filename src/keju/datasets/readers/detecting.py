@@ -10,6 +10,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
+from keju.registry import list_returned
 from keju.texts import _
 
 LOWEST = 0.5
@@ -34,7 +35,10 @@ def find_candidates(listing: Listing, readers: Iterable[Reader[Any]]) -> list[Ca
             detection = reader.detect(listing) if reader.detect else None
         except DataError:
             continue
-        if detection is not None and detection.fit > 0:
+        if reader.detect is None or detection is None:
+            continue
+        list_returned(reader.detect, [detection], Detection)
+        if detection.fit > 0:
             found.append(Candidate(reader, detection))
     return sorted(found, key=lambda each: -each.detection.fit)
 

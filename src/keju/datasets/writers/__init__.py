@@ -10,18 +10,12 @@ from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
 from keju.object_stores import is_address, stage_output
-from keju.registry import Plugin, Registry, check_named, check_notes, guard_function, list_provided
+from keju.registry import Registry, list_provided, list_returned
 
 _OWN = "parquet"
 """The format that is itself a dataset."""
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
-
-
-def _guarded(found: Writer, plugin: Plugin) -> Writer:
-    return found._replace(
-        write=guard_function(found.write, plugin, f"format {found.name!r}", then=check_notes)
-    )
 
 
 FORMATS: Registry[Writer] = Registry(
@@ -33,8 +27,6 @@ FORMATS: Registry[Writer] = Registry(
         **list_provided("writers"),
         "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },
-    check_named(Writer),
-    guard=_guarded,
 )
 """The formats that can be exported, by name; keju's own can be imported again under the same name.
 """
@@ -76,4 +68,4 @@ def _export(writer: Writer, source: Dataset, out: Path) -> tuple[str, ...]:
         raise UsageError("{}: not an empty folder. Choose another --out", out)
     items = source.items()
     out.mkdir(parents=True, exist_ok=True)
-    return tuple(writer.write(source, items, out))
+    return tuple(list_returned(writer.write, writer.write(source, items, out), str))

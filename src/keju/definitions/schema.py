@@ -1,0 +1,415 @@
+"""`Definition`, `Task`, `Query`: the records of a definition file (TOML), and its parser.
+
+The fields of the records are the keys of the file. A query has the keys of its family, which are
+defaults, those of its own table, and those of the file. Bundled benchmarks and those of users have
+the same format and parser. A definition is data: nothing of it is imported or evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any, Literal, NoReturn, TypeVar, get_args
+
+import msgspec
+from msgspec import field
+from msgspec.structs import replace
+
+from keju.errors import DataError, UsageError, error_text, shortened, unknown_name
+from keju.files import parse_toml
+from keju.items import AnswerForm, Item, Record
+from keju.metrics.boxes import box_convention
+from keju.texts import _, either
+
+CountKind = Literal["items", "items-implied", "images", "open"]
+"""The unit of a task's `count`: items printed by the paper, items implied by pages times questions
+per page, or images; `open`: the definition states no number, and the count is 0."""
+
+AnswerLanguage = Literal["", "en"]
+"""The language of free answers, where one in another language is to be marked."""
+
+Candidates = Literal["", "fragments", "classes"]
+"""The kind of a query's candidates, where a definition states it."""
+
+NAME = re.compile(r"\w[\w .-]{0,63}")
+"""The form of a benchmark's name."""
+
+_ID = re.compile(r"\w[\w.-]{0,63}")
+_BLANK = re.compile(r"\{([A-Za-z_][A-Za-z0-9_ ]*)\}")
+_BIBTEX = re.compile(r"@[A-Za-z]+\{[^\s,{}\"#%'()=~\\]+,")
+_PAIR_FORMS = ("yes-no", "probability")
+_Table = dict[str, Any]
+_Shape = TypeVar("_Shape")
+
+
+class Query(Record, frozen=True, kw_only=True):
+    """One question form of a task.
+
+    A task's only query is named ``""``. `ask` has placeholders such as ``{question}`` or
+    ``{options}``; `requirement` is the answer-format sentence, where the benchmark has one.
+    `official` and `strict` name the metrics of each protocol, the main one first; `official_note`
+    is a sentence that a reader of the official values needs. `rubric` names the rubric by which a
+    judge grades the answers, where the definition names one. A `translation` is extracted without
+    the original and notes. `image` states whether items have images; those of a task about texts
+    have none. `answer_language` is that of the file.
+    """
+
+    name: str = ""
+    family: str = ""
+    form: AnswerForm
+    strict: tuple[str, ...]
+    official: tuple[str, ...] = ()
+    official_note: str = ""
+    rubric: str = ""
+    translation: bool = False
+    image: bool = True
+    ask: str = ""
+    requirement: str = ""
+    box_convention: str = ""
+    answer_language: AnswerLanguage = ""
+
+    @property
+    def template(self) -> str:
+        """The prompt with its placeholders: `ask`, and `requirement` on a line of its own."""
+        return "\n".join(filter(None, (self.ask, self.requirement)))
+
+
+class Task(Record, frozen=True, kw_only=True):
+    """One task of a benchmark.
+
+    `from_paper` means that the definition is bundled and has what a paper states: counts of items
+    or images (`count_kind` is not ``open``) and metrics of the `official` protocol. `candidates` is
+    the kind of a query's candidates in a pair task: ``fragments`` of one thing, or crops of
+    ``classes``. An item without a transcription has that of an item of the task
+    `transcription_from` about the same images. `direction` divides a domain, where the definition
+    does so: tasks of one direction have a mean of their own within it.
+    """
+
+    id: str
+    benchmark: str
+    name_zh: str
+    name_en: str
+    domain: str
+    domain_zh: str = ""
+    direction: str = ""
+    direction_zh: str = ""
+    format: str
+    queries: tuple[Query, ...] = ()
+    count: int = 0
+    count_kind: CountKind
+    note: str = ""
+    from_paper: bool = False
+    candidates: Candidates = ""
+    transcription_from: str = ""
+
+    @property
+    def has_official(self) -> bool:
+        """Whether the task has metrics of the `official` protocol."""
+        return any(query.official for query in self.queries)
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether two images are sent at a time, and an item's answers form a ranking."""
+        return self.format == "pairs"
+
+    @property
+    def unit(self) -> str:
+        """The unit of `count`, as a word: items or images."""
+        return "images" if self.count_kind == "images" else "items"
+
+    def counted(self, items: Iterable[Item]) -> int:
+        """The number of items of this task, or of their different images, as `count` counts."""
+        if self.count_kind == "images":
+            return len({image.sha256 for item in items for image in item.images})
+        return len({(item.query, item.id) for item in items})
+
+
+class Mean(Record, frozen=True, kw_only=True):
+    """A mean in addition to the overall mean: over domains, of some tasks only.
+
+    `formats` are the formats of its tasks, and `without` the ids of tasks that do not count.
+    """
+
+    formats: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+    def tasks_of(self, tasks: Iterable[Task]) -> list[Task]:
+        """Those of some tasks that this mean includes."""
+        return [
+            task for task in tasks if task.format in self.formats and task.id not in self.without
+        ]
+
+
+class Drafts(Record, frozen=True, kw_only=True):
+    """The tasks that `keju build draft` makes from a kind of draft.
+
+    `tasks` are those that the drafts can be of, that of new items first. `show` is the material
+    from which they are drafted; empty: that of the kind's stages.
+    """
+
+    tasks: tuple[str, ...]
+    show: Literal["", "text", "image", "image-and-text"] = ""
+
+
+class Definition(Record, frozen=True, kw_only=True):
+    """A benchmark: its metadata, and its tasks in their order.
+
+    `title` and `title_zh` are the name in headings. `plugins` are the distributions and files that
+    must be there. The metrics of the `official` protocol are computed as those of the published
+    benchmark `official_as`, where it names one. `means` are shown in addition to the overall mean.
+    `printed_metrics` maps the metric names of a paper to metrics of the `official` protocol.
+    `reading_task` is the task whose prompt a model gets that transcribes an image before it
+    answers; `drafts` has the kinds of drafts that make items. `official_with_reasoning` states
+    that `official` is also computed with reasoning that came in a field of its own. The ids of
+    numbered tasks are `number_prefix` and the number. `citation` is one line, `bibtex` an entry,
+    and `data` a text that says where to get the data.
+    """
+
+    name: str
+    version: str
+    title: str = ""
+    title_zh: str = ""
+    url: str = ""
+    citation: str = ""
+    bibtex: str = ""
+    data: str = ""
+    licence: str = ""
+    plugins: tuple[str, ...] = ()
+    official_as: str = ""
+    official_with_reasoning: bool = False
+    number_prefix: str = ""
+    answer_language: AnswerLanguage = ""
+    count_kind: CountKind = "open"
+    reading_task: str = ""
+    printed_metrics: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    domains_zh: dict[str, str] = field(default_factory=dict)
+    families: dict[str, dict[str, Any]] = field(default_factory=dict)
+    means: dict[str, Mean] = field(default_factory=dict)
+    drafts: dict[str, Drafts] = field(default_factory=dict)
+    tasks: tuple[Task, ...] = ()
+
+
+_COMPUTED: dict[type, set[str]] = {
+    Task: {"id", "benchmark", "domain_zh", "direction_zh", "count_kind", "from_paper"},
+    Query: {"name", "answer_language"},
+}
+"""The fields of the records that their tables cannot have: the file has them elsewhere."""
+
+_OF_TABLES = ("means", "drafts", "tasks")
+"""The keys of the file whose tables are read one by one, so that an error names its table."""
+
+
+def parse_definition(text: str, place: str, *, bundled: bool = False) -> Definition:
+    """The definition in a TOML text.
+
+    Args:
+        text: the file's content.
+        place: the name of the file in errors.
+        bundled: whether keju contains the definition. Its tasks are then `from_paper` if they have
+            counts and a family has official metrics.
+
+    Raises:
+        DataError: the text is not a definition; the error names the table in it, with a hint.
+    """
+    return _Parser(text, place).definition(bundled=bundled)
+
+
+class _Parser:
+    def __init__(self, text: str, place: str) -> None:
+        self._place = place
+        table = parse_toml(text, file=place, problem="not a benchmark definition")
+        self._known("", table, Definition.__struct_fields__, "key")
+        self._tables = {
+            key: self._convert("", {key: table.pop(key, {})}, dict[str, dict[str, _Table]])[key]
+            for key in _OF_TABLES
+        }
+        self._file = self._convert("", table, Definition)
+
+    def definition(self, *, bundled: bool) -> Definition:
+        file, tables = self._file, self._tables
+        self._check_name(file.name, NAME, "")
+        if not file.version.strip():
+            self._fail(_("the version is empty", hint='Write a version, such as version = "1"'))
+        if not tables["tasks"]:
+            self._fail(_("no tasks", hint="Declare at least one, as [tasks.NAME]"))
+        self._check_bibtex(file.bibtex)
+        self._check_numbers(file.number_prefix)
+        for name, family in file.families.items():
+            self._check_family(f"families.{name}", family)
+        has_official = any(family.get("official") for family in file.families.values())
+        from_paper = bundled and has_official and file.count_kind != "open"
+        tasks = tuple(self._task(id_, row, from_paper) for id_, row in tables["tasks"].items())
+        for task in tasks:
+            self._check_transcribing(f"tasks.{task.id}", task.transcription_from, tasks)
+        self._check_transcribing("reading_task", file.reading_task, tasks)
+        domains = {name for task in tasks for name in (task.domain, task.direction)} - {""}
+        self._known("domains_zh", file.domains_zh, domains, "domain")
+        return replace(
+            file,
+            tasks=tasks,
+            means={name: self._mean(name, row, tasks) for name, row in tables["means"].items()},
+            drafts={name: self._drafts(name, row) for name, row in tables["drafts"].items()},
+        )
+
+    def _check_bibtex(self, text: str) -> None:
+        """Check that a text is one entry, so that it cannot break the file that it is copied to."""
+        entry = text.strip()
+        # The depth of braces is 0 at the end of the entry, and nowhere after its beginning.
+        depths = list(accumulate({"{": 1, "}": -1}.get(char, 0) for char in entry))
+        is_whole = depths[-1:] == [0] and 0 not in depths[entry.find("{") : -1]
+        if text and not (_BIBTEX.match(entry) and is_whole):
+            hint = _("Write one, such as @misc{key, title = {…}}")
+            self._fail(_("bibtex is not one entry"), item="bibtex", hint=hint)
+
+    def _check_numbers(self, prefix: str) -> None:
+        numbered = (name.partition(prefix)[::2] for name in self._tables["tasks"] if prefix)
+        if prefix and not any(not left and right.isdecimal() for left, right in numbered):
+            hint = _("Name the tasks {0}1, {0}2, …, or remove number_prefix", shortened(prefix))
+            problem = _("number_prefix is {!r}, but no task has a number after it", prefix)
+            self._fail(problem, hint=hint)
+
+    def _drafts(self, name: str, row: _Table) -> Drafts:
+        item = f"drafts.{name}"
+        drafts = self._shaped(item, row, Drafts)
+        self._known(item, drafts.tasks, self._tables["tasks"], "task")
+        if not drafts.tasks:
+            hint = _('Name at least one, such as tasks = ["TASK"]')
+            self._fail(_("the group has no tasks"), item=item, hint=hint)
+        return drafts
+
+    def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
+        item = f"means.{name}"
+        mean = self._shaped(item, row, Mean)
+        self._known(item, mean.formats, {task.format for task in tasks}, "format")
+        self._known(item, mean.without, {task.id for task in tasks}, "task")
+        return mean
+
+    def _check_transcribing(self, item: str, name: str, tasks: Iterable[Task]) -> None:
+        """Check that a task that is named asks for the text of images."""
+        if name:
+            known = [task.id for task in tasks if task.queries[0].form == "transcription"]
+            self._known(item, [name], known, "task of the form transcription")
+
+    def _check_family(self, item: str, family: _Table) -> None:
+        """Check the keys of a family alone, so that an error does not name one of its tasks."""
+        self._known(item, [family.get("form", "text")], get_args(AnswerForm), "answer form")
+        self._shaped(item, {"form": "text", "strict": [], **family}, Query)
+
+    def _task(self, task_id: str, table: _Table, from_paper: bool) -> Task:
+        item, file = f"tasks.{task_id}", self._file
+        self._check_name(task_id, _ID, item)
+        own = {key: table[key] for key in _keys(Query) if key in table}
+        rest = {key: value for key, value in table.items() if key not in own}
+        tables = self._convert(item, rest.pop("queries", {}), dict[str, _Table])
+        computed = {
+            "id": task_id,
+            "benchmark": file.name,
+            "domain_zh": file.domains_zh.get(str(rest.get("domain")), ""),
+            "direction_zh": file.domains_zh.get(str(rest.get("direction")), ""),
+            "count_kind": file.count_kind,
+            "from_paper": from_paper,
+        }
+        self._known(item, rest, [*_keys(Task), *_keys(Query)], "key")
+        task = self._convert(item, rest | computed, Task)
+        self._check_task(item, task)
+        if tables and own:
+            self._fail(_("{} belong to its queries", ", ".join(own)), item=item)
+        if not tables and not own.get("ask"):
+            problem = _("needs either queries, or a family and what it asks")
+            hint = _('Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]')
+            self._fail(problem, item=item, hint=hint)
+        if not tables:
+            return replace(task, queries=(self._query(item, "", own, task),))
+        queries = (
+            self._query(f"{item}.queries.{name}", name, row, task) for name, row in tables.items()
+        )
+        return replace(task, queries=tuple(queries))
+
+    def _check_task(self, item: str, task: Task) -> None:
+        for name in ("name_zh", "name_en", "domain", "format"):
+            if not getattr(task, name).strip():
+                self._fail(_("{} is empty", name, hint="Fill it in"), item=item)
+        if bool(task.count) == (task.count_kind == "open") or task.count < 0:
+            problem = _(
+                "the task gives count as {}, but the count_kind of the file is {!r}",
+                task.count,
+                task.count_kind,
+                hint=(
+                    'Give every task its number of items and set count_kind = "items", or '
+                    "remove every count"
+                ),
+            )
+            self._fail(problem, item=item)
+        if task.candidates and not task.of_pairs:
+            self._fail(_("the task has candidates, but its format is not pairs"), item=item)
+
+    def _query(self, item: str, name: str, table: _Table, task: Task) -> Query:
+        if name:
+            self._check_name(name, _ID, item)
+        family = {}
+        if "family" in table:
+            self._known(item, [table["family"]], self._file.families, "family")
+            family = self._file.families[table["family"]]
+        computed = {"name": name, "answer_language": self._file.answer_language}
+        query = self._shaped(item, family | table, Query, computed)
+        for blank in _BLANK.findall(query.template):
+            if not re.fullmatch("[a-z_]+", blank):
+                hint = _("Write the names of blanks in small letters and _")
+                self._fail(_("the blank {{{}}} would not be filled", blank), item=item, hint=hint)
+        if task.of_pairs and query.form not in _PAIR_FORMS:
+            hint = _("Pairs are answered as {}", either(_PAIR_FORMS))
+            problem = _("format pairs, but the answer form is {}", query.form)
+            self._fail(problem, item=item, hint=hint)
+        self._check_boxes(item, query)
+        return query
+
+    def _check_boxes(self, item: str, query: Query) -> None:
+        if query.box_convention:
+            try:
+                box_convention(query.box_convention)
+            except UsageError as error:
+                self._fail(error_text(error), item=item)
+        elif query.form == "boxes" or "{box_format}" in query.template:
+            hint = _('Write, for example, box_convention = "xyxy"')
+            self._fail(_("asks for boxes without a box_convention"), item=item, hint=hint)
+
+    def _check_name(self, name: str, form: re.Pattern[str], item: str) -> None:
+        if not form.fullmatch(name):
+            hint = _("Use letters, digits, _, . and -, at most 64")
+            self._fail(_("the name {!r} is not usable", shortened(name)), item=item, hint=hint)
+
+    def _shaped(
+        self, item: str, table: _Table, shape: type[_Shape], computed: _Table | None = None
+    ) -> _Shape:
+        """A table as a record, with the fields that the file has elsewhere."""
+        self._known(item, table, _keys(shape), "key")
+        if table.get("translation") and table.get("form") != "text":
+            hint = _('A translation has form = "text"')
+            self._fail(
+                _("translation, but the answer form is {}", table.get("form")), item=item, hint=hint
+            )
+        return self._convert(item, table | (computed or {}), shape)
+
+    def _convert(self, item: str, table: Any, shape: type[_Shape]) -> _Shape:  # noqa: ANN401
+        try:
+            return msgspec.convert(table, shape)
+        except msgspec.ValidationError as error:
+            problem = str(error).removesuffix(" - at `$`").replace("`$.", "`")
+            hint = _("Compare it with a draft: keju benchmark new NAME")
+            self._fail(problem.replace("Object ", ""), item=item, hint=hint)
+
+    def _known(self, item: str, names: Iterable[str], known: Iterable[str], word: str) -> None:
+        """Check that names are among the known ones."""
+        choices = sorted(known)
+        for name in names:
+            if name not in choices:
+                self._fail(unknown_name(str(name), choices, word), item=item)
+
+    def _fail(self, problem: str, *, item: str = "", hint: str | None = None) -> NoReturn:
+        raise DataError(problem, file=self._place, item=item or None, hint=hint) from None
+
+
+def _keys(shape: type[Any]) -> list[str]:
+    """The keys that a table of this record can have."""
+    return [name for name in shape.__struct_fields__ if name not in _COMPUTED.get(shape, ())]

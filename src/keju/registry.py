@@ -1,0 +1,536 @@
+"""`Registry`: the names of one kind (models, readers, steps …), built in or from plug-ins.
+
+A plug-in is Python code that calls `register` when it is imported: a module that an entry point of
+the group ``keju`` names, or a file that the user names with ``--plugin FILE.py`` or in the
+environment variable KEJU_PLUGINS. Installed modules are imported when a name is needed that keju
+itself does not have. Nothing that a dataset, a run or a recipe contains is ever imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from keju.errors import (
+    KejuError,
+    UsageError,
+    describe_exception,
+    error_text,
+    printable,
+    shortened,
+    unknown_name,
+)
+from keju.items import Record
+from keju.texts import _, join_clauses, noun
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+PLUGIN_FILES = "KEJU_PLUGINS"
+"""The environment variable with the paths of plug-in files, separated as in PATH."""
+
+DEBUG = "KEJU_DEBUG"
+"""The environment variable with which the command line prints the traceback of every error."""
+
+
+class PluginError(KejuError):
+    """A plug-in is missing or broken, or uses a name that is already used."""
+
+
+class Plugin(Record, frozen=True, kw_only=True):
+    """A plug-in as manifests record it.
+
+    `name` is a distribution, a file or, for a declaration made in a notebook or a script, a module.
+    Distributions have a `version`, files a `sha256`.
+    """
+
+    name: str
+    version: str = ""
+    sha256: str = ""
+
+    def __str__(self) -> str:
+        """The name with the version or the beginning of the hash."""
+        state = self.version or (f"(sha256 {self.sha256[:12]})" if self.sha256 else "")
+        return printable(shortened(f"{self.name} {state}".strip(), 200))
+
+
+class PluginSource(NamedTuple):
+    """A plug-in file that was loaded, as another process can execute it."""
+
+    path: str
+    code: bytes
+
+    @property
+    def plugin(self) -> Plugin:
+        """The plug-in: the name of the file and its hash."""
+        return Plugin(name=Path(self.path).name, sha256=hashlib.sha256(self.code).hexdigest())
+
+    @property
+    def module(self) -> str:
+        """The name of its module, in this process and in workers."""
+        return f"keju_plugin_{Path(self.path).stem}_{self.plugin.sha256[:12]}"
+
+
+class Installed(NamedTuple):
+    """A module that an installed distribution names in its entry points."""
+
+    plugin: Plugin
+    name: str
+    module: str
+
+
+class Claim(NamedTuple):
+    """A name that the module of a plug-in registered, and its value."""
+
+    kind: str
+    name: str
+    module: str
+    plugin: Plugin
+    thing: Any
+
+
+_CLAIMS: dict[tuple[str, str, str], Claim] = {}
+"""The names that plug-ins registered, by kind, name and module."""
+
+_SOURCES: dict[str, PluginSource] = {}
+"""The plug-in files that were loaded, by the name of their module."""
+
+_IMPORTED: dict[Installed, PluginError | None] = {}
+"""The installed plug-ins that were imported, with the error of those that could not be."""
+
+_LOADING: list[Plugin] = []
+"""The plug-ins that are being imported, the innermost one last."""
+
+
+def register(kind: str, name: str, thing: object, function: F) -> F:
+    """Register a name of a kind, e.g. ``steps``; the decorators of `keju` call it.
+
+    What the same module registered with the name before is replaced, for example when a cell of a
+    notebook is run again. The module of `function`, which is returned, identifies the plug-in.
+
+    Raises:
+        PluginError: a plug-in registers the name twice while it is loaded.
+    """
+    module = getattr(function, "__module__", "__main__")
+    plugin = _find_provider(module)
+    of_distribution = plugin.version and plugin in _list_providers(kind, name)
+    if _LOADING and ((kind, name, module) in _CLAIMS or of_distribution):
+        raise PluginError("plug-in {} declares {!r} twice in {}", plugin, name, kind)
+    _CLAIMS[kind, name, module] = Claim(kind, name, module, plugin, thing)
+    return function
+
+
+def _list_providers(kind: str, name: str) -> dict[Plugin, Claim]:
+    claims = (claim for claim in _CLAIMS.values() if (claim.kind, claim.name) == (kind, name))
+    return {claim.plugin: claim for claim in claims}
+
+
+class Entry(NamedTuple, Generic[T]):
+    """A name of a registry, for lists.
+
+    `plugin` is None for a name of keju itself; `thing` is None where `problem` is the reason why it
+    cannot be used.
+    """
+
+    name: str
+    thing: T | None
+    plugin: Plugin | None = None
+    problem: str = ""
+
+    def describe(self, summary: Callable[[T], str]) -> str:
+        """Format one line for a list: the summary or the problem, and the plug-in."""
+        what = self.problem if self.thing is None else summary(self.thing)
+        return f"{what} [{self.plugin}]" if self.plugin else what
+
+
+class Registry(Mapping[str, T]):
+    """The names of one kind and their values; a value is imported when it is first looked up.
+
+    As a mapping it contains every name, the built-in ones first, and the names of entry points of
+    plug-ins that cannot be imported, whose lookup raises `PluginError`. So does that of a name of
+    two providers. Installed plug-ins are imported for lists and for names that are not built in.
+
+    Args:
+        word: the word for a name in errors, e.g. ``step``.
+        kind: the kind with which `register` is called, e.g. ``steps``.
+        builtin: keju's own, by name: the thing, or ``module:ATTRIBUTE`` where it is found. A
+            function returns them where that takes time.
+        elsewhere: names that optional packages of keju provide, with the package and how to install
+            it, for the error where it is not installed.
+    """
+
+    def __init__(
+        self,
+        word: str,
+        kind: str,
+        builtin: Mapping[str, str | T] | Callable[[], Mapping[str, str | T]],
+        *,
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> None:
+        self.word = word
+        self.kind = kind
+        self.elsewhere = elsewhere or {}
+        self._builtin = builtin
+
+    @property
+    def builtin(self) -> Mapping[str, str | T]:
+        """The built-in names and their values."""
+        if callable(self._builtin):
+            self._builtin = self._builtin()
+        return self._builtin
+
+    def __getitem__(self, name: str) -> T:
+        own, providers = self.builtin.get(name), self.list_providers(name)
+        if own is None and not providers:
+            raise list_broken().get(name) or KeyError(name)
+        if len(providers) + (own is not None) > 1:
+            raise PluginError(
+                "the {} {!r} is provided by {}. Uninstall one of them, or give it another name",
+                noun(self.word),
+                name,
+                " and by ".join([*(["keju"] if own is not None else []), *map(str, providers)]),
+            )
+        if isinstance(own, str):
+            module, _colon, attribute = own.partition(":")
+            own = getattr(import_module(module), attribute)
+        thing: T = next(iter(providers.values())).thing if own is None else own
+        return thing
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name in self.builtin or name in self._list_others())
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.builtin
+        yield from sorted(self._list_others() - self.builtin.keys())
+
+    def __len__(self) -> int:
+        return len(self.builtin.keys() | self._list_others())
+
+    def _list_others(self) -> set[str]:
+        load_installed()
+        return {
+            *(claim.name for claim in _CLAIMS.values() if claim.kind == self.kind),
+            *list_broken(),
+        }
+
+    def list_providers(self, name: str) -> dict[Plugin, Claim]:
+        """List the plug-ins that register a name; a built-in name imports no package."""
+        load_plugin_files() if name in self.builtin else load_installed()
+        return _list_providers(self.kind, name)
+
+    def plugin_of(self, name: str) -> Plugin | None:
+        """Return the plug-in that provides a name; None if it is keju's own or unknown."""
+        return None if name in self.builtin else next(iter(self.list_providers(name)), None)
+
+    def find(self, name: str, *, place: str = "") -> T:
+        """Find the thing of that name; `place`, such as a file and a line, begins an error.
+
+        Raises:
+            UsageError: no such name; the error has the nearest one and all names.
+            PluginError: an optional package of keju is not installed, a plug-in cannot be imported,
+                or two providers use the name.
+        """
+        if name not in self:
+            raise self.make_unknown_error(name, place=place)
+        return self[name]
+
+    def make_unknown_error(
+        self, name: str, *, place: str = "", known: Iterable[str] = (), word: str = ""
+    ) -> KejuError:
+        """Make the error about a name that does not exist; `known` and `word` as in this registry.
+
+        `place` begins the error.
+        """
+        start, word = f"{place}: " if place else "", word or self.word
+        broken = describe_broken() or None
+        if package := self.elsewhere.get(name):
+            return PluginError(
+                "{}the {} {!r} is not installed. It is in {}",
+                start, noun(word), name, package, hint=broken,
+            )  # fmt: skip
+        return UsageError("{}{}", start, unknown_name(name, known or self, word), hint=broken)
+
+    def iter_entries(self) -> Iterator[Entry[T]]:
+        """Yield every name with its thing or the reason why it cannot be used, for lists."""
+        for name in self:
+            try:
+                yield Entry(name, self[name], self.plugin_of(name))
+            except PluginError as error:
+                yield Entry(name, None, self.plugin_of(name), error_text(error))
+
+    def list_usable(self) -> list[T]:
+        """List all values that can be used; a broken plug-in must not stop other commands."""
+        return [entry.thing for entry in self.iter_entries() if entry.thing is not None]
+
+
+def list_returned(function: Callable[..., object], returned: object, kind: type[T]) -> list[T]:
+    """List what a plug-in's function returned or yielded.
+
+    Raises:
+        PluginError: it is not a list of values of that type.
+    """
+    wrong, values = returned, list[T]()
+    if isinstance(returned, Iterable) and not isinstance(returned, str):
+        values = list(returned)
+        wrong = next((value for value in values if not isinstance(value, kind)), None)
+        if wrong is None:
+            return values
+    raise PluginError(
+        "plug-in {}: {} returned {}, not a list of {}",
+        _find_provider(function.__module__),
+        getattr(function, "__name__", function),
+        type(wrong).__name__,
+        kind.__name__,
+    )
+
+
+def is_debugging() -> bool:
+    """Return whether the user wants tracebacks."""
+    return os.environ.get(DEBUG, "") not in {"", "0"}
+
+
+def describe_fault(error: BaseException, plugin: Plugin | None = None) -> PluginError | None:
+    """Describe an exception by the innermost call of a plug-in's code in its traceback.
+
+    Without such a call it is an exception of `plugin`, which the caller knows, or of no plug-in.
+    """
+    calls = list(traceback.walk_tb(error.__traceback__))
+    owned = [
+        (owner, call)
+        for call in calls
+        for owner in _list_owners(str(call[0].f_globals.get("__name__", "")))
+    ]
+    if not owned and not plugin:
+        return None
+    provider, (frame, line) = owned[-1] if owned else (plugin, calls[-1])
+    function = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+    place = f"{function} ({Path(frame.f_code.co_filename).name}:{line})"
+    # An exception may quote a whole document.
+    reason = shortened(describe_exception(error), 300).rstrip(".")
+    hint = _("Set {}=1 to see the traceback", DEBUG)
+    return PluginError("plug-in {}: {} raised {}. {}", provider, place, reason, hint)
+
+
+@contextmanager
+def naming_faults() -> Iterator[None]:
+    """Raise a `PluginError` in place of an exception that the code of a plug-in raises inside.
+
+    Errors of keju itself, which have a text for the user, and system errors pass unchanged.
+    """
+    try:
+        yield
+    except (KejuError, MemoryError, BrokenPipeError):
+        raise
+    except (Exception, SystemExit) as error:
+        if fault := describe_fault(error):
+            raise fault from error
+        raise
+
+
+@contextmanager
+def _loading(plugin: Plugin, place: object) -> Iterator[None]:
+    """Import a plug-in inside: what is registered there is its own, and an exception its error."""
+    _LOADING.append(plugin)
+    try:
+        yield
+    except PluginError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError("plug-in {}: {}", place, describe_exception(error)) from error
+    finally:
+        _LOADING.pop()
+
+
+def load_installed() -> list[Installed]:
+    """Import the modules of installed plug-ins that are not imported yet.
+
+    Returns:
+        The modules; one that cannot be imported is in `list_broken` instead.
+
+    Raises:
+        PluginError: a plug-in file cannot be imported.
+    """
+    load_plugin_files()
+    for point in _read_entry_points():
+        if point not in _IMPORTED:
+            _IMPORTED[point] = None
+            place = f"{point.plugin} (entry point {point.name} = {point.module})"
+            try:
+                with _loading(point.plugin, place):
+                    import_module(point.module)
+            except PluginError as error:
+                _IMPORTED[point] = error
+    return [point for point, broken in _IMPORTED.items() if broken is None]
+
+
+def list_broken() -> dict[str, PluginError]:
+    """List the installed plug-ins that could not be imported, by the name of their entry point."""
+    return {point.name: error for point, error in _IMPORTED.items() if error is not None}
+
+
+def describe_broken() -> str:
+    """Format why installed plug-ins cannot be imported, for errors about unknown names."""
+    return join_clauses(tuple(map(error_text, list_broken().values())))
+
+
+@cache
+def _read_entry_points() -> tuple[Installed, ...]:
+    """Read the entry points of installed plug-ins; the modules that they name are not imported."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
+
+    points = []
+    for point in entry_points(group="keju"):
+        plugin = Plugin(name=point.module)
+        if point.dist:
+            plugin = Plugin(name=point.dist.name, version=point.dist.version)
+        points.append(Installed(plugin, point.name, point.value))
+    return tuple(points)
+
+
+def _list_owners(module: str) -> list[Plugin]:
+    """The plug-in file that a module is, or the distributions that have it, or its namespace."""
+    if source := _SOURCES.get(module):
+        return [source.plugin]
+    top = module.partition(".")[0]
+    return [each.plugin for each in _read_entry_points() if each.module.partition(".")[0] == top]
+
+
+def _find_provider(module: str) -> Plugin:
+    """Find the plug-in with a module: a file, a distribution, or the module of a session.
+
+    A file is the same plug-in whether it is loaded or imported.
+    """
+    owners = _list_owners(module)
+    if _LOADING and (not owners or _LOADING[-1] in owners):
+        return _LOADING[-1]
+    if owners:
+        return owners[0]
+    file = Path(getattr(sys.modules.get(module), "__file__", None) or "")
+    if module == "__main__" or not file.is_file():
+        return Plugin(name=module)
+    return PluginSource(str(file), file.read_bytes()).plugin
+
+
+def add_plugin_files(paths: Iterable[Path]) -> None:
+    """Load plug-in files that the user named, in this process and in every process it starts.
+
+    Raises:
+        PluginError: a file does not exist or cannot be imported.
+    """
+    names = [*_list_named_files(), *(str(path.absolute()) for path in paths)]
+    os.environ[PLUGIN_FILES] = os.pathsep.join(dict.fromkeys(names))
+    load_plugin_files()
+
+
+def _list_named_files() -> list[str]:
+    return list(filter(None, os.environ.get(PLUGIN_FILES, "").split(os.pathsep)))
+
+
+def load_plugin_files() -> None:
+    """Load the files that KEJU_PLUGINS names and that are not loaded yet.
+
+    Raises:
+        PluginError: a file does not exist or cannot be imported.
+    """
+    loaded = {source.path for source in _SOURCES.values()}
+    for path in _list_named_files():
+        if path not in loaded:
+            try:
+                code = Path(path).read_bytes()
+            except OSError as error:
+                raise PluginError("plug-in {}: {}", path, error.strerror or error) from None
+            load_sources([PluginSource(path, code)])
+
+
+def load_sources(sources: Iterable[PluginSource]) -> None:
+    """Load plug-in files as another process read them, under the same module names.
+
+    Raises:
+        PluginError: a file cannot be imported here.
+    """
+    for source in sources:
+        if source.module in _SOURCES:
+            continue
+        module = sys.modules[source.module] = ModuleType(source.module)
+        module.__file__ = source.path
+        _SOURCES[source.module] = source
+        try:
+            with _loading(source.plugin, source.path):
+                exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's
+        except PluginError:
+            # The next use loads it again, as the user has corrected it by then.
+            del _SOURCES[source.module]
+            for key in [key for key in _CLAIMS if key[-1] == source.module]:
+                del _CLAIMS[key]
+            raise
+
+
+def list_plugin_sources() -> tuple[PluginSource, ...]:
+    """List the plug-in files of this process, for workers on other machines."""
+    return tuple(_SOURCES.values())
+
+
+def check_installed(plugins: Iterable[Plugin], place: str) -> None:
+    """Check that the plug-ins that a manifest records are installed, in any version.
+
+    Raises:
+        PluginError: a plug-in is missing, which `place` needs.
+    """
+    for plugin in plugins:
+        hint = _("Install it from a source that you trust")
+        if plugin.sha256:
+            hint = _("Load it with --plugin FILE.py")
+        if not (has_plugin(plugin.name) or plugin.name in sys.modules):
+            raise PluginError("{} needs the plug-in {}, which is missing", place, plugin, hint=hint)
+
+
+def has_plugin(name: str) -> bool:
+    """Return whether a plug-in is there: a file NAME.py, loaded or imported, or a distribution."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - slow
+
+    load_plugin_files()
+    if name.endswith(".py"):
+        plugins = [*(source.plugin for source in _SOURCES.values())]
+        plugins += [claim.plugin for claim in _CLAIMS.values() if claim.plugin.sha256]
+        return name in {plugin.name for plugin in plugins}
+    try:
+        distribution(name)
+    except (PackageNotFoundError, ValueError):
+        return False
+    return True
+
+
+def list_shipped_folders() -> tuple[Traversable, ...]:
+    """List the directories of the bundled benchmarks, in the order of lists."""
+    return tuple(files(module) for module in _import_benchmarks())
+
+
+def list_provided(kind: str) -> dict[str, str]:
+    """List what the bundled benchmarks declare of a kind, e.g. ``readers``.
+
+    Returns:
+        ``module:ATTRIBUTE`` by name, in the order of the directories; for metrics only the module,
+        whose import declares them.
+    """
+    return {
+        name: target
+        for module in _import_benchmarks()
+        for name, target in module.PROVIDES.get(kind, {}).items()
+    }
+
+
+@cache
+def _import_benchmarks() -> tuple[ModuleType, ...]:
+    names = import_module("keju.benchmarks").folders()
+    return tuple(import_module(f"keju.benchmarks.{name}") for name in names)
