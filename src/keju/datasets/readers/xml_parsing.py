@@ -60,6 +60,24 @@ def parse_xml(path: Path) -> etree._Element:
     return root
 
 
+def root_name(data: bytes) -> str:
+    """The name of the root element, from the beginning of an XML file; empty if there is none."""
+    parser = etree.XMLPullParser(
+        ["start"], resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
+    )
+    try:
+        for place in range(0, len(data), _PIECE):
+            parser.feed(data[place : place + _PIECE])
+            for _event, element in parser.read_events():
+                return name_of(element)
+    except etree.XMLSyntaxError:
+        pass
+    return ""
+
+
+_PIECE = 1024
+
+
 def _doctype(path: Path) -> DataError:
     return DataError("the XML has a DOCTYPE", file=path, hint="Remove the DOCTYPE")
 
