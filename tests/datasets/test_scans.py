@@ -41,10 +41,6 @@ def src(tmp_path: Path) -> Path:
         ["book/001", "book/002", "book/003"],
         ["book/1", "book/2", "book/3"],
         ["book/page_1", "book/page_2", "book/page_3"],
-        ["book-001", "book-002", "book-003"],
-        ["book_1", "book_2", "book_3"],
-        ["book.001", "book.002", "book.003"],
-        ["book-p1", "book-p2", "book-p3"],
     ],
 )
 def test_the_pages_of_a_pdf_have_one_text_each(src, names):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from lxml import etree
@@ -65,14 +66,13 @@ def root_name(data: bytes) -> str:
     parser = etree.XMLPullParser(
         ["start"], resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
     )
-    try:
+    with suppress(etree.XMLSyntaxError):
         for place in range(0, len(data), _PIECE):
             parser.feed(data[place : place + _PIECE])
             for _event, element in parser.read_events():
                 return name_of(element)
-    except etree.XMLSyntaxError:
-        pass
-    return ""
+        parser.close()  # It keeps the last bytes back until then.
+    return next((name_of(element) for _event, element in parser.read_events()), "")
 
 
 _PIECE = 1024
