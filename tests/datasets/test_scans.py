@@ -55,6 +55,14 @@ def test_the_pages_of_a_pdf_have_one_text_each(src, names):
     assert done.notes == ()
 
 
+def test_texts_beside_a_pdf_are_refused_with_the_names_that_they_need(src):
+    for number, text in enumerate(TEXTS, start=1):
+        put(src / f"book-{number:03}.txt", text)
+    with pytest.raises(DataError, match=r"book\.txt, with a form feed .* book/001\.txt") as refused:
+        read(src)
+    assert "3 texts without an image: book-001.txt" in str(refused.value)
+
+
 @pytest.mark.parametrize("end", ["", "\f", "\n\f\n"])
 def test_form_feeds_part_the_texts_of_pages(src, end):
     put(src / "book.txt", "\f".join(TEXTS) + end)

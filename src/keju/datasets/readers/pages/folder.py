@@ -32,8 +32,8 @@ from keju.datasets.readers.pages.scans import (
     best_versions,
     images_of,
     page_of_version,
-    page_stems,
     scan_of,
+    stems_of_text,
     two_images,
 )
 from keju.datasets.readers.words import import_command, shell_word
@@ -302,7 +302,7 @@ def _unpaired(
     lost = [
         PurePosixPath(file.relative_to(root))
         for file in (texts.unused() if src.is_dir() else ())
-        if not any(Path(stem) in broken for stem in page_stems(PurePosixPath(file.as_posix())))
+        if broken.isdisjoint(map(Path, stems_of_text(PurePosixPath(file.as_posix()))))
     ]
     names = [f"{path}/page {number}" if number else str(path) for path, number in bare]
     if settings.skip_missing and any(pages_of.values()):
@@ -347,6 +347,14 @@ def _unpaired(
         pairs = join_names(both(map(str, pair)) for pair in similar)
         rename = _("Rename the text of each image: {}", f"mv {source} {target}")
         problems.hints.append(join_sentences([_("Similar names: {}", pairs), rename]))
+    if lost and (books := [path.with_suffix("") for path, number in bare if number]):
+        problems.hints.append(
+            _(
+                "The texts of several pages in one file are {0}.txt, with a form feed between "
+                "pages, or {0}/001.txt, {0}/002.txt …",
+                books[0],
+            )
+        )
     if bare or lost:
         problems.hints.append(
             _(
@@ -553,7 +561,7 @@ def detect_pages(listing: Listing) -> Detection | None:
     texts: dict[PurePosixPath, PurePosixPath] = {}
     lost = False
     for text in listing.ending("txt"):
-        stems = [page_of_version(stem) for stem in page_stems(text)]
+        stems = [page_of_version(stem) for stem in stems_of_text(text)]
         owner = next((stem for stem in stems if stem in scans), None)
         if owner is not None:
             texts.setdefault(owner, text)

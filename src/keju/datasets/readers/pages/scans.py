@@ -126,7 +126,7 @@ def _frame_images(
         yield number, PageImage(out.getvalue(), "")
 
 
-def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
+def stems_of_text(text: PurePosixPath) -> Iterator[PurePosixPath]:
     """The paths, without suffix, of the scans that a text may belong to, the likeliest first.
 
     ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, and ``001.pred.txt`` belongs to none.
