@@ -69,10 +69,15 @@ def root_name(data: bytes) -> str:
     with suppress(etree.XMLSyntaxError):
         for place in range(0, len(data), _PIECE):
             parser.feed(data[place : place + _PIECE])
-            for _event, element in parser.read_events():
-                return name_of(element)
+            if name := _first_started(parser):
+                return name
         parser.close()  # It keeps the last bytes back until then.
-    return next((name_of(element) for _event, element in parser.read_events()), "")
+    return _first_started(parser)
+
+
+def _first_started(parser: etree.XMLPullParser) -> str:
+    elements = (element for _event, element in parser.read_events())
+    return next((name_of(each) for each in elements if isinstance(each, etree._Element)), "")
 
 
 _PIECE = 1024

@@ -254,7 +254,6 @@ class PageForm(NamedTuple):
     `of_text` means that it contains the page's running text instead of its lines.
     """
 
-    title: str
     suffix: str
     write: Callable[[PageContent], bytes]
     of_text: bool = False
@@ -294,9 +293,9 @@ def _write_text(page: PageContent) -> bytes:
 
 
 PAGE_FORMS: Mapping[str, PageForm] = {
-    "page-xml": PageForm("PAGE-XML (2019-07-15)", ".xml", partial(_write, "page-xml.xml.j2")),
-    "alto": PageForm("ALTO 4.4", ".xml", partial(_write, "alto.xml.j2")),
-    "hocr": PageForm("hOCR 1.2", ".hocr", partial(_write, "hocr.html.j2")),
-    "txt": PageForm("plain text", ".txt", _write_text, of_text=True),
+    "page-xml": PageForm(".xml", partial(_write, "page-xml.xml.j2")),
+    "alto": PageForm(".xml", partial(_write, "alto.xml.j2")),
+    "hocr": PageForm(".hocr", partial(_write, "hocr.html.j2")),
+    "txt": PageForm(".txt", _write_text, of_text=True),
 }
 """The formats of one page, by name."""

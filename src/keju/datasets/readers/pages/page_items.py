@@ -447,11 +447,6 @@ class PageResult(NamedTuple):
             return tuple(replace(line, polygon=()) for line in self.page.lines)
         return _on_image(self.page.lines, self.page, image)
 
-    @property
-    def summary(self) -> PageResult:
-        """The same without the text and the lines, except marginal ones."""
-        return self._replace(text="", page=replace(self.page, lines=()) if self.page else None)
-
 
 def form_of(path: Path) -> ResultForm:
     """The form of a file with one of `SUFFIXES`.
