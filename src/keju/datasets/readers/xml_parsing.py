@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from keju.datasets.readers.base import plain_file, source_bytes
+from keju.datasets.readers.base import source_bytes
 from keju.errors import DataError
 from keju.items import Point
 
@@ -30,16 +30,7 @@ def parse_xml(path: Path) -> etree._Element:
         DataError: the file is missing, too large, not well formed, or contains a DOCTYPE, which
             neither PAGE-XML nor ALTO uses and by which a file can expand or access other files.
     """
-    size = plain_file(path).stat().st_size
-    if size > MAX_BYTES:
-        raise DataError(
-            "{} bytes, but a page has at most {}",
-            size,
-            MAX_BYTES,
-            file=path,
-            hint="Remove the file",
-        )
-    data = source_bytes(path)
+    data = source_bytes(path, MAX_BYTES)
     if b"<!DOCTYPE" in data.replace(b"\0", b""):
         raise _doctype(path)
     parser = etree.XMLParser(

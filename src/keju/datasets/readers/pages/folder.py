@@ -305,24 +305,9 @@ def _unpaired(
         if broken.isdisjoint(map(Path, stems_of_text(PurePosixPath(file.as_posix()))))
     ]
     names = [f"{path}/page {number}" if number else str(path) for path, number in bare]
-    if settings.skip_missing and any(pages_of.values()):
-        if bare:
-            yield n_(
-                "skipped {n:,} page without a text: {}",
-                "skipped {n:,} pages without a text: {}",
-                len(bare),
-                join_names(names),
-            )
-        if lost:
-            yield n_(
-                "skipped {n:,} text without an image: {}",
-                "skipped {n:,} texts without an image: {}",
-                len(lost),
-                join_names(map(str, lost)),
-            )
-        return
+    lines: list[str] = []
     if bare:
-        problems.lines.append(
+        lines.append(
             n_(
                 "{n:,} page without a text: {}",
                 "{n:,} pages without a text: {}",
@@ -331,7 +316,7 @@ def _unpaired(
             )
         )
     if lost:
-        problems.lines.append(
+        lines.append(
             n_(
                 "{n:,} text without an image: {}",
                 "{n:,} texts without an image: {}",
@@ -339,6 +324,10 @@ def _unpaired(
                 join_names(map(str, lost)),
             )
         )
+    if settings.skip_missing and any(pages_of.values()):
+        yield from (_("skipped {}", line) for line in lines)
+        return
+    problems.lines += lines
     if similar := list(_similar_names([path for path, number in bare if not number], lost)):
         image, text = similar[0]
         source, target = (
@@ -355,7 +344,7 @@ def _unpaired(
                 books[0],
             )
         )
-    if bare or lost:
+    if lines:
         problems.hints.append(
             _(
                 "Add the missing files, skip them: --option skip-missing=yes, or import the images "

@@ -12,7 +12,7 @@ from lxml.html import defs
 from msgspec.structs import replace
 
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import plain_file, source_text
+from keju.datasets.readers.base import source_text
 from keju.datasets.readers.pages.lost_text import report_lost_text, text_nodes
 from keju.datasets.readers.pages.page_xml import Kinds, line_of
 from keju.datasets.readers.xml_parsing import MAX_BYTES, box_around, join_words, number, points
@@ -90,12 +90,10 @@ def read_hocr(path: Path, kinds: Kinds | None = None) -> Page:
 
 def _root(path: Path) -> html.HtmlElement:
     """The document, parsed without DTD, entities or network."""
-    if (size := plain_file(path).stat().st_size) > MAX_BYTES:
-        raise DataError("{} bytes, but a page has at most {}", size, MAX_BYTES, file=path)
     parser = html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
     )
-    text = source_text(path)
+    text = source_text(path, MAX_BYTES)
     try:
         root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
