@@ -78,7 +78,7 @@ class PdfReader:
     def _ask(
         self, file: Path, page: int = 0, dpi: int | None = None
     ) -> tuple[dict[str, Any], bytes]:
-        """What the process answers about a page, or about the file."""
+        """The answer of the process about a page, or about the file."""
         request = {
             "file": str(plain_file(file).resolve()),
             "page": page,
