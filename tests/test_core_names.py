@@ -29,9 +29,12 @@ OUTSIDE = ("benchmarks/", "datasets/mini/data/")
 TASKS = {task for name in FOLDERS for task in TASKS_OF[name]}
 
 HOMONYMS = {
-    ("datasets/writers/pages/alto.py", "recognition"): "The ID of the processing step in ALTO.",
     (
-        "datasets/writers/pages/page_xml.py",
+        "datasets/writers/assets/alto.xml.j2",
+        "recognition",
+    ): "The ID of the processing step in ALTO.",
+    (
+        "datasets/writers/assets/page-xml.xml.j2",
         "recognition",
     ): "The name of the processing step in PAGE XML.",
     (

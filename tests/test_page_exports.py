@@ -21,9 +21,8 @@ from typer.testing import CliRunner
 from keju.cli.app import app
 from keju.datasets.mini import path as mini
 from keju.datasets.page_names import page_stems
-from keju.datasets.readers.pages.alto import read_alto
-from keju.datasets.readers.pages.page_items import PageSettings
-from keju.datasets.readers.pages.page_xml import READER, read_page
+from keju.datasets.readers.pages.page_items import PAGE_XML, PageSettings
+from keju.datasets.readers.pages.page_xml import read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Line
@@ -34,7 +33,6 @@ from keju.scoring import score_run
 from tests.support.exported_pages import SIZE, column, item, made_run, response, valid
 from tests.support.turned import MARK, marked, stored
 
-READERS = {"page-xml": read_page, "alto": read_alto}
 FORMS = ("page-xml", "alto", "hocr", "txt")
 PAGE_TASKS = ("T1", "page_level_ocr")
 
@@ -87,14 +85,14 @@ def pages(read: Path, rows: dict[str, dict[str, str]]) -> Iterator[ReadPage]:
             yield ReadPage(rows[f"{each.id}/{at}"], ref, lines)
 
 
-@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("form", ["page-xml", "alto"])
 def test_files_of_real_responses_are_valid_and_read_back_alike(read, form, tmp_path):
     rows = exported(read, form, tmp_path / "out", model="ppocr", images=True)
     assert len(rows) == 9
     for row, image, lines in pages(read, rows):
         path = tmp_path / "out" / row["file"]
         valid(form, path)
-        page = READERS[form](path)
+        page = read_page(path)
         assert [line.text for line in page.lines] == [line.text for line in lines]
         assert [line.kind for line in page.lines] == [line.kind for line in lines]
         assert (page.width, page.height) == (image.width, image.height)
@@ -111,7 +109,7 @@ def test_an_import_of_the_files_has_the_lines_as_its_reference(read, tmp_path):
     rows = exported(read, "page-xml", tmp_path / "out", images=True)
     about = {"name": "back", "version": "1", "licence": "CC0-1.0", "source": "made in the test"}
     with DatasetWriter(tmp_path / "back", **about) as writer:
-        READER.read(tmp_path / "out", writer, PageSettings())
+        PAGE_XML.read(tmp_path / "out", writer, PageSettings())
     items = {each.id: each for each in Dataset.open(tmp_path / "back").items()}
     read_lines = [each for each in pages(read, rows) if each.lines]
     assert len(items) == len(read_lines)
@@ -269,7 +267,7 @@ def test_a_new_kind_of_line_begins_a_region_of_its_own(tmp_path):
     ]  # fmt: skip
     assert [line.kind for line in read_page(path).lines] == list(kinds)
     alto = one(tmp_path / "again", "alto", *lines)
-    assert [line.kind for line in read_alto(alto).lines] == list(kinds)
+    assert [line.kind for line in read_page(alto).lines] == list(kinds)
 
 
 def test_the_files_name_engine_version_and_time(tmp_path):
@@ -307,7 +305,7 @@ def test_a_text_without_places_gets_no_coordinates(tmp_path):
     assert not list(page.iter("{*}TextLine", "{*}Baseline"))
     path = one(tmp_path / "again", "alto", text=text)
     alto = valid("alto", path)
-    assert [line.text for line in read_alto(path).lines] == ["天地玄黃", "宇宙洪荒"]
+    assert [line.text for line in read_page(path).lines] == ["天地玄黃", "宇宙洪荒"]
     placed = {"HPOS", "VPOS", "WIDTH", "HEIGHT", "BASELINE"}
     blocks = list(alto.iter("{*}TextBlock", "{*}TextLine", "{*}String"))
     assert not [each for each in blocks if placed & set(each.attrib)]
@@ -391,12 +389,12 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("form", READERS)
+@pytest.mark.parametrize("form", ["page-xml", "alto"])
 def test_hostile_texts_give_valid_files_with_the_same_texts(form, tmp_path):
     lines = [column(str(at), text, 60 + 25 * at) for at, text in enumerate(HOSTILE)]
     path = one(tmp_path, form, *lines)
     valid(form, path)
-    shown = [line.text for line in READERS[form](path).lines]
+    shown = [line.text for line in read_page(path).lines]
     table = str.maketrans(
         dict.fromkeys("\n\r\t\u2028", " ")
         | dict.fromkeys("\x00\x01\x1b\x7f\x9f\ufffe\uffff", "\ufffd")

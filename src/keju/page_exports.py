@@ -25,11 +25,12 @@ from keju import __version__
 from keju.datasets.line_kinds import FLOW
 from keju.datasets.page_names import page_stems
 from keju.datasets.store import Dataset
-from keju.datasets.writers.pages import PAGE_FORMS, PageForm
-from keju.datasets.writers.pages.page import (
+from keju.datasets.writers.pages import (
+    PAGE_FORMS,
     Cleaner,
     Engine,
     PageContent,
+    PageForm,
     page_lines,
     regions_of,
     rows_as_lines,

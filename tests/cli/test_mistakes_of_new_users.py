@@ -85,12 +85,6 @@ def _texts_of_other_names() -> None:
         text(f"scans/a/{name.replace('p', 'p0')}.txt")
 
 
-def _spread() -> None:
-    scan("scans/f12.jpg")
-    text("scans/f12a.txt")
-    text("scans/f12b.txt")
-
-
 def _page_xml() -> None:
     scan("scans/p1.jpg")
     name = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
@@ -148,7 +142,7 @@ MISTAKES = {
     "multi-page TIFF": Mistake(
         _tiff_of_three,
         IMPORT,
-        (("p1.txt", "the text has 1 page ", "p1.tif has 3", "form feed", "p1-1.txt"),),
+        (("p1.txt", "the text has 1 page ", "p1.tif has 3", "form feed", "p1/1.txt"),),
     ),
     "PDF beside good pages": Mistake(
         _pdf_beside,
@@ -195,16 +189,6 @@ MISTAKES = {
             ("2 pages without a text",),
             ("2 texts without an image",),
             ("a/p1.png and a/p01.txt", "mv scans/a/p01.txt scans/a/p1.txt"),
-            (SKIP,),
-        ),
-    ),
-    "spread with f12a.txt, f12b.txt": Mistake(
-        _spread,
-        IMPORT,
-        (
-            ("1 page without a text: f12.jpg",),
-            ("2 texts without an image",),
-            ("f12.jpg and f12a.txt and f12b.txt", "cat scans/f12a.txt scans/f12b.txt > "),
             (SKIP,),
         ),
     ),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.contract_pages import READERS, lines_read
+from tests.support.contract_pages import FORMS, lines_read
 from tests.support.contracting import RECORDED
 
 FOLDERS = [
     pytest.param(RECORDED / program / form, id=f"{program}-{form}")
     for program in ("kraken", "ocrd")
-    for form in READERS
+    for form in FORMS
 ]
 
 

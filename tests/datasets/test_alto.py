@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.pages import page_in_reading_order
-from keju.datasets.readers.pages.alto import READER, read_alto
+from keju.datasets.readers.pages.page_items import ALTO
+from keju.datasets.readers.pages.page_xml import read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -67,18 +68,18 @@ def ref(name: str) -> str:
 
 
 def texts(path: Path) -> list[str]:
-    return [found.text for found in read_alto(path).lines]
+    return [found.text for found in read_page(path).lines]
 
 
 def imported(src: Path, out: Path, **options: str) -> tuple[dict[str, Item], list[str]]:
     with DatasetWriter(out, name="x", version="1", licence="CC0-1.0", source="test") as writer:
-        notes = list(READER.read(src, writer, READER.parse(options)))
+        notes = list(ALTO.read(src, writer, ALTO.parse(options)))
     return {item.id: item for item in Dataset.open(out).items()}, notes
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)
 def test_every_version_reads_alike(tmp_path: Path, namespace: str) -> None:
-    page = read_alto(alto_file(tmp_path, printed(block("b", line("甲", x=7))), namespace=namespace))
+    page = read_page(alto_file(tmp_path, printed(block("b", line("甲", x=7))), namespace=namespace))
     assert (page.width, page.height, page.image_name) == (300, 400, "scan.png")
     (found,) = page.lines
     assert (found.id, found.text, found.kind, found.source_kind) == ("甲", "甲", "main", "")
@@ -101,13 +102,13 @@ def test_strings_join_as_chinese_or_latin_is_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", ["1,2 3,4 5,6.5", "1 2 3 4 5 6.5", " 1,2  3,4 5,6.5 "])
 def test_a_shape_goes_before_the_box(tmp_path: Path, given: str) -> None:
     shaped = line("l", f'<Shape><Polygon POINTS="{given}"/></Shape>', string("字"))
-    (found,) = read_alto(alto_file(tmp_path, printed(block("b", shaped)))).lines
+    (found,) = read_page(alto_file(tmp_path, printed(block("b", shaped)))).lines
     assert found.polygon == ((1, 2), (3, 4), (5, 6.5))
     assert found.text == "字"
 
 
 def test_a_line_without_box_or_shape_has_no_outline(tmp_path: Path) -> None:
-    (found,) = read_alto(alto_file(tmp_path, printed(block("b", "<TextLine/>")))).lines
+    (found,) = read_page(alto_file(tmp_path, printed(block("b", "<TextLine/>")))).lines
     assert found.polygon == ()
     assert found.id == "b.1"
 
@@ -130,7 +131,7 @@ def test_a_line_without_a_size_has_the_box_around_its_strings(
 ) -> None:
     strings = string("大", 'HPOS="1.5" VPOS="2" WIDTH="4" HEIGHT="8.25"') + string("學", EMPTY)
     body = f'<TextLine ID="l" {attributes}>{shape}{strings}</TextLine>'
-    (found,) = read_alto(alto_file(tmp_path, printed(block("b", body)))).lines
+    (found,) = read_page(alto_file(tmp_path, printed(block("b", body)))).lines
     assert (found.text, found.id) == ("大學", "l")
     assert found.polygon == ((1.5, 2), (5.5, 2), (5.5, 10.25), (1.5, 10.25))
 
@@ -140,7 +141,7 @@ def test_a_page_without_sizes_is_read(tmp_path: Path) -> None:
     sized = path.read_text("utf-8")
     for sizes in ('WIDTH="" HEIGHT=""', ""):
         path.write_text(sized.replace('WIDTH="300" HEIGHT="400"', sizes), "utf-8")
-        page = read_alto(path)
+        page = read_page(path)
         assert (page.width, page.height, [found.text for found in page.lines]) == (0, 0, ["甲"])
 
 
@@ -168,7 +169,7 @@ def test_an_order_of_nothing_leaves_the_order_to_the_next_one_or_to_geometry(
     body = printed(block("a", line("a", x=30)), block("b", line("b", x=240)))
     for groups, stated in ((gone, False), (gone + named, True)):
         before = f"<ReadingOrder>{groups}</ReadingOrder>"
-        page = read_alto(alto_file(tmp_path, body, before=before))
+        page = read_page(alto_file(tmp_path, body, before=before))
         assert page.explicit_order == stated
         assert [found.text for found in page_in_reading_order(page)] == ["b", "a"]
 
@@ -178,17 +179,17 @@ def test_other_units_become_pixels_by_the_resolution(
     tmp_path: Path, unit: str, dpi: float, factor: float
 ) -> None:
     path = alto_file(tmp_path, printed(block("b", line("l", x=40))), unit=unit)
-    page = read_alto(path, dpi=dpi)
+    page = read_page(path, dpi=dpi)
     assert (page.width, page.height) == (300 * factor, 400 * factor)
     assert page.lines[0].polygon[2] == (60 * factor, 310 * factor)
     with pytest.raises(DataError, match=rf"measures in {unit}, .*dpi=300"):
-        read_alto(path)
+        read_page(path, form="ALTO")
 
 
 def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
     path = alto_file(tmp_path, printed(block("b")), unit="cun")
     with pytest.raises(DataError, match="measurement unit 'cun' is unknown"):
-        read_alto(path, dpi=300)
+        read_page(path, dpi=300)
 
 
 def group(*members: str, tag: str = "OrderedGroup") -> str:
@@ -226,7 +227,7 @@ ORDERS = {
 def test_lines_come_in_the_stated_order(tmp_path: Path, case: str) -> None:
     groups, blocks, expected = ORDERS[case]
     before = f"<ReadingOrder>{groups}</ReadingOrder>"
-    page = read_alto(alto_file(tmp_path, printed(*blocks), before=before))
+    page = read_page(alto_file(tmp_path, printed(*blocks), before=before))
     assert [each.text for each in page.lines] == expected
     assert page.explicit_order
 
@@ -245,7 +246,7 @@ def test_tags_and_margins_become_kinds(tmp_path: Path) -> None:
     )
     seal = block("s", line("seal", attributes='TAGREFS="LT1"'), attributes='TAGREFS="BT2"')
     body = f"<TopMargin>{block('t', line('top'))}</TopMargin>{printed(main, seal)}"
-    page = read_alto(alto_file(tmp_path, body, before=tags))
+    page = read_page(alto_file(tmp_path, body, before=tags))
     assert [(found.text, found.kind, found.source_kind) for found in page.lines] == [
         ("top", "head", "TopMargin"),
         ("text", "main", "DefaultLine"),
@@ -256,7 +257,7 @@ def test_tags_and_margins_become_kinds(tmp_path: Path) -> None:
 
 def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
     body = printed(block("b", *(line(f"x{x}", x=x) for x in (100, 240, 30))))
-    page = read_alto(alto_file(tmp_path, body))
+    page = read_page(alto_file(tmp_path, body))
     assert [found.text for found in page_in_reading_order(page)] == ["x240", "x100", "x30"]
 
 
@@ -280,7 +281,7 @@ def test_a_file_that_is_no_page_is_refused_in_one_line(
     path = tmp_path / "bad.xml"
     path.write_text(content, "utf-8")
     with pytest.raises(DataError) as caught:
-        read_alto(path)
+        read_page(path, form="ALTO")
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)

@@ -11,7 +11,7 @@ from keju.cli.app import note, say
 from keju.datasets.readers.base import check_name, join_names
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import find_obstacle
-from keju.datasets.readers.pages.other_kinds import other_kinds
+from keju.datasets.readers.pages.folder import other_kinds
 from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
 from keju.errors import DataError
 from keju.texts import _, in_terminal, recognised, using

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
 
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, find_candidates
@@ -162,30 +161,3 @@ def test_sources_without_chinese_are_of_no_chinese_benchmark(
     listing = Listing(write(tmp_path, files, ["1.png"]))
     found = find_candidates(listing, FORMATS.values())
     assert not [each.reader.name for each in found if each.detection.fit >= LOWEST]
-
-
-def scanned(src: Path, *numbers: int) -> Path:
-    """A TIFF with three pages, and texts of those numbers."""
-    first, *others = (Image.new("L", (20 + shade, 30), shade) for shade in (10, 90, 200))
-    src.mkdir()
-    first.save(src / "book.tif", save_all=True, append_images=others)
-    for number in numbers:
-        put(src / f"book-{number}.txt", f"第{number}")
-    return src
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_texts_of_pages_may_count_from_zero(read: Read, tmp_path: Path, first: int) -> None:
-    scanned(tmp_path / "src", first, first + 1, first + 2)
-    items, _ = read({}, [], "pages")
-    found = {item.images[0].width: item.answer for item in items}
-    assert found == {30: f"第{first}", 110: f"第{first + 1}", 220: f"第{first + 2}"}
-
-
-@pytest.mark.parametrize("numbers", [(0, 1), (0, 1, 2, 3), (0, 2)])
-def test_texts_of_pages_with_a_zero_in_other_numbers_are_refused(
-    read: Read, tmp_path: Path, numbers: tuple[int, ...]
-) -> None:
-    scanned(tmp_path / "src", *numbers)
-    with pytest.raises(DataError, match="numbered from 0"):
-        read({}, [], "pages")

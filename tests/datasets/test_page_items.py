@@ -8,7 +8,8 @@ from lxml import etree
 from PIL import Image
 
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.pages.page_xml import READER, read_page
+from keju.datasets.readers.pages.page_items import PAGE_XML
+from keju.datasets.readers.pages.page_xml import read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.definitions import is_blank
 from keju.errors import DataError, UsageError
@@ -39,8 +40,8 @@ def line(text: str, *, x: int = 0, y: int = 0, kind: str = "") -> str:
 
 def imported(src: Path, out: Path, **options: str) -> tuple[Dataset, dict[str, Item], list[str]]:
     with DatasetWriter(out, name="x", version="1", licence="CC0-1.0", source="test") as writer:
-        settings = READER.parse({k.replace("_", "-"): v for k, v in options.items()})
-        notes = list(READER.read(src, writer, settings))
+        settings = PAGE_XML.parse({k.replace("_", "-"): v for k, v in options.items()})
+        notes = list(PAGE_XML.read(src, writer, settings))
     dataset = Dataset.open(out)
     return dataset, {item.id: item for item in dataset.items()}, notes
 

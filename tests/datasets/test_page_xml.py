@@ -404,7 +404,7 @@ def test_a_file_that_is_no_page_is_refused_in_one_line(
     path = tmp_path / "bad.xml"
     path.write_text(content, "utf-8")
     with pytest.raises(DataError) as caught:
-        read_page(path)
+        read_page(path, form="PAGE-XML")
     assert message in str(caught.value)
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)

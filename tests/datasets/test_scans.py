@@ -41,10 +41,6 @@ def src(tmp_path: Path) -> Path:
         ["book/001", "book/002", "book/003"],
         ["book/1", "book/2", "book/3"],
         ["book/page_1", "book/page_2", "book/page_3"],
-        ["book-001", "book-002", "book-003"],
-        ["book_1", "book_2", "book_3"],
-        ["book.001", "book.002", "book.003"],
-        ["book-p1", "book-p2", "book-p3"],
     ],
 )
 def test_the_pages_of_a_pdf_have_one_text_each(src, names):
@@ -57,6 +53,14 @@ def test_the_pages_of_a_pdf_have_one_text_each(src, names):
     assert [dataset.image_bytes(item.images[0]) for item in items] == SCANS
     assert items[1].metadata == {"file": "book.pdf", "page": "2", "page_image": "embedded"}
     assert done.notes == ()
+
+
+def test_texts_beside_a_pdf_are_refused_with_the_names_that_they_need(src):
+    for number, text in enumerate(TEXTS, start=1):
+        put(src / f"book-{number:03}.txt", text)
+    with pytest.raises(DataError, match=r"book\.txt, with a form feed .* book/001\.txt") as refused:
+        read(src)
+    assert "3 texts without an image: book-001.txt" in str(refused.value)
 
 
 @pytest.mark.parametrize("end", ["", "\f", "\n\f\n"])

@@ -13,7 +13,7 @@ from PIL import Image
 
 from keju.datasets.line_kinds import FLOW
 from keju.datasets.readers import import_dataset
-from keju.datasets.readers.pages.result_files import form_of, read_result
+from keju.datasets.readers.pages.page_items import form_of, read_result
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
 from keju.items import Request

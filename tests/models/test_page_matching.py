@@ -11,7 +11,7 @@ import pytest
 
 from keju.datasets.page_names import NamedPage, find_named_pages, scan_page
 from keju.datasets.pages import Page
-from keju.datasets.readers.pages.result_files import PageResult
+from keju.datasets.readers.pages.page_items import PageResult
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item, Request
 from keju.models.page_files import PageIndex

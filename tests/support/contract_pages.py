@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from keju.datasets.mini import path as mini
-from keju.datasets.readers.pages.alto import read_alto
 from keju.datasets.readers.pages.page_xml import read_page
 from tests.support.commanding import keju
 from tests.support.contract_trial import run
 from tests.support.contracting import Contract
 from tests.support.exported_pages import column, item, made_run, response
 
-READERS = {"page-xml": read_page, "alto": read_alto}
+FORMS = ("page-xml", "alto")
 
 Lines = list[dict[str, object]]
 
@@ -64,7 +63,7 @@ def lines_read(form: str, folder: Path, *, placed: bool = True) -> dict[str, Lin
     return {
         file.name: [
             {"text": line.text, "outline": [list(map(int, point)) for point in line.polygon]}
-            for line in READERS[form](file).lines
+            for line in read_page(file).lines
             if line.polygon or not placed
         ]
         for file in sorted(folder.glob("*.xml"))

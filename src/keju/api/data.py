@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from keju.api.inputs import AnyPath, dataset_path_of, listed, path_of
 from keju.datasets import Dataset, mini
 from keju.datasets.pages import Page, page_in_reading_order
-from keju.datasets.readers.pages import alto, hocr, page_xml
+from keju.datasets.readers.pages import hocr, page_xml
 from keju.items import Line
 
 
@@ -32,7 +32,7 @@ def read_page_xml(path: AnyPath) -> Page:
         TypeError: `path` is not a path.
         KejuError: the file does not exist or is not PAGE-XML.
     """
-    return page_xml.read_page(path_of(path))
+    return page_xml.read_page(path_of(path), form="PAGE-XML")
 
 
 def read_alto(path: AnyPath, *, dpi: float | None = None) -> Page:
@@ -46,7 +46,7 @@ def read_alto(path: AnyPath, *, dpi: float | None = None) -> Page:
         TypeError: `path` is not a path.
         KejuError: the file does not exist or is not ALTO of one page, or `dpi` is missing.
     """
-    return alto.read_alto(path_of(path), dpi=dpi)
+    return page_xml.read_page(path_of(path), form="ALTO", dpi=dpi)
 
 
 def read_hocr(path: AnyPath) -> Page:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from keju.datasets.manifest import MANIFEST, find_items
 from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.base import join_names
 from keju.datasets.readers.detecting import LOWEST, find_candidates
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
@@ -213,20 +214,12 @@ def _changed(before: _Files, now: _Files) -> tuple[str, ...]:
     changed = [name for name in now if name in before and now[name] != before[name]]
     new = [name for name in now if name not in before]
     gone = [name for name in before if name not in now]
-    lines = []
-    if changed:
-        shown = _first_names(changed)
-        lines.append(_("{} changed: {}", len(changed), shown))
-    if new:
-        lines.append(_("{} new: {}", len(new), _first_names(new)))
-    if gone:
-        shown = _first_names(gone)
-        lines.append(_("{} gone: {}", len(gone), shown))
-    return tuple(lines)
-
-
-def _first_names(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (" …" if len(names) > _NAMED else "")
+    lines = (
+        changed and _("{} changed: {}", len(changed), join_names(changed, _NAMED)),
+        new and _("{} new: {}", len(new), join_names(new, _NAMED)),
+        gone and _("{} gone: {}", len(gone), join_names(gone, _NAMED)),
+    )
+    return tuple(line for line in lines if line)
 
 
 def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tests.support.contract_pages import READERS, exported, lines_read
+from tests.support.contract_pages import FORMS, exported, lines_read
 from tests.support.contracting import Contract, Exchanged, compared
 
 SCRIPT = Path(__file__).with_name("in_kraken.py")
@@ -17,7 +17,7 @@ KEPT = ("kinds.xml", "rows.xml", "hostile.xml", "lunyu-t1.xml")
 
 def exchange(contract: Contract) -> Iterator[Exchanged]:
     """Both forms."""
-    for form in READERS:
+    for form in FORMS:
         folder = exported(contract, form)
         said = contract.call(contract.python, SCRIPT, folder, f"again-{form}", form)
         yield from _read(contract, form, json.loads(said))

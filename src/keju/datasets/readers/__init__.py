@@ -31,9 +31,9 @@ FORMATS: Registry[Reader[Any]] = Registry(
     "readers",
     lambda: {
         "pages": "keju.datasets.readers.pages.folder:READER",
-        "page-xml": "keju.datasets.readers.pages.page_xml:READER",
-        "alto": "keju.datasets.readers.pages.alto:READER",
-        "hocr": "keju.datasets.readers.pages.hocr:READER",
+        "page-xml": "keju.datasets.readers.pages.page_items:PAGE_XML",
+        "alto": "keju.datasets.readers.pages.page_items:ALTO",
+        "hocr": "keju.datasets.readers.pages.page_items:HOCR",
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
         **list_provided("readers"),
         "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from lxml import etree
 
-from keju.datasets.readers.base import plain_file, source_bytes
+from keju.datasets.readers.base import source_bytes
 from keju.errors import DataError
 from keju.items import Point
 
@@ -29,16 +30,7 @@ def parse_xml(path: Path) -> etree._Element:
         DataError: the file is missing, too large, not well formed, or contains a DOCTYPE, which
             neither PAGE-XML nor ALTO uses and by which a file can expand or access other files.
     """
-    size = plain_file(path).stat().st_size
-    if size > MAX_BYTES:
-        raise DataError(
-            "{} bytes, but a page has at most {}",
-            size,
-            MAX_BYTES,
-            file=path,
-            hint="Remove the file",
-        )
-    data = source_bytes(path)
+    data = source_bytes(path, MAX_BYTES)
     if b"<!DOCTYPE" in data.replace(b"\0", b""):
         raise _doctype(path)
     parser = etree.XMLParser(
@@ -58,6 +50,28 @@ def parse_xml(path: Path) -> etree._Element:
     if root.getroottree().docinfo.internalDTD is not None:
         raise _doctype(path)
     return root
+
+
+def root_name(data: bytes) -> str:
+    """The name of the root element, from the beginning of an XML file; empty if there is none."""
+    parser = etree.XMLPullParser(
+        ["start"], resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
+    )
+    with suppress(etree.XMLSyntaxError):
+        for place in range(0, len(data), _PIECE):
+            parser.feed(data[place : place + _PIECE])
+            if name := _first_started(parser):
+                return name
+        parser.close()  # It keeps the last bytes back until then.
+    return _first_started(parser)
+
+
+def _first_started(parser: etree.XMLPullParser) -> str:
+    elements = (element for _event, element in parser.read_events())
+    return next((name_of(each) for each in elements if isinstance(each, etree._Element)), "")
+
+
+_PIECE = 1024
 
 
 def _doctype(path: Path) -> DataError:

@@ -39,7 +39,7 @@ from keju.datasets.readers.boxes import (
 )
 from keju.datasets.readers.boxes.recognising import Recognised, recognise_boxes
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.pages.xml_roots import xml_roots
+from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item

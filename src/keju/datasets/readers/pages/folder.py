@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from pathlib import Path, PurePosixPath
-from typing import Annotated
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Annotated, Literal
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -19,10 +23,8 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import unpacking_command
-from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_items import TranscriptionTask
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
-from keju.datasets.readers.pages.problems import Problems
 from keju.datasets.readers.pages.scans import (
     Pages,
     Scan,
@@ -30,18 +32,18 @@ from keju.datasets.readers.pages.scans import (
     best_versions,
     images_of,
     page_of_version,
-    page_stems,
     scan_of,
+    stems_of_text,
+    two_images,
 )
-from keju.datasets.readers.pages.unpaired import Unpaired
-from keju.datasets.readers.words import import_command
+from keju.datasets.readers.words import import_command, shell_word
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, mark_blank, prompt_of, says_blank, task
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, ProblemsError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 from keju.settings import Settings
-from keju.texts import _, both, n_
+from keju.texts import Text, _, both, join_sentences, n_
 
 LAYOUT = """\
 SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
@@ -50,7 +52,7 @@ SRC                       a folder, with folders in it as deep as you like, or o
                           (tesstrain, kraken, OCR4all), which counts before page001.txt
   book2.pdf, book2.tif    several pages in one file
   book2.txt               their texts, a form feed between pages, as pdftotext writes them; or
-  book2/001.txt           one file a page; also book2-001.txt, book2_1.txt, book2.001.txt
+  book2/001.txt           one file a page
 A page that shows no text has the text [blank], [空白] or 空白: then the text that a model invents
 on it is counted. Other statements (no text, 無字) are imported as texts, with a warning.
 A PDF page that is one scanned image gives that image; other pages are rendered.
@@ -101,60 +103,39 @@ def read_pages(src: Path, writer: DatasetWriter, settings: PagesSettings) -> Ite
     """
     writer.declare(unit="folder")
     root, files = _files(src)
+    pattern, problems = _pattern(settings.task), _Problems(src)
     with PdfReader() as pdfs:
-        yield from _read(src, root, files, writer, settings, pdfs)
-    yield from _others(src)
-
-
-def _read(
-    src: Path,
-    root: Path,
-    files: list[Path],
-    writer: DatasetWriter,
-    settings: PagesSettings,
-    pdfs: PdfReader,
-) -> Iterator[str]:
-    pattern = _pattern(settings.task)
-    with_texts = settings.texts
-    problems = Problems(src)
-    scans = _scans(files, pdfs, problems)
-    texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
-    versions: list[Path] = []
-    if with_texts:
-        with problems.collecting("texts"):
-            scans, versions = best_versions(scans, texts)
-    found = (
-        _found(scans, texts, problems, settings.blank_pages)
-        if with_texts
-        else {scan: {} for scan in scans}
-    )
-    if with_texts:
-        yield from _left(root, versions, texts)
-        broken = {file.with_suffix("") for file in files} - {scan.stem for scan in found}
-        lost = [file for file in texts.unused() if src.is_dir() and not _of(file, broken)]
-        unpaired = Unpaired.of(root, found, lost)
-        if settings.skip_missing and any(found.values()):
-            yield from unpaired.skipped()
+        scans = _scans(files, pdfs, problems)
+        if settings.texts:
+            texts = Texts(list(files_under(root, {"txt"})))
+            versions: list[Path] = []
+            with problems.collecting("texts"):
+                scans, versions = best_versions(scans, texts)
+            pages_of = _pages_of(scans, texts, problems, settings.blank_pages)
+            yield from _superseded(root, versions, texts)
+            yield from _unpaired(src, root, files, pages_of, texts, problems, settings)
         else:
-            unpaired.report(problems)
-    if problems:
-        # Nothing will be imported, so the images need not be decoded.
-        _check_headers(scans, problems)
-        for line in _others(src):
-            problems.note(line)
+            pages_of = {scan: dict.fromkeys(scan.numbers, (scan.file, "")) for scan in scans}
+        if problems:
+            # Nothing will be imported, so the images need not be decoded.
+            for scan in scans:
+                with problems.collecting("images"):
+                    if scan.pages is None:
+                        with decoding(plain_file(scan.file), str(scan.file)):
+                            open_header(scan.file, name=str(scan.file)).close()
+            problems.notes += _other_kinds_in(src)
+            problems.check()
+        blank: list[str] = []
+        for scan, pages in pages_of.items():
+            with problems.collecting("images"):
+                for number, image in images_of(scan, pages, settings.dpi, pdfs) if pages else ():
+                    text = pages[number][1]
+                    item = _item(writer, root, scan, number, image, text, pattern)
+                    if settings.texts and (not text.strip() or says_blank(text)):
+                        item = mark_blank(item)
+                        blank.append(item.id)
+                    writer.add(item)
         problems.check()
-    blank: list[str] = []
-    for scan, pages in found.items():
-        wanted = pages if with_texts else range(1, (scan.pages or 1) + 1)
-        with problems.collecting("images"):
-            for number, image in images_of(scan, wanted, settings.dpi, pdfs) if wanted else ():
-                text = pages[number][1] if with_texts else ""
-                item = _item(writer, root, scan, number, image, text, pattern)
-                if with_texts and (not text.strip() or says_blank(text)):
-                    item = mark_blank(item)
-                    blank.append(item.id)
-                writer.add(item)
-    problems.check()
     if blank:
         yield n_(
             "imported as blank: {n:,} page: {}",
@@ -162,36 +143,7 @@ def _read(
             len(blank),
             join_names(blank),
         )
-
-
-def _left(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
-    """Notes on files of pages that have a better one."""
-    superseded, predictions = sorted(texts.superseded), sorted(texts.predictions)
-    lists = (versions, superseded, predictions)
-    version, text, prediction = (
-        join_names(file.relative_to(root).as_posix() for file in files) for files in lists
-    )
-    if versions:
-        yield n_(
-            "not imported, other versions of a page: {n:,} image: {}",
-            "not imported, other versions of a page: {n:,} images: {}",
-            len(versions),
-            version,
-        )
-    if superseded:
-        yield n_(
-            "not imported, beside a text .gt.txt of the same page: {n:,} text: {}",
-            "not imported, beside a text .gt.txt of the same page: {n:,} texts: {}",
-            len(superseded),
-            text,
-        )
-    if predictions:
-        yield n_(
-            "not imported, an engine's texts (.pred.txt): {n:,} text: {}",
-            "not imported, an engine's texts (.pred.txt): {n:,} texts: {}",
-            len(predictions),
-            prediction,
-        )
+    yield from _other_kinds_in(src)
 
 
 def _pattern(name: str) -> Item:
@@ -211,7 +163,7 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         if files:
             return src, files
         others = join_names(path.as_posix() for path in Listing(src).files)
-        converters = [line.partition(". ")[2] for line in _others(src)]
+        converters = [line.partition(". ")[2] for line in _other_kinds_in(src)]
         raise DataError(
             "expected images with .txt files of the same name; found {}",
             others or _("none"),
@@ -233,28 +185,22 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
     raise DataError(problem, file=src, hint=hint or None)
 
 
-def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]:
+def _scans(files: list[Path], pdfs: PdfReader, problems: _Problems) -> list[Scan]:
     """The scans in files, one for each text."""
     known: dict[Path, Scan] = {}
     for file in files:
         with problems.collecting("images"):
             scan = scan_of(file, pdfs)
             if (other := known.setdefault(scan.stem, scan)) != scan:
-                raise DataError(
-                    "two images for one text: {} and {}",
-                    other.file.name,
-                    scan.file.name,
-                    file=scan.file.parent,
-                    hint="Keep one of them",
-                )
+                raise two_images(other, scan)
     return list(known.values())
 
 
-def _found(
-    scans: list[Scan], texts: Texts, problems: Problems, empty_is_blank: bool
+def _pages_of(
+    scans: list[Scan], texts: Texts, problems: _Problems, empty_is_blank: bool
 ) -> dict[Scan, Pages]:
     """The valid texts of each scan."""
-    found: dict[Scan, Pages] = {}
+    pages_of: dict[Scan, Pages] = {}
     for scan in scans:
         with problems.collecting("texts"):
             pages = texts.of(scan)
@@ -268,146 +214,37 @@ def _found(
                             "an empty text are blank: --option blank-pages=yes"
                         ),
                     )
-            found[scan] = pages
-    return found
+            pages_of[scan] = pages
+    return pages_of
 
 
-def _check_headers(scans: list[Scan], problems: Problems) -> None:
-    for file in (scan.file for scan in scans if scan.pages is None):
-        with problems.collecting("images"), decoding(plain_file(file), str(file)):
-            open_header(file, name=str(file)).close()
-
-
-def _of(text: Path, stems: Collection[Path]) -> bool:
-    """Whether a text belongs to one of these scans."""
-    return any(Path(stem) in stems for stem in page_stems(PurePosixPath(text.as_posix())))
-
-
-def _others(src: Path) -> Iterator[str]:
-    """Notes on files of other kinds in the directory, which are not imported."""
-    if src.is_dir():
-        yield from other_kinds(src, Listing(src).files, frozenset({*_KINDS, "txt"}))
-
-
-def detect_pages(listing: Listing) -> Detection | None:
-    """Recognise images, PDF and TIFF files with texts, and PDF files without."""
-    if not listing.src.is_dir():
-        return _detect_file(listing)
-    stems = {path.with_suffix("") for path in listing.ending("pdf")}
-    stems |= {page_of_version(path.with_suffix("")) for path in listing.images}
-    files: dict[PurePosixPath, list[PurePosixPath]] = {stem: [] for stem in stems}
-    lost = 0
-    for text in listing.ending("txt"):
-        named = list(page_stems(text))
-        owner = next((stem for stem in named if page_of_version(stem) in files), None)
-        if owner is None:
-            lost += bool(named)
-        else:
-            files[page_of_version(owner)].append(text)
-    paired = sorted(stem for stem, texts in files.items() if texts)
-    if not paired:
-        return _without_texts(listing)
-    if _numbers_alone(listing, [files[stem][0] for stem in paired[:5]]):
-        return None
-    alone = len(stems) - len(paired)
-    missing = _name_missing_texts(alone, len(stems)) if alone else ""
-    what = _paired(listing, paired)
-    options = {"skip-missing": "yes"} if lost else {}
-    return Detection(0.9 * len(paired) / len(stems), what, options, missing)
-
-
-def _name_missing_texts(count: int, total: int) -> str:
-    return _(
-        "the .txt file of {} of {} images (or skip them: --option skip-missing=yes)", count, total
+def _superseded(root: Path, versions: Sequence[Path], texts: Texts) -> Iterator[str]:
+    """Notes on files of pages that have a better one."""
+    version, text, prediction = (
+        join_names(file.relative_to(root).as_posix() for file in sorted(files))
+        for files in (versions, texts.superseded, texts.predictions)
     )
-
-
-def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:
-    """The content of a directory, e.g. ``2 PDF files with texts``."""
-    pdf_stems = {path.with_suffix("") for path in listing.ending("pdf")}
-    tiff_stems = {path.with_suffix("") for path in listing.ending("tif", "tiff")}
-    pdfs = sum(stem in pdf_stems for stem in paired)
-    tiffs = sum(stem in tiff_stems for stem in paired)
-    images = sum(stem not in pdf_stems | tiff_stems for stem in paired)
-    parts = [
-        n_("{n:,} PDF file", "{n:,} PDF files", pdfs) if pdfs else "",
-        n_("{n:,} TIFF file", "{n:,} TIFF files", tiffs) if tiffs else "",
-        n_("{n:,} page image", "{n:,} page images", images) if images else "",
-    ]
-    return _("{} with texts (.txt) of the same name", both(filter(None, parts)))
-
-
-def _detect_file(listing: Listing) -> Detection | None:
-    """Recognise one PDF or TIFF; its texts are searched beside it."""
-    if listing.src.suffix.casefold() not in {".pdf", ".tif", ".tiff"}:
-        return None
-    if listing.src.with_suffix(".txt").is_file():
-        what = _("the pages of {} with a .txt file of the same name", listing.src.name)
-        return Detection(0.8, what)
-    what = _("the pages of {}, without texts", listing.src.name)
-    return Detection(0.5, what, {"texts": "no"})
-
-
-def _without_texts(listing: Listing) -> Detection | None:
-    """Recognise PDF files or page-sized images without texts; smaller images may be anything."""
-    pdfs = listing.ending("pdf")
-    if not pdfs and _page_sized(listing):
-        folders = {path.parent for path in listing.images}
-        texts = [path for path in listing.ending("txt") if path.parent in folders]
-        count = n_("{n:,} image", "{n:,} images", len(listing.images))
-        if [path for path in texts if path.stem.casefold() not in _ABOUT]:
-            # Texts of other names: the import names them, with the command that renames them.
-            return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
-        return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
-    if not pdfs or listing.ending("txt") or listing.images:
-        return None
-    what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
-    return Detection(0.5, what, {"texts": "no"})
-
-
-def _page_sized(listing: Listing) -> bool:
-    """Whether the first images are as large as scans of pages, without other data."""
-    images = set(listing.images)
-    others = {path.suffix.casefold() for path in listing.files if path not in images}
-    if not listing.images or others - _NOTES:
-        return False
-    for path in listing.images[:5]:
-        try:
-            with decoding(data := listing.head(path), path.name):
-                size = open_header(data, name=path.name).size
-        except DataError:
-            return False
-        if max(size) < _PAGE_SIDE:
-            return False
-    return True
-
-
-_PAGE_SIDE = 800
-"""Minimum pixels of the longer side of a page's scan; images of characters are smaller."""
-
-_ABOUT = frozenset(
-    {"readme", "license", "licence", "copying", "notes", "source", "sources", "about"}
-)
-"""Names of texts that describe a folder, and not its images."""
-
-_NOTES = frozenset({"", ".txt", ".md"})
-"""Suffixes of files that accompany data: licence, source, description."""
-
-
-def _numbers_alone(listing: Listing, files: list[PurePosixPath]) -> bool:
-    """Whether the texts contain only numbers: the boxes of YOLO, not transcriptions."""
-    texts = [listing.text(file) for file in files]
-    return all(set(text) <= set("0123456789.-e \r\n\t") for text in texts)
-
-
-READER = Reader(
-    "pages",
-    "page images, PDF or TIFF files with .txt files",
-    LAYOUT,
-    read_pages,
-    PagesSettings,
-    detect_pages,
-)
+    if versions:
+        yield n_(
+            "not imported, other versions of a page: {n:,} image: {}",
+            "not imported, other versions of a page: {n:,} images: {}",
+            len(versions),
+            version,
+        )
+    if texts.superseded:
+        yield n_(
+            "not imported, beside a text .gt.txt of the same page: {n:,} text: {}",
+            "not imported, beside a text .gt.txt of the same page: {n:,} texts: {}",
+            len(texts.superseded),
+            text,
+        )
+    if texts.predictions:
+        yield n_(
+            "not imported, an engine's texts (.pred.txt): {n:,} text: {}",
+            "not imported, an engine's texts (.pred.txt): {n:,} texts: {}",
+            len(texts.predictions),
+            prediction,
+        )
 
 
 def _item(
@@ -439,3 +276,352 @@ def _item(
         group=group,
         metadata=about,
     )
+
+
+# Pages without a text, and texts without a page
+
+
+def _unpaired(
+    src: Path,
+    root: Path,
+    files: Sequence[Path],
+    pages_of: Mapping[Scan, Pages],
+    texts: Texts,
+    problems: _Problems,
+    settings: PagesSettings,
+) -> Iterator[str]:
+    """Notes on files without a counterpart, which are problems unless the user skips them."""
+    bare = [
+        (PurePosixPath(scan.file.relative_to(root)), scan.pages and number)
+        for scan, pages in pages_of.items()
+        for number in scan.numbers
+        if number not in pages
+    ]
+    # The text of a broken file is not without an image.
+    broken = {file.with_suffix("") for file in files} - {scan.stem for scan in pages_of}
+    lost = [
+        PurePosixPath(file.relative_to(root))
+        for file in (texts.unused() if src.is_dir() else ())
+        if broken.isdisjoint(map(Path, stems_of_text(PurePosixPath(file.as_posix()))))
+    ]
+    names = [f"{path}/page {number}" if number else str(path) for path, number in bare]
+    lines: list[str] = []
+    if bare:
+        lines.append(
+            n_(
+                "{n:,} page without a text: {}",
+                "{n:,} pages without a text: {}",
+                len(bare),
+                join_names(names),
+            )
+        )
+    if lost:
+        lines.append(
+            n_(
+                "{n:,} text without an image: {}",
+                "{n:,} texts without an image: {}",
+                len(lost),
+                join_names(map(str, lost)),
+            )
+        )
+    if settings.skip_missing and any(pages_of.values()):
+        yield from (_("skipped {}", line) for line in lines)
+        return
+    problems.lines += lines
+    if similar := list(_similar_names([path for path, number in bare if not number], lost)):
+        image, text = similar[0]
+        source, target = (
+            shell_word(str(root / path)) for path in (text, image.with_suffix(".txt"))
+        )
+        pairs = join_names(both(map(str, pair)) for pair in similar)
+        rename = _("Rename the text of each image: {}", f"mv {source} {target}")
+        problems.hints.append(join_sentences([_("Similar names: {}", pairs), rename]))
+    if lost and (books := [path.with_suffix("") for path, number in bare if number]):
+        problems.hints.append(
+            _(
+                "The texts of several pages in one file are {0}.txt, with a form feed between "
+                "pages, or {0}/001.txt, {0}/002.txt …",
+                books[0],
+            )
+        )
+    if lines:
+        problems.hints.append(
+            _(
+                "Add the missing files, skip them: --option skip-missing=yes, or import the images "
+                "without references: --option texts=no"
+            )
+        )
+
+
+_SUFFIXES = frozenset({*(f".{suffix}" for suffix in EXTENSIONS), ".txt", ".pdf", ".xml"})
+_FILLERS = frozenset(
+    {"p", "pg", "page", "pages", "img", "image", "images", "scan"}
+    | {"gt", "ground", "truth", "transcription", "text"}
+)
+"""Words in the names of files that do not distinguish pages."""
+
+
+def _similar_names(
+    images: Sequence[PurePosixPath], texts: Sequence[PurePosixPath]
+) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
+    """Images without text, and the only text of a similar name in their folder.
+
+    Names are similar that have the same words and numbers, without case, leading zeros, words such
+    as ``page`` and second suffixes: ``Page1.jpg``, ``p01.txt`` and ``1_gt.txt``.
+    """
+    by_key: dict[tuple[PurePosixPath, tuple[str, ...]], list[PurePosixPath]] = defaultdict(list)
+    for path in (*images, *texts):
+        by_key[path.parent, _words_of(path)].append(path)
+    for image in images:
+        alike = by_key[image.parent, _words_of(image)]
+        if len(alike) == 2 and alike[1] in texts:
+            yield image, alike[1]
+
+
+def _words_of(path: PurePosixPath) -> tuple[str, ...]:
+    name = PurePosixPath(unicodedata.normalize("NFKC", path.name).casefold())
+    while name.suffix in _SUFFIXES:
+        name = name.with_suffix("")
+    words = [word.lstrip("0") or "0" for word in re.findall(r"\d+|[^\W\d_]+", name.name)]
+    return tuple(word for word in words if word not in _FILLERS) or tuple(words)
+
+
+# Problems
+
+_MOST = 1_000
+"""Number of faulty files after which an import stops searching for more."""
+
+
+class _Problems:
+    """The errors in the files of a source, to report them at once.
+
+    `lines` are sentences on files that lack something, and `hints` follow all of them; `notes` are
+    shown only if there is a problem.
+    """
+
+    def __init__(self, src: Path) -> None:
+        self.lines: list[str] = []
+        self.hints: list[str] = []
+        self.notes: list[str] = []
+        self._src = src
+        self._errors: dict[str, list[DataError]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.lines or self._errors)
+
+    @contextmanager
+    def collecting(self, kind: Literal["texts", "images"]) -> Iterator[None]:
+        """Collect an error about a text or an image instead of raising it.
+
+        Raises:
+            DataError: there are `_MOST` faulty files.
+        """
+        try:
+            yield
+        except DataError as error:
+            self._errors.setdefault(kind, []).append(error)
+            if sum(map(len, self._errors.values())) >= _MOST:
+                self.check()
+
+    def check(self) -> None:
+        """Raise the collected errors.
+
+        Raises:
+            DataError: the only error, as it was raised; or all of them, one line for each kind.
+        """
+        errors = [error for kind in self._errors.values() for error in kind]
+        if len(errors) == 1 and not self.lines and not self.notes:
+            raise errors[0]
+        if self:
+            faults = [self._line(kind, some) for kind, some in self._errors.items()]
+            lacks = [*self.lines, *self.hints]
+            if len(self.lines) == 1:
+                lacks = [join_sentences(lacks)]
+            hints = [*self.hints, *(error.hint for error in errors if error.hint)]
+            raise ProblemsError(
+                (f"{self._src}: {line}" for line in (*lacks, *faults, *self.notes)),
+                file=self._src,
+                hint=join_sentences(dict.fromkeys(hints)) or None,
+            )
+
+    def _line(self, kind: str, errors: list[DataError]) -> str:
+        files = join_names(map(self._problem_text, errors))
+        count = len(errors)
+        if kind == "texts":
+            line = n_("{n:,} unusable text: {}", "{n:,} unusable texts: {}", count, files)
+        else:
+            line = n_("{n:,} unusable image: {}", "{n:,} unusable images: {}", count, files)
+        hints = dict.fromkeys(error.hint for error in errors if error.hint)
+        return join_sentences([line, *hints])
+
+    def _problem_text(self, error: DataError) -> str:
+        file = PurePath(error.file or "")
+        inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
+        place = ": ".join(filter(None, ("/".join(inner.parts), error.item)))
+        return _("{} ({})", place, error.problem) if place else error.problem
+
+
+# Files of other kinds
+
+
+def other_kinds(root: Path, files: Sequence[PurePosixPath], read: Collection[str]) -> Iterator[str]:
+    """One line for each kind of file whose suffix is not read, with the command to convert it."""
+    kinds: dict[str, list[PurePosixPath]] = {}
+    for path in files:
+        if (suffix := path.suffix.casefold().lstrip(".")) not in read:
+            kind = "archive" if unpacking_command(Path(path)) else _CONVERTED.get(suffix, "")
+            kinds.setdefault(kind, []).append(path)
+    for kind, paths in kinds.items():
+        line = n_(
+            "not imported, since neither images nor texts: {n:,} file, {}",
+            "not imported, since neither images nor texts: {n:,} files, {}",
+            len(paths),
+            join_names(path.as_posix() for path in paths),
+        )
+        hint = _conversion(kind, root, root / paths[0])
+        yield join_sentences([line, hint]) if hint else line
+
+
+_CONVERTED = {
+    **dict.fromkeys(("heic", "heif", "avif"), "image"),
+    **dict.fromkeys(("djvu", "djv"), "book"),
+    **dict.fromkeys(("doc", "docx", "odt", "rtf", "wps"), "document"),
+    **dict.fromkeys(("xml", "hocr", "alto"), "page file"),
+}
+"""The kinds of files that can be converted to images or texts, by suffix."""
+
+
+def _conversion(kind: str, root: Path, path: Path) -> Text | None:
+    """The hint with the command that converts files of a kind, with the first one."""
+    # The shell expands the star only outside of quotes.
+    every = f"{shell_word(str(path.parent))}/*{path.suffix}"
+    match kind:
+        case "image":
+            return _("Convert them to JPEG: {}", f"magick mogrify -format jpg {every}")
+        case "book":
+            tiff = shell_word(str(path.with_suffix(".tif")))
+            command = f"ddjvu -format=tiff {shell_word(str(path))} {tiff}"
+            return _("Convert them to TIFF: {}", command)
+        case "document":
+            command = "soffice --headless --convert-to 'txt:Text (encoded):UTF8' --outdir"
+            folder = shell_word(str(path.parent))
+            return _("Save them as plain text: {}", f"{command} {folder} {every}")
+        case "page file":
+            command = f"keju data detect {shell_word(str(root))}"
+            return _("If they are PAGE-XML, ALTO or hOCR, see: {}", command)
+        case "archive":
+            return _("Unpack them: {}", unpacking_command(path))
+        case _:
+            return None
+
+
+def _other_kinds_in(src: Path) -> Iterator[str]:
+    """Notes on files of other kinds in a directory, which are not imported."""
+    if src.is_dir():
+        yield from other_kinds(src, Listing(src).files, {*_KINDS, "txt"})
+
+
+# Detection
+
+
+_PAGE_SIDE = 800
+"""Minimum pixels of the longer side of a page's scan; images of characters are smaller."""
+
+_ABOUT = frozenset(
+    {"readme", "license", "licence", "copying", "notes", "source", "sources", "about"}
+)
+"""Names of texts that describe a folder, and not its images."""
+
+_NOTES = frozenset({"", ".txt", ".md"})
+"""Suffixes of files that accompany data: licence, source, description."""
+
+
+def detect_pages(listing: Listing) -> Detection | None:
+    """Recognise images, PDF and TIFF files with texts, and PDF files or pages without."""
+    src = listing.src
+    if not src.is_dir():
+        if src.suffix.casefold() not in {".pdf", ".tif", ".tiff"}:
+            return None
+        if src.with_suffix(".txt").is_file():
+            return Detection(0.8, _("the pages of {} with a .txt file of the same name", src.name))
+        return Detection(0.5, _("the pages of {}, without texts", src.name), {"texts": "no"})
+    scans = {page_of_version(path.with_suffix("")): path for path in listing.images}
+    scans |= {path.with_suffix(""): path for path in listing.ending("pdf")}
+    texts: dict[PurePosixPath, PurePosixPath] = {}
+    lost = False
+    for text in listing.ending("txt"):
+        stems = [page_of_version(stem) for stem in stems_of_text(text)]
+        owner = next((stem for stem in stems if stem in scans), None)
+        if owner is not None:
+            texts.setdefault(owner, text)
+        lost = lost or bool(stems and owner is None)
+    if not texts:
+        return _detect_without_texts(listing)
+    paired = sorted(texts)
+    if all(set(listing.text(texts[stem])) <= _OF_NUMBERS for stem in paired[:5]):
+        return None  # The boxes of YOLO.
+    kinds = Counter(scans[stem].suffix.casefold().lstrip(".") for stem in paired)
+    pdfs, tiffs = kinds["pdf"], kinds["tif"] + kinds["tiff"]
+    images = len(paired) - pdfs - tiffs
+    parts = [
+        n_("{n:,} PDF file", "{n:,} PDF files", pdfs) if pdfs else "",
+        n_("{n:,} TIFF file", "{n:,} TIFF files", tiffs) if tiffs else "",
+        n_("{n:,} page image", "{n:,} page images", images) if images else "",
+    ]
+    what = _("{} with texts (.txt) of the same name", both(filter(None, parts)))
+    missing = ""
+    if alone := len(scans) - len(paired):
+        missing = _(
+            "the .txt file of {} of {} images (or skip them: --option skip-missing=yes)",
+            alone,
+            len(scans),
+        )
+    options = {"skip-missing": "yes"} if lost else {}
+    return Detection(0.9 * len(paired) / len(scans), what, options, missing)
+
+
+_OF_NUMBERS = frozenset("0123456789.-e \r\n\t")
+
+
+def _detect_without_texts(listing: Listing) -> Detection | None:
+    """Recognise PDF files or page-sized images without texts; smaller images may be anything."""
+    pdfs = listing.ending("pdf")
+    if not pdfs and _page_sized(listing):
+        folders = {path.parent for path in listing.images}
+        texts = [path for path in listing.ending("txt") if path.parent in folders]
+        count = n_("{n:,} image", "{n:,} images", len(listing.images))
+        if any(path.stem.casefold() not in _ABOUT for path in texts):
+            # Texts of other names: the import names them, with the command that renames them.
+            return Detection(0.5, _("{} as large as pages, beside texts of other names", count))
+        return Detection(0.5, _("{} as large as pages, without texts", count), {"texts": "no"})
+    if not pdfs or listing.ending("txt") or listing.images:
+        return None
+    what = n_("{n} PDF file without texts", "{n} PDF files without texts", len(pdfs))
+    return Detection(0.5, what, {"texts": "no"})
+
+
+def _page_sized(listing: Listing) -> bool:
+    """Whether the first images are as large as scans of pages, without other data."""
+    images = set(listing.images)
+    others = {path.suffix.casefold() for path in listing.files if path not in images}
+    if not listing.images or others - _NOTES:
+        return False
+    for path in listing.images[:5]:
+        try:
+            with decoding(data := listing.head(path), path.name):
+                size = open_header(data, name=path.name).size
+        except DataError:
+            return False
+        if max(size) < _PAGE_SIDE:
+            return False
+    return True
+
+
+READER = Reader(
+    "pages",
+    "page images, PDF or TIFF files with .txt files",
+    LAYOUT,
+    read_pages,
+    PagesSettings,
+    detect_pages,
+)

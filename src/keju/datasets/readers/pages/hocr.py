@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 
 from lxml import etree, html
@@ -13,29 +12,18 @@ from lxml.html import defs
 from msgspec.structs import replace
 
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import Detection, Reader, plain_file, source_text
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.base import source_text
 from keju.datasets.readers.pages.lost_text import report_lost_text, text_nodes
-from keju.datasets.readers.pages.page_items import (
-    PageSettings,
-    import_pages,
-    page_layout,
-)
-from keju.datasets.readers.pages.page_lines import Around
-from keju.datasets.readers.pages.xml_roots import count_images
+from keju.datasets.readers.pages.page_xml import Kinds, line_of
 from keju.datasets.readers.xml_parsing import MAX_BYTES, box_around, join_words, number, points
 from keju.errors import DataError
-from keju.items import Line, LineKind, Point
-from keju.texts import _, n_
+from keju.items import Line, Point
 
 _LINES = frozenset(
     {"ocr_line", "ocrx_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"}
 )
 """Classes of lines; Tesseract writes the last ones for lines of headings, captions and pull-outs.
 An element of these classes that contains another one is an area."""
-
-HOCR_SUFFIXES = ("hocr", "html", "htm", "xhtml")
-"""Suffixes of hOCR files, in lower case, without the point."""
 
 _KINDS = {
     "ocr_caption": "caption",
@@ -61,12 +49,7 @@ _NO_TEXT = frozenset({"script", "style", "head"})
 _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
 
 
-def is_hocr(data: bytes) -> bool:
-    """Whether an HTML file is hOCR, that is, contains a page."""
-    return b"ocr_page" in data
-
-
-def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
+def read_hocr(path: Path, kinds: Kinds | None = None) -> Page:
     """Read an hOCR file of one page; `kinds` are the user's meanings of types, before keju's table.
 
     Lines are in document order, which is hOCR's reading order: the innermost elements of a class of
@@ -107,12 +90,10 @@ def read_hocr(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
 
 def _root(path: Path) -> html.HtmlElement:
     """The document, parsed without DTD, entities or network."""
-    if (size := plain_file(path).stat().st_size) > MAX_BYTES:
-        raise DataError("{} bytes, but a page has at most {}", size, MAX_BYTES, file=path)
     parser = html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
     )
-    text = source_text(path)
+    text = source_text(path, MAX_BYTES)
     try:
         root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
@@ -234,7 +215,7 @@ def _classes(element: html.HtmlElement) -> set[str]:
 def _lines(
     page: html.HtmlElement,
     path: Path,
-    kinds: Mapping[str, LineKind] | None,
+    kinds: Kinds | None,
     by_tesseract: bool,
 ) -> Iterator[Line]:
     for place, (chunk, is_own) in enumerate(_chunks(page), start=1):
@@ -247,7 +228,8 @@ def _lines(
         types = [_kind(each, _KINDS) for each in element.iterancestors()][::-1]
         is_line = bool(_LINES & _classes(element)) and is_own
         types.append(_kind(element, _TESSERACT_KINDS if by_tesseract and is_line else _KINDS))
-        line = Around((), tuple(filter(None, types))).line(name, chunk.text, outline, kinds)
+        types = list(filter(None, types))
+        line = line_of(name, chunk.text, outline, types=types, kinds=kinds)
         confidences = [_properties(word).get("x_wconf") for word in chunk.words] + [
             own.get("x_wconf")
         ]
@@ -281,31 +263,3 @@ def _outline(about: Mapping[str, str], path: Path, name: str) -> tuple[Point, ..
         return points(poly, file=path, item=name)
     box = points(about.get("bbox", ""), file=path, item=name)
     return box_around([box]) if len(box) == 2 else ()
-
-
-def _detect(listing: Listing) -> Detection | None:
-    pages = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
-    found = [*listing.ending("hocr"), *(path for path in pages if is_hocr(listing.head(path)))]
-    if not found:
-        return None
-    what = _(
-        "{}, {}",
-        n_("{n} {} file", "{n} {} files", len(found), "hOCR"),
-        count_images(len(listing.images)),
-    )
-    return Detection(len(found) / (len(found) + len(listing.ending("xml", "txt"))), what)
-
-
-_SAMPLE = 40
-"""The number of HTML files that are opened to detect hOCR."""
-
-
-READER = Reader(
-    "hocr",
-    "pages in hOCR 1.2, with or without their images",
-    page_layout("hOCR").replace(".xml ", ".hocr"),
-    partial(import_pages, read=read_hocr, suffixes=HOCR_SUFFIXES),
-    PageSettings,
-    _detect,
-)
-"""The reader of ``keju data import hocr``."""

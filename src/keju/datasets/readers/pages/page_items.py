@@ -1,16 +1,21 @@
-"""Conversion of pages to items of a transcription task; shared by PAGE-XML, ALTO and hOCR."""
+"""Page files of any form: FORMATS ``page-xml``, ``alto`` and ``hocr``, and engines' results.
+
+`import_pages` makes an item of each page; `read_result` reads a page that an engine transcribed.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from pathlib import Path
-from typing import Annotated
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Annotated, NamedTuple, TypeVar
 
-import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
-from keju.datasets.line_kinds import has_known_kind, is_specific, parse_kinds
+from keju.datasets.line_kinds import FLOW, has_known_kind, is_specific, parse_kinds
 from keju.datasets.pages import (
     OrderChoice,
     Page,
@@ -20,24 +25,37 @@ from keju.datasets.pages import (
     select_lines,
 )
 from keju.datasets.readers.base import (
+    Detection,
+    Reader,
     files_under,
     image_files,
     join_names,
     kept_inside,
+    plain_file,
     source_bytes,
+    source_text,
 )
-from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.hocr import read_hocr
+from keju.datasets.readers.pages.page_xml import ROOTS, Kinds, read_page
+from keju.datasets.readers.xml_parsing import root_name
 from keju.datasets.store import DatasetWriter
 from keju.definitions import OWN_PAGE, Task, mark_blank
 from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
-from keju.items import ImageRef, Item, Line, LineKind
+from keju.items import ImageRef, Item, Line
 from keju.settings import Settings
 from keju.texts import Text, _, n_
 
 EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
 """Directories that exporters create in that of an edition, one per format."""
+
+HOCR_SUFFIXES = ("hocr", "html", "htm", "xhtml")
+"""Suffixes of hOCR files, in lower case, without the point."""
+
+_COMPANIONS = frozenset({"mets", "trpDocMetadata"})
+"""Root elements of files that exporters write beside the pages."""
 
 _ASPECT = 0.02
 
@@ -54,7 +72,7 @@ TranscriptionTask = Annotated[
 """An option of readers: the task of the items."""
 
 
-def page_layout(form: str) -> str:
+def _page_layout(form: str) -> str:
     """The description of a source of that format, for the command's help."""
     return f"""\
 SRC/                      a folder, with folders in it as deep as you like, or one file
@@ -96,8 +114,17 @@ class PageSettings(Settings, frozen=True, kw_only=True):
     ] = ""
 
 
-ReadPage = Callable[[Path, Mapping[str, LineKind]], Page]
-"""Reads the page in a file, with the user's meanings of line types."""
+class AltoSettings(PageSettings, frozen=True, kw_only=True):
+    """The settings of the import of ALTO files; `dpi` is in pixels per inch."""
+
+    dpi: Annotated[
+        float | None,
+        Meta(
+            description="resolution of the scans, where the files measure in mm or inches",
+            ge=1,
+            le=100_000,
+        ),
+    ] = None
 
 
 def transcription_task(name: str) -> Task:
@@ -113,18 +140,12 @@ def transcription_task(name: str) -> Task:
 
 
 def import_pages(
-    src: Path,
-    writer: DatasetWriter,
-    settings: PageSettings,
-    *,
-    read: ReadPage,
-    suffixes: Collection[str] = ("xml",),
+    src: Path, writer: DatasetWriter, settings: PageSettings, *, form: str
 ) -> list[str]:
-    """Add one item for every page file under `src`; returns notes for the user.
+    """Add one item for every page file of a form under `src`; returns notes for the user.
 
     The answer is the text, one line per column, including empty lines. The metadata of an item
     without image name the missing one. Pages without a selected line are skipped.
-    `read` reads a file of the format; `suffixes` are in lower case, without the point.
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
@@ -133,10 +154,11 @@ def import_pages(
     kind, kinds = transcription_task(settings.task), parse_kinds(settings.kinds)
     if settings.images and not settings.images.is_dir():
         raise UsageError("{}: no such folder of images", settings.images)
-    pictures = _Pictures(settings.images)
+    image_paths = _PageImages(settings.images)
     noted: dict[str, list[str]] = {what: [] for what in _NOTES}
     added = 0
-    for file, page in _pages(src, read, kinds, suffixes):
+    dpi = settings.dpi if isinstance(settings, AltoSettings) else None
+    for file, page in _pages(src, form, kinds, dpi):
         inside = file.relative_to(src) if file != src else Path(file.name)
         if settings.text != "all":
             _must_be_told_apart(page, kinds)
@@ -150,8 +172,8 @@ def import_pages(
             noted["blank"].append(inside.as_posix())
         elif not any(line.text.strip() for line in wanted):
             noted["no text"].append(inside.as_posix())
-        picture = pictures.find(file, inside, page.image_name)
-        ref = writer.add_image(source_bytes(picture), str(picture)) if picture else None
+        image = image_paths.find(file, inside, page.image_name)
+        ref = writer.add_image(source_bytes(image), str(image)) if image else None
         if ref is None:
             noted["no image"].append(inside.as_posix())
         answer = "\n".join(line.text for line in wanted)
@@ -165,7 +187,7 @@ def import_pages(
             lines=_lines_on(ref, lines, page),
             group=_edition(src, inside),
             metadata={"order": effective_order(page, settings.order)}
-            | (_about_image(picture, src, settings.images) if picture else _about_missing(page)),
+            | (_about_image(image, src, settings.images) if image else _about_missing(page)),
         )
         writer.add(mark_blank(item) if is_blank else item)
         added += 1
@@ -211,11 +233,11 @@ def _describe_pages(what: str, count: int, names: str) -> Text:
             )
 
 
-def _about_image(picture: Path, src: Path, images: Path | None) -> dict[str, str]:
+def _about_image(image: Path, src: Path, images: Path | None) -> dict[str, str]:
     """The path of an image in the source, or in the directory of images."""
     folders = [src if src.is_dir() else src.parent, *([images] if images else [])]
-    found = [picture.relative_to(each) for each in folders if picture.is_relative_to(each)]
-    return {"file": found[0].as_posix() if found else picture.name}
+    inner = [image.relative_to(folder) for folder in folders if image.is_relative_to(folder)]
+    return {"file": inner[0].as_posix() if inner else image.name}
 
 
 def _about_missing(page: Page) -> dict[str, str]:
@@ -223,27 +245,29 @@ def _about_missing(page: Page) -> dict[str, str]:
     return {"image": f"missing:{_base_name(page.image_name)}", "page_size": size}
 
 
-def _pages(
-    src: Path, read: ReadPage, kinds: Mapping[str, LineKind], suffixes: Collection[str]
-) -> Iterator[tuple[Path, Page]]:
-    if not src.is_dir():
-        yield src, read(src, kinds)
-        return
-    found = list(files_under(src, suffixes))
-    if not found:
+def _pages(src: Path, form: str, kinds: Kinds, dpi: float | None) -> Iterator[tuple[Path, Page]]:
+    suffixes = HOCR_SUFFIXES if form == "hOCR" else ("xml",)
+    paths = list(files_under(src, suffixes)) if src.is_dir() else [src]
+    if not paths:
         endings = ", ".join(f".{suffix}" for suffix in suffixes)
         raise DataError("it contains no {} file", endings, file=src, hint="See: keju data formats")
-    for path in found:
+    for path in paths:
         try:
-            page = read(path, kinds)
+            page = _read(path, form, kinds, dpi)
         except DataError:
-            if root_of_bytes(source_bytes(path)) in COMPANIONS:
+            if src.is_dir() and root_name(source_bytes(path)) in _COMPANIONS:
                 continue
             raise
         yield path, page
 
 
-def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
+def _read(path: Path, form: str, kinds: Kinds | None = None, dpi: float | None = None) -> Page:
+    if form == "hOCR":
+        return read_hocr(path, kinds)
+    return read_page(path, kinds, form=form, dpi=dpi)
+
+
+def _must_be_told_apart(page: Page, kinds: Kinds) -> None:
     """Check that all line types are known if lines are selected by kind."""
     for line in page.lines:
         word = line.source_kind
@@ -272,7 +296,7 @@ def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tupl
     """The lines with outlines in pixels of the image."""
     if ref is None or not (page.width and page.height):
         return lines
-    if has_other_shape(page, ref):
+    if _has_other_shape(page, ref):
         raise DataError(
             "the page is {:g}x{:g}, but its image has {}x{} pixels",
             page.width,
@@ -282,25 +306,23 @@ def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tupl
             file=page.file,
             hint="Use the image from which the page was transcribed",
         )
-    return on_picture(lines, page, ref)
+    return _on_image(lines, page, ref)
 
 
-def has_other_shape(page: Page, image: ImageRef) -> bool:
+def _has_other_shape(page: Page, image: ImageRef) -> bool:
     """Whether a page was measured on another image: its sides have another ratio, or no length."""
     if not (page.width > 0 and page.height > 0):
         return True
     return abs(image.width / page.width * page.height / image.height - 1) > _ASPECT
 
 
-def on_picture(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
+def _on_image(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
     """Outlines in pixels of the stored image, whose size may differ from the file's page."""
     across, down = image.width / page.width, image.height / page.height
     if across == down == 1:
         return lines
     return tuple(
-        msgspec.structs.replace(
-            line, polygon=tuple((x * across, y * down) for x, y in line.polygon)
-        )
+        replace(line, polygon=tuple((x * across, y * down) for x, y in line.polygon))
         for line in lines
     )
 
@@ -311,13 +333,13 @@ def _base_name(name: str) -> str:
     return re.split(r"[/\\]", plain)[-1].replace("\0", "")
 
 
-class _Pictures:
+class _PageImages:
     """Finds the image of a page: beside its file, above an export directory, or under `images`."""
 
     def __init__(self, images: Path | None) -> None:
         self._images = images
-        self._known: dict[Path, dict[str, list[Path]]] = {}
-        self._under: dict[str, list[Path]] = _by_name(image_files(images)) if images else {}
+        self._beside: dict[Path, dict[str, list[Path]]] = {}
+        self._under = _by_name(image_files(images)) if images else {}
 
     def find(self, file: Path, inside: Path, image_name: str) -> Path | None:
         """The image, or None.
@@ -331,43 +353,265 @@ class _Pictures:
             folders.append(file.parent.parent)
         if self._images is not None:
             folders += [self._images / inside.parent, self._images]
-        for folder in folders:
-            if found := _named(names, self._in(folder)):
-                return found[0]
-        found = _named(names, self._under)
-        if len(found) > 1:
-            raise DataError(
-                n_(
-                    "{n:,} image is called {}",
-                    "{n:,} images are called {}",
-                    len(found),
-                    found[0].name,
-                    hint="Give a folder with the same subfolders as the pages",
-                ),
-                file=self._images,
-            )
-        return found[0] if found else None
+        for images in (*map(self._in, folders), self._under):
+            paths = next(filter(None, (images.get(name.casefold()) for name in names)), [])
+            if len(paths) > 1 and images is self._under:
+                raise DataError(
+                    n_(
+                        "{n:,} image is called {}",
+                        "{n:,} images are called {}",
+                        len(paths),
+                        paths[0].name,
+                        hint="Give a folder with the same subfolders as the pages",
+                    ),
+                    file=self._images,
+                )
+            if paths:
+                return paths[0]
+        return None
 
     def _in(self, folder: Path) -> dict[str, list[Path]]:
-        if folder not in self._known:
-            files = folder.iterdir() if folder.is_dir() else iter(())
-            self._known[folder] = _by_name(
-                kept_inside(path, folder) for path in files if _is_picture(path)
+        if folder not in self._beside:
+            self._beside[folder] = _by_name(
+                kept_inside(path, folder)
+                for path in (folder.iterdir() if folder.is_dir() else ())
+                if path.suffix.casefold().lstrip(".") in EXTENSIONS
+                and path.is_file()
+                and not path.name.startswith(".")
             )
-        return self._known[folder]
+        return self._beside[folder]
 
 
-def _named(names: list[str], pictures: Mapping[str, list[Path]]) -> list[Path]:
-    return next((pictures[name.casefold()] for name in names if name.casefold() in pictures), [])
-
-
-def _is_picture(path: Path) -> bool:
-    suffix = path.suffix.casefold().lstrip(".")
-    return suffix in EXTENSIONS and path.is_file() and not path.name.startswith(".")
-
-
-def _by_name(paths: Iterator[Path]) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+def _by_name(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    names: dict[str, list[Path]] = {}
     for path in sorted(paths):
-        found.setdefault(path.name.casefold(), []).append(path)
-    return found
+        names.setdefault(path.name.casefold(), []).append(path)
+    return names
+
+
+# Results of engines
+
+T = TypeVar("T")
+
+SUFFIXES = frozenset({"txt", "xml", *HOCR_SUFFIXES})
+"""Suffixes of result files, in lower case, without the point."""
+
+MOST_CHARACTERS = 1_000_000
+"""Maximum length of the text of a page in characters."""
+
+_HEAD = 1 << 20
+
+_ANY_DPI = 254.0
+"""Any resolution will do: the page is scaled to the size of its image."""
+
+TEXT = "txt"
+"""The form of a file with only the text."""
+
+
+class ResultForm(NamedTuple):
+    """The form of a result file; empty if it has none, and then `other` describes the file."""
+
+    name: str
+    other: str = ""
+
+
+class PageResult(NamedTuple):
+    """A page as transcribed by a program.
+
+    `text` has one row for each line of the file, in its order, without lines that the file labels
+    as marginal (header, page number, seal …); `marginal` are these. `page` has all lines and the
+    image name in the file; None for plain text. `outlined` means that lines have positions.
+    """
+
+    text: str
+    page: Page | None = None
+    marginal: tuple[Line, ...] = ()
+    outlined: bool = False
+
+    @property
+    def image_name(self) -> str:
+        """The image name in the file, or an empty string."""
+        return self.page.image_name if self.page else ""
+
+    def is_unplaced_on(self, image: ImageRef) -> bool:
+        """Whether the positions of the lines are useless, since the file is of another image."""
+        return bool(self.page and self.outlined and _has_other_shape(self.page, image))
+
+    def lines_on(self, image: ImageRef) -> tuple[Line, ...]:
+        """All lines in the file's order, with outlines in pixels of an image."""
+        if self.page is None:
+            return ()
+        if not self.outlined:
+            return self.page.lines
+        if self.is_unplaced_on(image):
+            return tuple(replace(line, polygon=()) for line in self.page.lines)
+        return _on_image(self.page.lines, self.page, image)
+
+
+def form_of(path: Path) -> ResultForm:
+    """The form of a file with one of `SUFFIXES`.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    suffix = path.suffix.casefold().lstrip(".")
+    if suffix == "txt":
+        return ResultForm(TEXT)
+    with plain_file(path).open("rb") as stream:
+        head = stream.read(_HEAD)
+    if suffix in HOCR_SUFFIXES:
+        return ResultForm("hOCR") if _is_hocr(head) else ResultForm("", _("HTML without hOCR"))
+    root = root_name(head)
+    if root in ROOTS:
+        return ResultForm(ROOTS[root])
+    other = _("{}, not PAGE-XML or ALTO", f"<{root[:40]}>") if root else _("not XML")
+    return ResultForm("", other)
+
+
+def read_result(path: Path, form: str) -> PageResult:
+    """Read one file, whose form is that of `form_of`.
+
+    The text of PAGE-XML and ALTO is in the order that the file states, else in document order;
+    geometry is never used, since the order is part of the program's result. Encodings of text files
+    are detected as by an import. A line whose type keju does not know is main text.
+
+    Raises:
+        DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
+    """
+    if form == TEXT:
+        # Tesseract and pdftotext end a page with a form feed.
+        result = PageResult(_with_own_hint(source_text, path).strip("\n\f\t "))
+        size = len(result.text)
+    else:
+        page = _with_own_hint(partial(_read, form=form, dpi=_ANY_DPI), path)
+        lines = tuple(
+            replace(line, kind="main")
+            if line.kind == "other" and not has_known_kind(line.source_kind)
+            else line
+            for line in page.lines
+        )
+        result = PageResult(
+            "\n".join(line.text for line in lines if line.text and line.kind in FLOW),
+            replace(page, lines=lines),
+            marginal=tuple(line for line in lines if line.text and line.kind not in FLOW),
+            outlined=any(line.polygon for line in lines),
+        )
+        size = len(result.text) + sum(len(line.text) + len(line.polygon) for line in lines)
+    if size > 2 * MOST_CHARACTERS:
+        raise DataError(
+            "more than {:,} characters and points, too many for a page",
+            MOST_CHARACTERS,
+            file=path,
+            hint="Keep one page per file",
+        )
+    return result
+
+
+def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
+    """The result of a reader; an error about an option of imports gets another hint."""
+    try:
+        return read(path)
+    except DataError as error:
+        if "--option" not in (error.hint or ""):
+            raise
+        raise DataError(
+            error.problem,
+            file=path,
+            hint=_("Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW"),
+        ) from None
+
+
+def _is_hocr(data: bytes) -> bool:
+    """Whether an HTML file is hOCR, that is, contains a page."""
+    return b"ocr_page" in data
+
+
+# Detection
+
+_SAMPLE = 40
+"""The number of files that are opened."""
+
+_BEGINNING = 1 << 16
+_MEASURE = re.compile(rb"<(?:\w+:)?MeasurementUnit>\s*(mm10|inch1200)\b")
+
+
+def xml_roots(listing: Listing) -> Counter[str]:
+    """The names of root elements in a sample of the XML files, each with its number of files."""
+    return Counter(root_name(listing.head(path, _BEGINNING)) for path in _sample(listing))
+
+
+def _sample(listing: Listing) -> tuple[PurePosixPath, ...]:
+    paths = listing.ending("xml")
+    return paths[:: max(1, len(paths) // _SAMPLE)][:_SAMPLE]
+
+
+def _detect_xml(listing: Listing, form: str) -> Detection | None:
+    """Recognise one page per XML file by the root elements."""
+    roots = xml_roots(listing)
+    pages = sum(count for root, count in roots.items() if ROOTS.get(root) == form)
+    if not pages:
+        return None
+    known = {"", *_COMPANIONS}
+    others = {root: n for root, n in roots.items() if ROOTS.get(root) != form and root not in known}
+    paths = listing.ending("xml")
+    what = _(
+        "{} in {}, {}",
+        n_("{n} {} file", "{n} {} files", len(paths), form),
+        n_("{n} folder", "{n} folders", len({path.parent for path in paths})),
+        _count_images(listing),
+    )
+    heads = (listing.head(path, _BEGINNING) for path in _sample(listing)[:5])
+    unit = next(filter(None, map(_MEASURE.search, heads)), None) if form == "ALTO" else None
+    missing = ""
+    if others:
+        kinds = ", ".join(f"<{root}>" for root in others)
+        missing = _("a folder of {} alone: some of the XML files have the root {}", form, kinds)
+    elif unit:
+        missing = _(
+            "the resolution of the scans, since lengths are in {}: --option dpi=300",
+            unit[1].decode(),
+        )
+    return Detection(pages / (pages + sum(others.values())), what, missing=missing)
+
+
+def _detect_hocr(listing: Listing) -> Detection | None:
+    html = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
+    pages = [*listing.ending("hocr"), *(path for path in html if _is_hocr(listing.head(path)))]
+    if not pages:
+        return None
+    count = n_("{n} {} file", "{n} {} files", len(pages), "hOCR")
+    fit = len(pages) / (len(pages) + len(listing.ending("xml", "txt")))
+    return Detection(fit, _("{}, {}", count, _count_images(listing)))
+
+
+def _count_images(listing: Listing) -> str:
+    images = len(listing.images)
+    return n_("{n} image", "{n} images", images) if images else _("no images")
+
+
+PAGE_XML = Reader(
+    "page-xml",
+    "PAGE-XML, with or without the page images",
+    _page_layout("PAGE-XML"),
+    partial(import_pages, form="PAGE-XML"),
+    PageSettings,
+    partial(_detect_xml, form="PAGE-XML"),
+    texts=False,  # XML declares its own encoding.
+)
+ALTO = Reader(
+    "alto",
+    "ALTO 1 to 4, with or without the page images",
+    _page_layout("ALTO"),
+    partial(import_pages, form="ALTO"),
+    AltoSettings,
+    partial(_detect_xml, form="ALTO"),
+    texts=False,
+)
+HOCR = Reader(
+    "hocr",
+    "pages in hOCR 1.2, with or without their images",
+    _page_layout("hOCR").replace(".xml ", ".hocr"),
+    partial(import_pages, form="hOCR"),
+    PageSettings,
+    _detect_hocr,
+)

@@ -1,30 +1,25 @@
-"""PAGE-XML, as written by Transkribus, eScriptorium, OCR-D, Calfa and others.
+"""`read_page`: a page in PAGE-XML (Transkribus, eScriptorium, OCR-D …) or ALTO (libraries, kraken).
 
-All versions of the namespace are read in the same way (2009 to 2019: points as attributes or as
-elements).
+All versions of the namespaces are read in the same way: PAGE-XML of 2009 to 2019, with points as
+attributes or as elements, and ALTO 1 to 4.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from lxml import etree
 from msgspec.structs import replace
 
+from keju.datasets.line_kinds import FLOW, kind_of, most_specific_word
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import Reader
 from keju.datasets.readers.pages.lost_text import TextPart, report_lost_text, text_nodes
-from keju.datasets.readers.pages.page_items import (
-    PageSettings,
-    import_pages,
-    page_layout,
-)
-from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
-from keju.datasets.readers.pages.xml_roots import detect_pages
 from keju.datasets.readers.xml_parsing import (
     box_around,
     children,
@@ -32,11 +27,221 @@ from keju.datasets.readers.xml_parsing import (
     join_words,
     name_of,
     number,
+    parse_xml,
     points,
 )
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 from keju.layout import group_columns
+from keju.texts import _, n_
+
+Kinds = Mapping[str, LineKind]
+"""The user's meanings of line types, with priority over keju's table."""
+
+ROOTS: Mapping[str, str] = {"PcGts": "PAGE-XML", "alto": "ALTO"}
+"""The names of the forms, by the root element of their files."""
+
+_ORDERED = ("OrderedGroup", "OrderedGroupIndexed")
+_UNORDERED = ("UnorderedGroup", "UnorderedGroupIndexed")
+
+
+def read_page(
+    path: Path, kinds: Kinds | None = None, *, form: str = "", dpi: float | None = None
+) -> Page:
+    """Read one PAGE-XML or ALTO file of one page.
+
+    Lines are in the order that the file states: its ReadingOrder, or Transkribus's indices of
+    regions and lines; else in document order, with `explicit_order` false. Text that is in none of
+    the lines is recorded in the log of the import.
+
+    PAGE-XML: the text of a line, unchanged, is its own TextEquiv, else that of its words, else that
+    of its glyphs. Where no line of a region or table cell has a text, the rows of the region's own
+    are its lines. Types come from ``type=`` and ``custom="structure {type:…;}"``.
+
+    ALTO: the text of a line is the CONTENT of its strings, or of the glyphs of a string without
+    one, hyphens included, a space for SP and between two words that are not Chinese. Strings
+    outside of a line are one. Types come from the tags of the line and its blocks, and from the
+    page margin that contains it.
+
+    Args:
+        path: the file.
+        kinds: the user's meanings of types.
+        form: the form that the file must have (``PAGE-XML`` or ``ALTO``), if only one is accepted.
+        dpi: resolution of the scan, for ALTO that measures in 1/10 mm or 1/1200 inch.
+
+    Raises:
+        DataError: the file is not of the form, has not one page, something in it is not valid, or
+            it uses a unit that cannot be converted to pixels.
+    """
+    root = parse_xml(path)
+    stated = ROOTS.get(name_of(root), "")
+    wanted = form or stated or "PAGE-XML"
+    if stated != wanted:
+        raise DataError(
+            "the root element is <{}>, not <{}>, so this is not {}",
+            name_of(root),
+            next(name for name, each in ROOTS.items() if each == wanted),
+            wanted,
+            file=path,
+            hint=_(
+                "Give a folder that contains only {} files, or use the format of this file", wanted
+            ),
+        )
+    if stated == "ALTO":
+        reader: _Reader = _Alto(path, kinds, root, dpi)
+    else:
+        reader = _PageXml(path, kinds, root)
+    lines, explicit = _in_stated_order(reader.rows(reader.page, _Around()), reader.order, path)
+    report_lost_text(reader.texts(root), reader.taken, path)
+    return reader.page_of(lines, explicit)
+
+
+class _Row(NamedTuple):
+    """A line, and the ids of itself and the regions around it, innermost first."""
+
+    line: Line
+    ids: tuple[str, ...]
+
+
+class _Around(NamedTuple):
+    """The regions around a line: ids, innermost first, and types, outermost first."""
+
+    ids: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    def inside(self, id_: str, *types: str) -> _Around:
+        """The context of lines in a region inside this one."""
+        return _Around((*filter(None, [id_]), *self.ids), (*self.types, *types))
+
+
+def line_of(
+    name: str,
+    text: str,
+    polygon: tuple[Point, ...],
+    *,
+    ids: Sequence[str] = (),
+    types: Sequence[str],
+    kinds: Kinds | None,
+) -> Line:
+    """A line with the kind that the types around it and its own mean, outermost first.
+
+    A `name` that begins with a point is completed with the innermost of `ids`.
+    """
+    return Line(
+        id=f"{ids[0] if ids else 'page'}{name}" if name.startswith(".") else name,
+        text=text,
+        polygon=polygon,
+        kind=kind_of(types, kinds),
+        source_kind=most_specific_word(types),
+    )
+
+
+class _Reader(ABC):
+    """Reads the lines of a file; `taken` has the text of each element that they came from."""
+
+    page: etree._Element
+    order: etree._Element | None
+
+    def __init__(self, path: Path, kinds: Kinds | None) -> None:
+        self._path = path
+        self._kinds = kinds
+        self.taken: dict[etree._Element, str] = {}
+
+    @abstractmethod
+    def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
+        """The lines in an element, in document order."""
+
+    @abstractmethod
+    def texts(self, root: etree._Element) -> Iterator[TextPart]:
+        """All texts of the file, without alternative readings."""
+
+    @abstractmethod
+    def page_of(self, lines: tuple[Line, ...], explicit: bool) -> Page:
+        """The page with its lines, which a ReadingOrder may state."""
+
+    def _row(
+        self,
+        name: str,
+        text: str,
+        outline: tuple[Point, ...],
+        around: _Around,
+        types: Sequence[str] = (),
+        ids: Sequence[str] = (),
+    ) -> _Row:
+        types = (*around.types, *types)
+        line = line_of(name, text, outline, ids=around.ids, types=types, kinds=self._kinds)
+        return _Row(line, (*ids, *around.ids))
+
+    def _number(self, element: etree._Element, name: str, item: str = "") -> float:
+        return number(element.get(name), file=self._path, item=item or name_of(element))
+
+
+# The order of lines
+
+
+def _in_stated_order(
+    rows: Sequence[_Row], reading_order: etree._Element | None, file: Path
+) -> tuple[tuple[Line, ...], bool]:
+    """The lines in the order of a file's ReadingOrder, if it has one, and whether it states one.
+
+    An ordered group uses the index of its members, or document order where they have none (ALTO).
+    The members of an unordered group are in document order; alone it states no order. Where there
+    are several orders (ALTO), the first that places a line counts. A line is placed by the
+    innermost id that is referenced; unreferenced lines come last. An order that leaves half of the
+    lines of the running text unplaced, as where regions were drawn or deleted later, states none.
+
+    Raises:
+        DataError: an index is not a number.
+    """
+    places: dict[str, int] = {}
+    for place, row in enumerate(rows):
+        for id_ in row.ids:
+            places.setdefault(id_, place)
+    for group in reading_order if reading_order is not None else ():
+        rank: dict[str, int] = {}
+        for ref in _refs(group, places, file) if _claims(group) else ():
+            rank.setdefault(ref, len(rank))
+        keys = [next((rank[id_] for id_ in row.ids if id_ in rank), None) for row in rows]
+        if all(key is None for key in keys):
+            continue
+        order = sorted(
+            range(len(rows)), key=[len(rank) if key is None else key for key in keys].__getitem__
+        )
+        flow = [
+            key is not None
+            for row, key in zip(rows, keys, strict=True)
+            if row.line.text.strip() and row.line.kind in FLOW
+        ]
+        return tuple(rows[place].line for place in order), not flow or 2 * sum(flow) > len(flow)
+    return tuple(row.line for row in rows), False
+
+
+def _claims(group: etree._Element) -> bool:
+    """Whether a group orders something: an ordered group with more than one unordered group."""
+    return any(
+        name_of(part) in _ORDERED
+        and (len(part) > 1 or any(name_of(member) not in _UNORDERED for member in part))
+        for part in group.iter()
+    )
+
+
+def _refs(group: etree._Element, places: dict[str, int], file: Path) -> list[str]:
+    own = (group.get("regionRef") or group.get("REF") or "").split()
+    members = list(group)
+    if name_of(group) in _ORDERED:
+        indices = [member.get("index") for member in members]
+        keys = [
+            place if index is None else number(index, file=file, item="ReadingOrder")
+            for place, index in enumerate(indices)
+        ]
+        members = [members[place] for place in sorted(range(len(members)), key=keys.__getitem__)]
+    refs = [_refs(member, places, file) for member in members]
+    if name_of(group) in _UNORDERED:
+        refs.sort(key=lambda part: min((places[r] for r in part if r in places), default=0))
+    return own + [ref for part in refs for ref in part]
+
+
+# PAGE-XML
 
 _NO_REGIONS = frozenset({"TextLine", "TextEquiv", "Word", "Glyph", "Coords"})
 """Elements in a region that are not regions, cells or other elements with lines."""
@@ -47,86 +252,62 @@ _PARTS = ("Word", "Glyph", "Graphemes", "Grapheme", "GraphemeGroup", "NonPrintin
 _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
-def read_page(path: Path, kinds: Mapping[str, LineKind] | None = None) -> Page:
-    """Read a PAGE-XML file; `kinds` are the user's meanings of types, before keju's table.
+class _PageXml(_Reader):
+    def __init__(self, path: Path, kinds: Kinds | None, root: etree._Element) -> None:
+        super().__init__(path, kinds)
+        page = first(root, "Page")
+        if page is None:
+            raise DataError("the file has no Page element", file=path)
+        self.page, self.order = page, first(page, "ReadingOrder")
 
-    Lines are in the file's reading order: its ReadingOrder, or Transkribus's indices of regions and
-    lines; else in document order, with `explicit_order` false. The text of a line, unchanged, is
-    its own TextEquiv, else that of its words, else that of its glyphs. Where no line of a region or
-    table cell has a text, the rows of the region's own are its lines. Types come from ``type=`` and
-    ``custom="structure {type:…;}"``. Text that is in none of the lines is recorded in the log.
+    def page_of(self, lines: tuple[Line, ...], explicit: bool) -> Page:
+        # Indices of the regions of a page, or of the lines of its only region, are an order too.
+        regions = [child for child in self.page if name_of(child).endswith("Region")]
+        return Page(
+            file=str(self._path),
+            image_name=self.page.get("imageFilename", ""),
+            width=self._number(self.page, "imageWidth"),
+            height=self._number(self.page, "imageHeight"),
+            lines=lines,
+            explicit_order=explicit or _all_indexed(regions),
+        )
 
-    Raises:
-        DataError: the file is not PAGE-XML, or something in it is not valid.
-    """
-    root = root_of(path, "PcGts", "PAGE-XML")
-    page = first(root, "Page")
-    if page is None:
-        raise DataError("the file has no Page element", file=path)
-    reader = _PageReader(path, kinds)
-    lines, explicit = in_stated_order(
-        reader.lines(page, Around()), first(page, "ReadingOrder"), path
-    )
-    report_lost_text(reader.texts(root), reader.taken, path)
-    return Page(
-        file=str(path),
-        image_name=page.get("imageFilename", ""),
-        width=number(page.get("imageWidth"), file=path, item="Page"),
-        height=number(page.get("imageHeight"), file=path, item="Page"),
-        lines=lines,
-        explicit_order=explicit or _is_indexed(page),
-    )
-
-
-class _PageReader:
-    """Reads the lines of a file; `taken` has the text of each element that they came from."""
-
-    def __init__(self, path: Path, kinds: Mapping[str, LineKind] | None) -> None:
-        self._path = path
-        self._kinds = kinds
-        self.taken: dict[etree._Element, str] = {}
-
-    def lines(self, parent: etree._Element, around: Around) -> list[FoundLine]:
+    def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
         """The lines in a page, region or cell: its own, then those of the elements inside it.
 
         Any element can contain lines, since a text region, table, chart or advertisement can
         contain others, and Transkribus puts the lines of tables into TableCell.
         """
-        found = list[FoundLine]()
+        rows = list[_Row]()
         for place, element in enumerate(_by_index(list(children(parent, "TextLine")))):
             name = element.get("id") or _within(around, f"{place + 1}")
             text, outline = self._text_of(element) or "", self._outline(element, name)
-            line = around.line(name, text, outline, self._kinds, [_type_of(element)])
-            found.append(FoundLine(line, around.ids))
+            rows.append(self._row(name, text, outline, around, [_type_of(element)]))
         inner = [
             child for child in parent if name_of(child) not in _NO_REGIONS and _holds_text(child)
         ]
         for place, region in enumerate(_by_index(inner)):
             name = region.get("id") or _within(around, f"r{place + 1}")
-            found += self.lines(region, around.inside(name, _type_of(region)))
-        if any(each.line.text.strip() for each in found):
-            return found
-        return self._rows(parent, around, found) or found
+            rows += self.rows(region, around.inside(name, _type_of(region)))
+        if any(row.line.text.strip() for row in rows):
+            return rows
+        return self._rows_of_region(parent, around, [row.line for row in rows]) or rows
 
-    def _rows(
-        self, region: etree._Element, around: Around, outlines: Sequence[FoundLine]
-    ) -> list[FoundLine]:
+    def _rows_of_region(
+        self, region: etree._Element, around: _Around, lines: Sequence[Line]
+    ) -> list[_Row]:
         """The text of a region without lines, or whose lines are only outlines.
 
         Rows get the outlines if there is one for each, in the order in which columns are read.
         Otherwise a program drew them in another order than that of the text.
         """
-        rows = [row for row in (self._text_of(region) or "").splitlines() if row.strip()]
-        lines = [each.line for each in outlines]
-        if len(rows) == len(lines) and _are_in_order(lines):
-            return [
-                each._replace(line=replace(each.line, text=row))
-                for each, row in zip(outlines, rows, strict=True)
-            ]
-        outline = self._outline(region, _within(around, "text")) if len(rows) == 1 else ()
+        texts = [row for row in (self._text_of(region) or "").splitlines() if row.strip()]
+        if len(texts) == len(lines) and _are_in_order(lines):
+            pairs = zip(lines, texts, strict=True)
+            return [_Row(replace(line, text=text), around.ids) for line, text in pairs]
+        outline = self._outline(region, _within(around, "text")) if len(texts) == 1 else ()
         return [
-            FoundLine(around.line(f".{place}", row, outline, self._kinds), around.ids)
-            for place, row in enumerate(rows, start=1)
+            self._row(f".{place}", text, outline, around) for place, text in enumerate(texts, 1)
         ]
 
     def _text_of(self, element: etree._Element) -> str | None:
@@ -147,18 +328,14 @@ class _PageReader:
         the first one.
         """
         versions = list(children(element, "TextEquiv"))
-        if not versions:
-            return None
-        indices = [self._index(version) for version in versions]
-        if any(index is not None for index in indices):
-            ranks = [math.inf if index is None else index for index in indices]
+        if any(version.get("index", "").strip() for version in versions):
+            ranks = [
+                self._number(version, "index") if version.get("index", "").strip() else math.inf
+                for version in versions
+            ]
         else:
             ranks = [-_confidence(version) for version in versions]
-        return _forms_of(versions[ranks.index(min(ranks))])
-
-    def _index(self, version: etree._Element) -> float | None:
-        given = version.get("index", "").strip()
-        return number(given, file=self._path, item="TextEquiv") if given else None
+        return _forms_of(versions[ranks.index(min(ranks))]) if versions else None
 
     def texts(self, root: etree._Element) -> Iterator[TextPart]:
         """All texts of the file; of the versions of one text only that which counts."""
@@ -178,13 +355,10 @@ class _PageReader:
         coords = first(element, "Coords")
         if coords is None:
             return ()
-        if (given := coords.get("points")) is not None:
-            return points(given, file=self._path, item=name)
+        if (attribute := coords.get("points")) is not None:
+            return points(attribute, file=self._path, item=name)
         return tuple(
-            (
-                number(point.get("x"), file=self._path, item=name),
-                number(point.get("y"), file=self._path, item=name),
-            )
+            (self._number(point, "x", name), self._number(point, "y", name))
             for point in children(coords, "Point")
         )
 
@@ -195,7 +369,7 @@ def _are_in_order(lines: Sequence[Line]) -> bool:
     return ordered == [line.id for line in lines]
 
 
-def _within(around: Around, name: str) -> str:
+def _within(around: _Around, name: str) -> str:
     """A name for an element without one, from its region."""
     return f"{around.ids[0]}.{name}" if around.ids else name
 
@@ -219,11 +393,10 @@ def _confidence(version: etree._Element) -> float:
 def _custom(element: etree._Element, group: str, key: str) -> str:
     """A value of Transkribus's ``custom`` attribute, e.g. ``structure {type:Title;}``."""
     for name, body in _CUSTOM.findall(element.get("custom", "")):
-        if name == group:
-            for pair in body.split(";"):
-                found, _, value = pair.partition(":")
-                if found.strip() == key:
-                    return str(value.strip())
+        for pair in body.split(";") if name == group else ():
+            word, _, value = pair.partition(":")
+            if word.strip() == key:
+                return str(value.strip())
     return ""
 
 
@@ -232,8 +405,8 @@ def _type_of(element: etree._Element) -> str:
 
 
 def _index_of(element: etree._Element) -> int | None:
-    given = element.get("index") or _custom(element, "readingOrder", "index")
-    return int(given) if re.fullmatch(r"\d{1,9}", given) else None
+    index = element.get("index") or _custom(element, "readingOrder", "index")
+    return int(index) if re.fullmatch(r"\d{1,9}", index) else None
 
 
 def _by_index(siblings: Sequence[etree._Element]) -> list[etree._Element]:
@@ -244,26 +417,149 @@ def _by_index(siblings: Sequence[etree._Element]) -> list[etree._Element]:
 
 
 def _all_indexed(siblings: Sequence[etree._Element]) -> bool:
-    holding = [one for one in siblings if not name_of(one).endswith("Region") or _holds_text(one)]
-    return bool(holding) and all(_index_of(one) is not None for one in holding)
+    with_text = [one for one in siblings if not name_of(one).endswith("Region") or _holds_text(one)]
+    return bool(with_text) and all(_index_of(one) is not None for one in with_text)
 
 
 def _holds_text(region: etree._Element) -> bool:
     return any(name_of(part) in {"TextLine", "TextEquiv"} for part in region.iter())
 
 
-def _is_indexed(page: etree._Element) -> bool:
-    """Whether the regions of a page, or the lines of its only region, have indices."""
-    return _all_indexed([child for child in page if name_of(child).endswith("Region")])
+# ALTO
+
+_TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
+_MARGINS = frozenset({"TopMargin", "BottomMargin", "LeftMargin", "RightMargin"})
+_IN_LINES = frozenset({"String", "SP", "HYP"})
+_BOX = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+_PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
 
 
-READER = Reader(
-    "page-xml",
-    "PAGE-XML, with or without the page images",
-    page_layout("PAGE-XML"),
-    partial(import_pages, read=read_page),
-    PageSettings,
-    detect_pages("PcGts", "PAGE-XML"),
-    texts=False,  # XML declares its own encoding.
-)
-"""The reader of ``keju data import page-xml``."""
+class _Alto(_Reader):
+    def __init__(
+        self, path: Path, kinds: Kinds | None, root: etree._Element, dpi: float | None
+    ) -> None:
+        super().__init__(path, kinds)
+        layout, tags = first(root, "Layout"), first(root, "Tags")
+        pages = list(children(layout, "Page")) if layout is not None else []
+        if len(pages) != 1:
+            raise DataError(
+                n_(
+                    "the file has {n:,} page",
+                    "the file has {n:,} pages",
+                    len(pages),
+                    hint="Keep one page per file",
+                ),
+                file=path,
+            )
+        self.page, self.order = pages[0], first(root, "ReadingOrder")
+        self._labels = {
+            tag.get("ID", ""): tag.get("LABEL", "")
+            for tag in (children(tags, *_TAGS) if tags is not None else ())
+        }
+        self._image = _text(first(root, "Description", "sourceImageInformation", "fileName"))
+        self._scale = self._pixels_per_unit(
+            _text(first(root, "Description", "MeasurementUnit")), dpi
+        )
+
+    def _pixels_per_unit(self, unit: str, dpi: float | None) -> float:
+        if unit in {"", "pixel"}:
+            return 1.0
+        if unit not in _PER_INCH:
+            raise DataError("measurement unit {!r} is unknown", unit, file=self._path)
+        if dpi is None:
+            raise DataError(
+                "the file measures in {}, not in pixels",
+                unit,
+                file=self._path,
+                hint="Give the resolution of the scans as dpi, e.g. dpi=300",
+            )
+        return dpi / _PER_INCH[unit]
+
+    def page_of(self, lines: tuple[Line, ...], explicit: bool) -> Page:
+        return Page(
+            file=str(self._path),
+            image_name=self._image,
+            width=self._length(self.page, "WIDTH"),
+            height=self._length(self.page, "HEIGHT"),
+            lines=lines,
+            explicit_order=explicit,
+        )
+
+    def rows(self, parent: etree._Element, around: _Around) -> list[_Row]:
+        """The lines in a block or margin, and in those inside it."""
+        rows = list[_Row]()
+        for place, child in enumerate(parent):
+            own, is_line = child.get("ID", ""), name_of(child) == "TextLine"
+            labels = [self._labels.get(ref) for ref in child.get("TAGREFS", "").split()]
+            types = [label for label in labels if label is not None]
+            if is_line or _begins_strings(child):
+                parts = list(child) if is_line else _strings_from(child)
+                text, outline = self._text_of(parts), self._outline(child, parts)
+                ids = [id_ for part in (*parts, child) if (id_ := part.get("ID"))]
+                rows.append(self._row(own or f".{place + 1}", text, outline, around, types, ids))
+            elif name_of(child) not in _IN_LINES:
+                margin = [name_of(child)] if name_of(child) in _MARGINS else []
+                rows += self.rows(child, around.inside(own, *margin, *types))
+        return rows
+
+    def _text_of(self, parts: Sequence[etree._Element]) -> str:
+        pieces: list[str] = []
+        for part in parts:
+            content = part.get("CONTENT", "")
+            if name_of(part) == "SP":
+                pieces.append(" ")
+            elif name_of(part) == "HYP" and pieces:
+                pieces[-1] += content
+            elif name_of(part) in {"String", "HYP"}:
+                if not content.strip():
+                    glyphs = {each: each.get("CONTENT", "") for each in children(part, "Glyph")}
+                    self.taken |= glyphs
+                    content = "".join(glyphs.values()) or content
+                pieces.append(content)
+            if content.strip():
+                self.taken[part] = content
+        return join_words(pieces)
+
+    def texts(self, root: etree._Element) -> Iterator[TextPart]:
+        """All texts of the file, without alternative readings of a word or glyph."""
+        for element in root.iter():
+            if name_of(element) != "Variant":
+                content = element.get("CONTENT", "")
+                text = content if content.strip() else element.get("SUBS_CONTENT", "")
+                yield TextPart(element, name_of(element), text, repeats=True)
+        for layout in children(root, "Layout"):
+            yield from text_nodes(layout, outside=("ALTERNATIVE",))
+
+    def _outline(self, line: etree._Element, parts: Sequence[etree._Element]) -> tuple[Point, ...]:
+        """The outline of a line, else the box around its strings; empty where none has a size."""
+        polygon = first(line, "Shape", "Polygon")
+        corners = polygon.get("POINTS", "") if polygon is not None else ""
+        if shape := points(corners, file=self._path, item=line.get("ID") or "line"):
+            return tuple((x * self._scale, y * self._scale) for x, y in shape)
+        own = self._box(line) if name_of(line) == "TextLine" else ()
+        return own or box_around(self._box(part) for part in parts if name_of(part) == "String")
+
+    def _box(self, element: etree._Element) -> tuple[Point, ...]:
+        if not all(element.get(name, "").strip() for name in _BOX):
+            return ()
+        left, top, width, height = (self._length(element, name) for name in _BOX)
+        return box_around([((left, top), (left + width, top + height))])
+
+    def _length(self, element: etree._Element, name: str) -> float:
+        return self._scale * self._number(element, name, element.get("ID", ""))
+
+
+def _text(element: etree._Element | None) -> str:
+    return (element.text or "").strip() if element is not None else ""
+
+
+def _begins_strings(element: etree._Element) -> bool:
+    """Whether an element is the first of strings that are in no line."""
+    before = element.getprevious()
+    return name_of(element) in _IN_LINES and (before is None or name_of(before) not in _IN_LINES)
+
+
+def _strings_from(element: etree._Element) -> list[etree._Element]:
+    """An element and the following ones that can be in a line."""
+    following = takewhile(lambda sibling: name_of(sibling) in _IN_LINES, element.itersiblings())
+    return [element, *following]

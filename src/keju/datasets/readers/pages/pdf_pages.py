@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +47,6 @@ class PdfReader:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
-        self._late = False
 
     def __enter__(self) -> PdfReader:
         return self
@@ -60,9 +60,7 @@ class PdfReader:
         Raises:
             DataError: the file is damaged, encrypted or empty, or has too many pages.
         """
-        for head, __ in self._ask(file, (), None):
-            return int(head["page"])
-        raise AssertionError
+        return int(self._ask(file)[0]["pages"])
 
     def images(
         self, file: Path, wanted: Collection[int], dpi: int | None
@@ -72,16 +70,18 @@ class PdfReader:
         Raises:
             DataError: as `length`, or a page is damaged, too large or takes too long.
         """
-        for head, data in self._ask(file, sorted(wanted), dpi):
+        for number in sorted(wanted):
             check_time()
-            yield head["page"], PageImage(data, head["made"])
+            head, data = self._ask(file, number, dpi)
+            yield number, PageImage(data, head["made"])
 
     def _ask(
-        self, file: Path, wanted: Collection[int], dpi: int | None
-    ) -> Iterator[tuple[dict[str, Any], bytes]]:
+        self, file: Path, page: int = 0, dpi: int | None = None
+    ) -> tuple[dict[str, Any], bytes]:
+        """The answer of the process about a page, or about the file."""
         request = {
             "file": str(plain_file(file).resolve()),
-            "wanted": list(wanted),
+            "page": page,
             "dpi": dpi,
             "most_pages": MOST_PAGES,
             "most_pixels": MOST_PIXELS,
@@ -89,55 +89,39 @@ class PdfReader:
         }
         process = self._started()
         assert process.stdin
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.flush()
-        last = 0
-        finished = False
-        try:
-            while not finished:
-                head, data = self._answer(process)
-                finished = head is None or "page" not in head or "problem" in head
-                if head is None or "problem" in head:
-                    raise self._fault(file, head, next((n for n in wanted if n > last), 0))
-                if not finished:
-                    last = head["page"]
-                    yield head, data
-        finally:
-            if not finished:
-                self._stop()
-
-    def _answer(self, process: subprocess.Popen[bytes]) -> tuple[dict[str, Any] | None, bytes]:
-        """The next answer; None if the process ended without one."""
         assert process.stdout
-        timer = threading.Timer(PAGE_SECONDS, self._kill_late, [process])
+        timer = threading.Timer(PAGE_SECONDS, process.kill)
+        begun = time.monotonic()
         timer.start()
+        head, data, answered = None, b"", False
         try:
-            line = process.stdout.readline()
-            head = json.loads(line) if line.endswith(b"\n") else None
-            data = process.stdout.read(head.get("size", 0)) if head else b""
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            if (line := process.stdout.readline()).endswith(b"\n"):
+                head = json.loads(line)
+                data = process.stdout.read(head["size"])
+                answered = len(data) == head["size"]
+        except BrokenPipeError:
+            pass  # The process has ended.
         finally:
             timer.cancel()
-        return (head if head and len(data) == head.get("size", 0) else None), data
-
-    def _kill_late(self, process: subprocess.Popen[bytes]) -> None:
-        self._late = True
-        process.kill()
-
-    def _fault(self, file: Path, head: dict[str, Any] | None, page: int) -> DataError:
-        if head:
-            item = f"page {head['page']}" if head["page"] else ""
-            return DataError(head["problem"], file=file, item=item, hint=head["hint"])
-        late, self._late = self._late, False
-        self._stop()
-        wrong = _("takes more than {:.0f} seconds", PAGE_SECONDS) if late else _("cannot be read")
-        return DataError(
-            "the {} {}",
-            _("page") if page else _("PDF"),
-            wrong,
-            file=file,
-            item=f"page {page}" if page else "",
-            hint="Give its pages as images",
-        )
+            if not answered:
+                self._stop()
+        item = f"page {page}" if page else ""
+        if head is None or not answered:
+            late = time.monotonic() - begun >= PAGE_SECONDS
+            raise DataError(
+                "the {} {}",
+                _("page") if page else _("PDF"),
+                _("takes more than {:.0f} seconds", PAGE_SECONDS) if late else _("cannot be read"),
+                file=file,
+                item=item,
+                hint="Give its pages as images",
+            )
+        if "problem" in head:
+            item = item if head["of_page"] else ""
+            raise DataError(head["problem"], file=file, item=item, hint=head["hint"])
+        return head, data
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

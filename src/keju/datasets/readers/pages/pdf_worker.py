@@ -13,7 +13,6 @@ import io
 import json
 import math
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,55 +45,57 @@ def main() -> None:
     """Answer requests until the input ends."""
     Image.MAX_IMAGE_PIXELS = None  # Limits come with each request.
     _bound_memory()
+    worker = _Worker()
     for line in sys.stdin:
-        request = json.loads(line)
-        page = 0
+        data = b""
         try:
-            for page, made, data in _answers(request):
-                _send({"page": page, "made": made, "size": len(data)}, data)
-            _send({"done": True})
+            head, data = worker.answer(json.loads(line))
         except FaultError as fault:
-            _send({**fault.fields, "page": _next(request, page)})
+            head = {**fault.fields, "of_page": worker.reads_page}
         except MemoryError:
-            _send(
-                {
-                    "problem": "a page needs too much memory",
-                    "hint": "Give the pages as images",
-                    "page": _next(request, page),
-                }
-            )
+            problem, hint = "a page needs too much memory", "Give the pages as images"
+            head = {"problem": problem, "hint": hint, "of_page": worker.reads_page}
+        sys.stdout.buffer.write(json.dumps({**head, "size": len(data)}).encode() + b"\n" + data)
+        sys.stdout.buffer.flush()
 
 
-def _next(request: dict[str, Any], page: int) -> int:
-    """The page that was being read when an error was found; 0: none."""
-    return next((each for each in request["wanted"] if each > page), 0)
+class _Worker:
+    """Keeps the last file open; `reads_page` says whether the file itself is readable."""
 
+    def __init__(self) -> None:
+        self.reads_page = False
+        self._file = ""
+        self._document: pdfium.PdfDocument | None = None
 
-def _answers(request: dict[str, Any]) -> Iterator[tuple[int, str, bytes]]:
-    """The number of pages if none are requested, else the images of the requested pages."""
-    document = _opened(Path(request["file"]).read_bytes(), request["most_pages"])
-    try:
-        if not request["wanted"]:
-            yield len(document), "", b""
-        for number in request["wanted"]:
+    def answer(self, request: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """The number of pages of a file, or the image of one of its pages."""
+        self.reads_page = False
+        if self._document is None or request["file"] != self._file:
+            if self._document is not None:
+                self._document.close()
+            self._document = None
+            self._document = _opened(Path(request["file"]), request["most_pages"])
+            self._file = request["file"]
+        if not request["page"]:
+            return {"pages": len(self._document)}, b""
+        self.reads_page = True
+        try:
+            page = self._document[request["page"] - 1]
             try:
-                page = document[number - 1]
-                try:
-                    yield number, *_image_of(page, request)
-                finally:
-                    page.close()
-            except (pdfium.PdfiumError, ValueError, OSError) as error:
-                raise FaultError(
-                    f"not readable: {error}",
-                    "Repair the PDF, e.g. with qpdf, or give its pages as images",
-                ) from None
-    finally:
-        document.close()
+                made, data = _image_of(page, request)
+            finally:
+                page.close()
+        except (pdfium.PdfiumError, ValueError, OSError) as error:
+            raise FaultError(
+                f"not readable: {error}",
+                "Repair the PDF, e.g. with qpdf, or give its pages as images",
+            ) from None
+        return {"made": made}, data
 
 
-def _opened(data: bytes, most_pages: int) -> pdfium.PdfDocument:
+def _opened(file: Path, most_pages: int) -> pdfium.PdfDocument:
     try:
-        document = pdfium.PdfDocument(data)
+        document = pdfium.PdfDocument(file.read_bytes())
     except pdfium.PdfiumError as error:
         if "password" in str(error).casefold():
             raise FaultError(
@@ -221,11 +222,6 @@ def _bound_memory() -> None:
         return
     with contextlib.suppress(ValueError, OSError):  # macOS has the constant but no such limit
         resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
-
-
-def _send(head: dict[str, Any], data: bytes = b"") -> None:
-    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + data)
-    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":

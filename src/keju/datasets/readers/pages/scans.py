@@ -1,4 +1,4 @@
-"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames) and their texts."""
+"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames), and `Texts`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
 _WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
-
 Pages = Mapping[int, tuple[Path, str]]
 """Texts of pages by their number, each with its file."""
-
 
 TRUTH, PREDICTION = ".gt", ".pred"
 """The endings before ``.txt`` of tesstrain, kraken and OCR4all: the text, and an engine's."""
@@ -61,6 +59,11 @@ class Scan(NamedTuple):
         """The path without suffix, or the page."""
         return self.page or self.file.with_suffix("")
 
+    @property
+    def numbers(self) -> range:
+        """The numbers of its pages."""
+        return range(1, (self.pages or 1) + 1)
+
     def name(self, number: int) -> str:
         """The name of a page, for messages and ids: ``book/003``; ``book`` of an image."""
         width = max(3, len(str(self.pages)))
@@ -76,7 +79,15 @@ def scan_of(file: Path, pdfs: PdfReader) -> Scan:
     suffix = file.suffix.casefold()
     if suffix == ".pdf":
         return Scan(file, pdfs.length(file))
-    frames = _frames(file) if suffix in {".tif", ".tiff"} else 1
+    frames = 1
+    if suffix in {".tif", ".tiff"}:
+        try:
+            with decoding(plain_file(file), str(file)):
+                frames = len(frames_of(open_header(file, name=str(file)), name=str(file)))
+        except TooManyFramesError:
+            raise
+        except DataError:
+            pass  # It is reported when the image is stored.
     return Scan(file, frames if frames > 1 else None)
 
 
@@ -96,221 +107,6 @@ def images_of(
         yield from _frame_images(scan.file, source_bytes(scan.file), wanted)
 
 
-def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
-    """The paths, without suffix, of the scans that a text may belong to, the likeliest first.
-
-    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, and ``001.pred.txt`` belongs to none.
-    """
-    stem = text.with_suffix("")
-    ending = stem.suffix.casefold()
-    if ending == PREDICTION:
-        return
-    yield stem
-    while ending == TRUTH or ending.lstrip(".") in EXTENSIONS:
-        stem = stem.with_suffix("")
-        ending = stem.suffix.casefold()
-        yield stem
-    if _WITHIN.fullmatch(stem.name):
-        yield stem.parent
-    if found := _AFTER.fullmatch(stem.name):
-        yield stem.parent / found[1]
-
-
-def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
-    """The scans without suffix, and the page numbers, that a file of one page may belong to.
-
-    ``book/001.txt``, ``book-001.txt``, ``book_1.txt`` and ``book.001.txt`` are page 1 of ``book``.
-    """
-    stem = path.with_suffix("")
-    if found := _WITHIN.fullmatch(stem.name):
-        yield stem.parent, int(found[1])
-    if found := _AFTER.fullmatch(stem.name):
-        yield stem.parent / found[1], int(found[2])
-
-
-def page_of_version(stem: PurePosixPath) -> PurePosixPath:
-    """The page of which an image may be a version, without suffix; else the image's own path."""
-    return stem.with_suffix("") if stem.suffix.casefold() in _VERSIONS else stem
-
-
-def best_versions(scans: Collection[Scan], texts: Texts) -> tuple[list[Scan], list[Path]]:
-    """The scans with one image of each page, and the images that are other versions of a page.
-
-    An image is a version if its page has a text and the image has none of its own.
-    """
-    pages = {scan.stem for scan in scans}
-    page_scans: list[Scan] = []
-    others: list[Path] = []
-    for scan in sorted(scans, key=lambda scan: _rank(scan.stem)):
-        page = scan.stem.parent / page_of_version(PurePosixPath(scan.stem.name))
-        if page == scan.stem or texts.has(scan) or not texts.has(scan._replace(page=page)):
-            page_scans.append(scan)
-        elif page in pages:
-            others.append(scan.file)
-        else:
-            pages.add(page)
-            page_scans.append(scan._replace(page=page))
-    order = {scan.file: place for place, scan in enumerate(scans)}
-    return sorted(page_scans, key=lambda scan: order[scan.file]), sorted(others)
-
-
-def _rank(stem: Path) -> int:
-    ending = stem.suffix.casefold()
-    return _VERSIONS.index(ending) if ending in _VERSIONS else -1
-
-
-class Texts:
-    """The text files of a directory, indexed by their page.
-
-    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt``, else ``001.png.txt``;
-    `superseded` are files beside a text with ``.gt``. Files with ``.pred``, the `predictions`,
-    are an engine's texts and no references.
-
-    A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
-    one file per page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
-    Numbers count from 1, or from 0 if each page then has a text.
-    """
-
-    def __init__(self, files: Collection[Path]) -> None:
-        stems = {file.with_suffix(""): file for file in files}
-        self.predictions = [
-            file for stem, file in stems.items() if stem.suffix.casefold() == PREDICTION
-        ]
-        self.superseded: list[Path] = []
-        self._whole = {
-            stem: file for stem, file in stems.items() if stem.suffix.casefold() != PREDICTION
-        }
-        self._truth = {
-            stem.with_suffix(""): file
-            for stem, file in self._whole.items()
-            if stem.suffix.casefold() == TRUTH
-        }
-        self._numbered: dict[tuple[Path, int], Path] = {}
-        pages = {file: stem for stem, file in self._whole.items()}
-        pages |= {file: stem for stem, file in self._truth.items()}
-        for file, stem in pages.items():
-            if found := _AFTER.fullmatch(stem.name):
-                self._numbered[stem.parent / found[1], int(found[2])] = file
-        for file, stem in pages.items():
-            if found := _WITHIN.fullmatch(stem.name):
-                self._numbered[stem.parent, int(found[1])] = file
-        self._used: dict[Path, Scan] = {}
-
-    def of(self, scan: Scan) -> Pages:
-        """The text of each page that has one, and its file.
-
-        Raises:
-            DataError: a text has another number of pages than its scan, belongs to two scans, or is
-                in no known encoding.
-        """
-        if files := self._files(scan):
-            whole_text = files[0]
-            self._use(whole_text, scan)
-            self.superseded += [file for file in files[1:] if file not in self._used]
-            text = source_text(whole_text, MOST_TEXT)
-            parts = text.split("\f") if scan.pages else [text]
-            if len(parts) > 1 and not parts[-1].strip():
-                parts.pop()
-            if scan.pages and len(parts) != scan.pages:
-                raise DataError(
-                    n_(
-                        "the text has {n:,} page (separated by form feeds), but {} has {}",
-                        "the text has {n:,} pages (separated by form feeds), but {} has {}",
-                        len(parts),
-                        scan.file.name,
-                        scan.pages,
-                        hint=_(
-                            "Put a form feed between the texts of two pages, or write one file "
-                            "per page: {0}-1.txt, {0}-2.txt …",
-                            scan.stem.name,
-                        ),
-                    ),
-                    file=whole_text,
-                )
-            return {number: (whole_text, part) for number, part in enumerate(parts, start=1)}
-        found = {}
-        first = self._first(scan)
-        for number in range(1, (scan.pages or 0) + 1):
-            if file := self._numbered.get((scan.stem, number - 1 + first)):
-                self._use(file, scan)
-                found[number] = (file, source_text(file, MOST_TEXT))
-        return found
-
-    def has(self, scan: Scan) -> bool:
-        """Whether a file is the text of a whole scan."""
-        return bool(self._files(scan))
-
-    def _files(self, scan: Scan) -> list[Path]:
-        """The files that are the text of a whole scan: the right one, then those beside it.
-
-        Raises:
-            DataError: two files are equally right.
-        """
-        named = scan.stem.with_name(f"{scan.stem.name}{scan.file.suffix}")
-        truths = [self._truth[each] for each in (scan.stem, named) if each in self._truth]
-        plain = [self._whole[each] for each in (scan.stem, named) if each in self._whole]
-        text_files = truths or plain
-        if len(text_files) > 1:
-            raise DataError(
-                "two texts for this image: {} and {}",
-                text_files[0].name,
-                text_files[1].name,
-                file=scan.file,
-                hint="Keep one of them",
-            )
-        return [*truths, *plain]
-
-    def _first(self, scan: Scan) -> int:
-        """The number of the first page's text: 0 where each page has one, counted from 0; else 1.
-
-        ImageMagick counts the pages of a file from 0.
-        """
-        zero = self._numbered.get((scan.stem, 0)) if scan.pages else None
-        if zero is None or not scan.pages:
-            return 1
-        there = [(scan.stem, number) in self._numbered for number in range(scan.pages + 1)]
-        if there != [True] * scan.pages + [False]:
-            raise DataError(
-                n_(
-                    "the texts of {} are numbered from 0, but there is not one for each of its "
-                    "{n:,} page",
-                    "the texts of {} are numbered from 0, but there is not one for each of its "
-                    "{n:,} pages",
-                    scan.pages,
-                    scan.file.name,
-                    hint="Number the texts like the pages, from 1",
-                ),
-                file=zero,
-            )
-        return 0
-
-    def unused(self) -> list[Path]:
-        """The texts that belong to no scan."""
-        return sorted(set(self._whole.values()) - set(self._used) - set(self.superseded))
-
-    def _use(self, file: Path, scan: Scan) -> None:
-        other = self._used.setdefault(file, scan)
-        if other != scan:
-            raise DataError(
-                "two images for one text: {} and {}",
-                other.file.name,
-                scan.file.name,
-                file=file.parent,
-                hint="Keep one of them",
-            )
-
-
-def _frames(file: Path) -> int:
-    """The pages of a TIFF; 1 if it is not readable, which is reported when it is stored."""
-    try:
-        with decoding(plain_file(file), str(file)):
-            return len(frames_of(open_header(file, name=str(file)), name=str(file)))
-    except TooManyFramesError:
-        raise
-    except DataError:
-        return 1
-
-
 def _frame_images(
     file: Path, data: bytes, wanted: Collection[int]
 ) -> Iterator[tuple[int, PageImage]]:
@@ -328,3 +124,181 @@ def _frame_images(
             out = io.BytesIO()
             (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
         yield number, PageImage(out.getvalue(), "")
+
+
+def stems_of_text(text: PurePosixPath) -> Iterator[PurePosixPath]:
+    """The paths, without suffix, of the scans that a text may belong to, the likeliest first.
+
+    ``001.gt.txt`` and ``001.png.txt`` belong to ``001``, and ``001.pred.txt`` belongs to none.
+    """
+    stem = text.with_suffix("")
+    ending = stem.suffix.casefold()
+    if ending == PREDICTION:
+        return
+    yield stem
+    while ending == TRUTH or ending.lstrip(".") in EXTENSIONS:
+        stem = stem.with_suffix("")
+        ending = stem.suffix.casefold()
+        yield stem
+    if _WITHIN.fullmatch(stem.name):
+        yield stem.parent
+
+
+def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
+    """The scans without suffix, and the page numbers, that an engine's result may belong to.
+
+    ``book/001.txt``, ``book-001.txt``, ``book_1.txt`` and ``book.001.txt`` are page 1 of ``book``.
+    """
+    stem = path.with_suffix("")
+    if within := _WITHIN.fullmatch(stem.name):
+        yield stem.parent, int(within[1])
+    if after := _AFTER.fullmatch(stem.name):
+        yield stem.parent / after[1], int(after[2])
+
+
+def page_of_version(stem: PurePosixPath) -> PurePosixPath:
+    """The page of which an image may be a version, without suffix; else the image's own path."""
+    return stem.with_suffix("") if stem.suffix.casefold() in _VERSIONS else stem
+
+
+def best_versions(scans: Collection[Scan], texts: Texts) -> tuple[list[Scan], list[Path]]:
+    """The scans with one image of each page, and the images that are other versions of a page.
+
+    An image is a version if its page has a text and the image has none of its own.
+    """
+
+    def rank(scan: Scan) -> int:
+        ending = scan.stem.suffix.casefold()
+        return _VERSIONS.index(ending) if ending in _VERSIONS else -1
+
+    pages = {scan.stem for scan in scans}
+    page_scans: list[Scan] = []
+    others: list[Path] = []
+    for scan in sorted(scans, key=rank):
+        page = scan.stem.parent / page_of_version(PurePosixPath(scan.stem.name))
+        if page == scan.stem or texts.has(scan) or not texts.has(scan._replace(page=page)):
+            page_scans.append(scan)
+        elif page in pages:
+            others.append(scan.file)
+        else:
+            pages.add(page)
+            page_scans.append(scan._replace(page=page))
+    order = {scan.file: place for place, scan in enumerate(scans)}
+    return sorted(page_scans, key=lambda scan: order[scan.file]), sorted(others)
+
+
+class Texts:
+    """The text files of a directory, indexed by their page.
+
+    The text of ``001.png`` is ``001.gt.txt``, else ``001.txt``, else ``001.png.txt``;
+    `superseded` are files beside a text with ``.gt``. Files with ``.pred``, the `predictions`,
+    are an engine's texts and no references.
+
+    A scan of several pages has one text with a form feed between pages (as pdftotext writes it), or
+    one file per page in a directory with its name: ``book/001.txt``, ``book/page_1.txt``.
+    """
+
+    def __init__(self, files: Collection[Path]) -> None:
+        self.predictions: list[Path] = []
+        self.superseded: list[Path] = []
+        self._texts: dict[Path, Path] = {}
+        self._numbered: dict[tuple[Path, int], Path] = {}
+        self._used: dict[Path, Scan] = {}
+        for file in files:
+            stem, ending = file.with_suffix(""), Path(file.stem).suffix.casefold()
+            if ending == PREDICTION:
+                self.predictions.append(file)
+                continue
+            if ending == TRUTH:
+                stem = stem.with_suffix(TRUTH)
+            self._texts[stem] = file
+            page = stem.with_suffix("") if ending == TRUTH else stem
+            if (number := _WITHIN.fullmatch(page.name)) and (
+                ending == TRUTH or (page.parent, int(number[1])) not in self._numbered
+            ):
+                self._numbered[page.parent, int(number[1])] = file
+
+    def of(self, scan: Scan) -> Pages:
+        """The text of each page that has one, and its file.
+
+        Raises:
+            DataError: a text has another number of pages than its scan, belongs to two scans, or is
+                in no known encoding.
+        """
+        if not (files := self._files(scan)):
+            numbers = [n for n in scan.numbers if scan.pages and (scan.stem, n) in self._numbered]
+            own = {number: self._numbered[scan.stem, number] for number in numbers}
+            for file in own.values():
+                self._use(file, scan)
+            return {number: (file, source_text(file, MOST_TEXT)) for number, file in own.items()}
+        file = files[0]
+        self._use(file, scan)
+        self.superseded += [other for other in files[1:] if other not in self._used]
+        text = source_text(file, MOST_TEXT)
+        if scan.pages is None:
+            return {1: (file, text)}
+        parts = text.split("\f")
+        if len(parts) > 1 and not parts[-1].strip():
+            parts.pop()
+        if len(parts) != scan.pages:
+            raise DataError(
+                n_(
+                    "the text has {n:,} page (separated by form feeds), but {} has {}",
+                    "the text has {n:,} pages (separated by form feeds), but {} has {}",
+                    len(parts),
+                    scan.file.name,
+                    scan.pages,
+                    hint=_(
+                        "Put a form feed between the texts of two pages, or write one file "
+                        "per page: {0}/1.txt, {0}/2.txt …",
+                        scan.stem.name,
+                    ),
+                ),
+                file=file,
+            )
+        return {number: (file, part) for number, part in enumerate(parts, start=1)}
+
+    def has(self, scan: Scan) -> bool:
+        """Whether a file is the text of a whole scan."""
+        return bool(self._files(scan))
+
+    def unused(self) -> list[Path]:
+        """The texts that belong to no scan."""
+        return sorted(set(self._texts.values()) - set(self._used) - set(self.superseded))
+
+    def _files(self, scan: Scan) -> list[Path]:
+        """The files that are the text of a whole scan: the right one, then those beside it.
+
+        Raises:
+            DataError: two files are equally right.
+        """
+        stems = (scan.stem, scan.stem.with_name(f"{scan.stem.name}{scan.file.suffix}"))
+        truths, plain = (
+            [self._texts[named] for stem in stems
+             if (named := stem.with_name(stem.name + ending)) in self._texts]
+            for ending in (TRUTH, "")
+        )  # fmt: skip
+        if len(texts := truths or plain) > 1:
+            raise DataError(
+                "two texts for this image: {} and {}",
+                texts[0].name,
+                texts[1].name,
+                file=scan.file,
+                hint="Keep one of them",
+            )
+        return [*truths, *plain]
+
+    def _use(self, file: Path, scan: Scan) -> None:
+        if (other := self._used.setdefault(file, scan)) != scan:
+            raise two_images(other, scan)
+
+
+def two_images(scan: Scan, other: Scan) -> DataError:
+    """The error of two scans with one text."""
+    return DataError(
+        "two images for one text: {} and {}",
+        scan.file.name,
+        other.file.name,
+        file=other.file.parent,
+        hint="Keep one of them",
+    )

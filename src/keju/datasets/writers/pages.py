@@ -1,16 +1,20 @@
-"""`PageContent`: one page transcribed by an engine, in regions, ready to be written.
+"""`PAGE_FORMS`: writers of one page, as PAGE-XML, ALTO, hOCR and plain text.
 
-Texts are cleaned (`Cleaner`) and outlines are whole pixels inside the image (`outline_within`), so
-that a writer only serialises.
+A `PageContent` has clean texts (`Cleaner`) and outlines of whole pixels inside the image
+(`outline_within`); the forms are the templates in ``assets``.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from importlib.resources import files
 from itertools import groupby
 from typing import NamedTuple
+
+import jinja2
 
 from keju.items import Line, LineKind
 
@@ -18,13 +22,13 @@ Pixel = tuple[int, int]
 Rectangle = tuple[int, int, int, int]
 """Left, top, right, bottom in pixels."""
 
-LANGUAGE = "zh"
+_LANGUAGE = "zh"
 """The language of all transcription tasks (BCP 47)."""
 
 _BREAKS = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]")
 _INVALID = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
-WORDS: dict[LineKind, str] = {
+_WORDS: dict[LineKind, str] = {
     "note": "note",
     "title": "heading",
     "author": "credit",
@@ -38,7 +42,7 @@ WORDS: dict[LineKind, str] = {
 }
 """The words for kinds of line in the files; main text has none. The readers recognise them."""
 
-_REGION_OF: dict[LineKind, str] = {
+_REGIONS: dict[LineKind, str] = {
     "main": "paragraph",
     "note": "paragraph",
     "centre": "marginalia",
@@ -63,15 +67,20 @@ class PageLine(NamedTuple):
     """
 
     text: str
-    kind: LineKind
-    confidence: float | None
-    outline: tuple[Pixel, ...]
-    vertical: bool | None
+    kind: LineKind = "main"
+    confidence: float | None = None
+    outline: tuple[Pixel, ...] = ()
+    vertical: bool | None = None
+
+    @property
+    def word(self) -> str:
+        """The word for its kind; empty for main text."""
+        return _WORDS.get(self.kind, "")
 
     @property
     def box(self) -> Rectangle:
         """The bounding box of the outline, which must not be empty."""
-        return box_around(self.outline)
+        return _box_around(self.outline)
 
     @property
     def baseline(self) -> tuple[Pixel, Pixel]:
@@ -81,13 +90,16 @@ class PageLine(NamedTuple):
         bounding box (our reading; keju's engines return no baseline).
         """
         x0, y0, x1, y1 = self.box
-        points = sorted(self.outline, key=lambda point: point[1])
-        if len(points) != 4:
-            points = [(x0, y0), (x1, y0), (x0, y1), (x1, y1)]
+        corners = sorted(self.outline, key=lambda corner: corner[1])
+        if len(corners) != 4:
+            corners = [(x0, y0), (x1, y0), (x0, y1), (x1, y1)]
         if self.vertical:
-            head, foot = _middle(points[:2]), _middle(points[2:])
+            head, foot = (
+                ((left + right) // 2, (upper + lower) // 2)
+                for (left, upper), (right, lower) in (corners[:2], corners[2:])
+            )
             return (head, foot) if head != foot else (((x0 + x1) // 2, y0), ((x0 + x1) // 2, y1))
-        left, right = sorted(points[2:])
+        left, right = sorted(corners[2:])
         return (left, right) if left[0] < right[0] else ((x0, y1), (x1, y1))
 
 
@@ -120,17 +132,15 @@ class PageContent(NamedTuple):
     exporter: str
     created: str
 
+    @property
+    def box(self) -> Rectangle:
+        """The whole image."""
+        return 0, 0, self.width, self.height
 
-class PageForm(NamedTuple):
-    """A format of one page, with the suffix of its files.
-
-    `of_text` means that it contains the page's running text instead of its lines.
-    """
-
-    title: str
-    suffix: str
-    write: Callable[[PageContent], bytes]
-    of_text: bool = False
+    @property
+    def words(self) -> list[str]:
+        """The words for the kinds of its lines."""
+        return sorted({line.word for region in self.regions for line in region.lines} - {""})
 
 
 class Cleaner:
@@ -157,28 +167,33 @@ def page_lines(lines: Iterable[Line], width: int, height: int, cleaner: Cleaner)
     A line is vertical if its outline is higher than wide; a line of a single character has the
     direction of the page, which is that of most characters.
     """
-    found = [
+    clean = [
         PageLine(
             text=cleaner.line(line.text),
             kind=line.kind,
             confidence=_share(line.confidence),
             outline=outline_within(line.polygon, width, height),
-            vertical=None,
         )
         for line in lines
     ]
-    longer = {at: _is_high(line) for at, line in enumerate(found) if _shows_direction(line)}
-    columns = sum(len(found[at].text) * (1 if high else -1) for at, high in longer.items())
-    page = columns > 0 if longer else None
+    directions = {
+        place: _is_high(line.box)
+        for place, line in enumerate(clean)
+        if line.outline and len(line.text.strip()) > 1
+    }
+    columns = sum(
+        len(clean[place].text) * (1 if high else -1) for place, high in directions.items()
+    )
+    usual = columns > 0 if directions else None
     return [
-        line._replace(vertical=longer.get(at, page)) if line.outline else line
-        for at, line in enumerate(found)
+        line._replace(vertical=directions.get(place, usual)) if line.outline else line
+        for place, line in enumerate(clean)
     ]
 
 
 def rows_as_lines(rows: Iterable[str]) -> list[PageLine]:
     """The rows of a text without line positions, as lines; empty rows are dropped."""
-    return [PageLine(row, "main", None, (), None) for row in rows if row.strip()]
+    return [PageLine(row) for row in rows if row.strip()]
 
 
 def regions_of(lines: Sequence[PageLine]) -> tuple[Region, ...]:
@@ -188,19 +203,16 @@ def regions_of(lines: Sequence[PageLine]) -> tuple[Region, ...]:
     """
 
     def region(line: PageLine) -> tuple[str, bool]:
-        return _REGION_OF.get(line.kind) or WORDS[line.kind], bool(line.outline)
+        return _REGIONS.get(line.kind, line.word), bool(line.outline)
 
-    found = []
+    regions = []
     for (kind, placed), group in groupby(lines, key=region):
         members = tuple(group)
-        points = [point for line in members for point in line.outline]
+        box = _box_around(corner for line in members for corner in line.outline) if placed else None
         columns = sum((1 if line.vertical else -1) * max(1, len(line.text)) for line in members)
         directed = placed and any(line.vertical is not None for line in members)
-        found.append(
-            Region(kind, members, box_around(points) if placed else None,
-                   columns > 0 if directed else None)
-        )  # fmt: skip
-    return tuple(found)
+        regions.append(Region(kind, members, box, columns > 0 if directed else None))
+    return tuple(regions)
 
 
 def outline_within(
@@ -209,38 +221,81 @@ def outline_within(
     """A polygon in whole pixels, clipped at the image's edges; empty if no area is left."""
     if not all(math.isfinite(x) and math.isfinite(y) for x, y in polygon):
         return ()
-    points = [(_between(x, width), _between(y, height)) for x, y in polygon]
-    kept = tuple(point for at, point in enumerate(points) if point != points[at - 1])
-    if len(set(kept)) < 3:
+    corners = [
+        (round(min(max(x, 0.0), float(width))), round(min(max(y, 0.0), float(height))))
+        for x, y in polygon
+    ]
+    outline = tuple(corner for place, corner in enumerate(corners) if corner != corners[place - 1])
+    if len(set(outline)) < 3:
         return ()
-    x0, y0, x1, y1 = box_around(kept)
-    return kept if x1 > x0 and y1 > y0 else ()
+    x0, y0, x1, y1 = _box_around(outline)
+    return outline if x1 > x0 and y1 > y0 else ()
 
 
-def box_around(points: Iterable[Pixel]) -> Rectangle:
+def _box_around(points: Iterable[Pixel]) -> Rectangle:
     """The bounding box of at least one point."""
     xs, ys = zip(*points, strict=True)
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def _between(value: float, most: int) -> int:
-    return round(min(max(value, 0.0), float(most)))
-
-
-def _middle(points: Sequence[Pixel]) -> Pixel:
-    (x0, y0), (x1, y1) = points
-    return (x0 + x1) // 2, (y0 + y1) // 2
-
-
-def _is_high(line: PageLine) -> bool:
-    x0, y0, x1, y1 = line.box
+def _is_high(box: Rectangle) -> bool:
+    x0, y0, x1, y1 = box
     return y1 - y0 > x1 - x0
-
-
-def _shows_direction(line: PageLine) -> bool:
-    return bool(line.outline) and len(line.text.strip()) > 1
 
 
 def _share(value: float | None) -> float | None:
     """A confidence in 0..1, or None where it is not a number."""
     return None if value is None or math.isnan(value) else min(max(value, 0.0), 1.0)
+
+
+class PageForm(NamedTuple):
+    """A format of one page, with the suffix of its files.
+
+    `of_text` means that it contains the page's running text instead of its lines.
+    """
+
+    suffix: str
+    write: Callable[[PageContent], bytes]
+    of_text: bool = False
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    assets = files("keju.datasets.writers").joinpath("assets")
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        loader=jinja2.FunctionLoader(lambda name: assets.joinpath(name).read_text("utf-8")),
+    )
+    environment.filters["points"] = _format_points
+    environment.filters["corners"] = _corners_of
+    return environment
+
+
+def _format_points(points: Iterable[Pixel]) -> str:
+    """Points as PAGE-XML and ALTO write them."""
+    return " ".join(f"{x},{y}" for x, y in points)
+
+
+def _corners_of(box: Rectangle) -> list[Pixel]:
+    x0, y0, x1, y1 = box
+    return [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+
+
+def _write(template: str, page: PageContent) -> bytes:
+    return _templates().get_template(template).render(page=page, language=_LANGUAGE).encode()
+
+
+def _write_text(page: PageContent) -> bytes:
+    """The running text of a page in UTF-8, one row per column; without text an empty file."""
+    return (page.text + "\n" if page.text else "").encode()
+
+
+PAGE_FORMS: Mapping[str, PageForm] = {
+    "page-xml": PageForm(".xml", partial(_write, "page-xml.xml.j2")),
+    "alto": PageForm(".xml", partial(_write, "alto.xml.j2")),
+    "hocr": PageForm(".hocr", partial(_write, "hocr.html.j2")),
+    "txt": PageForm(".txt", _write_text, of_text=True),
+}
+"""The formats of one page, by name."""
