@@ -111,18 +111,11 @@ class BoxSettings(Settings, frozen=True, kw_only=True):
     """The form of the boxes of a directory, and which boxes are skipped."""
 
     form: Annotated[BoxForm, Meta(description=_FORM_HELP)] = ""
-    boxes: Annotated[
-        Literal["", "xyxy", "xywh"],
-        Meta(
-            description="of a table: xyxy: left, top, right, bottom; xywh: left, top, width, "
-            "height (default by its columns)"
-        ),
-    ] = ""
     field: Annotated[
         dict[str, str],
         Meta(
-            description="the column of boxes.csv that has the NAME: image, left, top, right, "
-            "bottom, width, height"
+            description="the column of boxes.csv that has the NAME: image, left, top, and right, "
+            "bottom or width, height"
         ),
     ] = msgspec.field(default_factory=dict)
     skip_faulty: Annotated[
@@ -495,11 +488,11 @@ def _read_table(file: Path, settings: BoxSettings) -> tuple[Form, list[_Record]]
                 _Record(place, text_of(cells, "filename", place).strip(), (0, 0), shapes)
             )
         return FORMS["via"], records
-    convention: str = settings.boxes or next(
-        (name for name, sides in _SIDES.items() if _names(sides, columns, settings.field)), "xyxy"
-    )
+    given = settings.field
+    has_corners, has_size = (_names(sides, columns, given) for sides in _SIDES.values())
+    convention = "xywh" if "width" in given or (has_size and not has_corners) else "xyxy"
     wanted = {role: Field(FORMS["table"].columns[role]) for role in ("image", *_SIDES[convention])}
-    fields = map_fields(file, [cells for __, cells in rows], wanted, settings.field)
+    fields = map_fields(file, [cells for __, cells in rows], wanted, given)
     sides = [fields[side] for side in _SIDES[convention]]
     size = ["width", "height"] if convention == "xyxy" and {"width", "height"} <= {*columns} else []
     import_log().columns(fields, [name for name in columns if name not in size])
