@@ -3,8 +3,8 @@
 All checks but that of damaged characters are of transcriptions, and every finding is a warning.
 Their limits are our reading. There are no findings in 227 real transcriptions, nor on 75 images
 with a known text (2 real pages, 73 of the bundled set), at full size, at 15 to 50 % of their size,
-or blurred. If a text of 100 or more characters (15 of these images) is cut to less than .06 to .30 of
-its length, it is reported as too short.
+or blurred. If a text of 100 or more characters (15 of these images) is cut to less than .06 to .30
+of its length, it is reported as too short.
 """
 
 from __future__ import annotations
