@@ -178,9 +178,11 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
     unread = join_names(map(str, recognised.unknown))
     if name not in forms:
         wanted = NAMES[name] if name else ", ".join(NAMES.values())
+        problem = _("expected boxes as {}; found none", wanted)
+        if recognised.unknown:
+            problem = _("expected boxes as {}; found none. Not recognised: {}", wanted, unread)
         raise DataError(
-            f"expected boxes as {wanted}; found none"
-            + f". Not recognised: {unread}" * bool(recognised.unknown),
+            problem,
             file=folder,
             hint=_(
                 "Put the files with the boxes into this folder. The first line of a table has its "
@@ -333,16 +335,17 @@ def recognise_boxes(
 
 def _form_of(stem: str, suffix: str, text: str) -> str:
     """The form of a file, by the beginning of its text; empty where it has none."""
-    start = text.lstrip("\ufeff \t\r\n")[:1]
     if suffix == ".xml":
         return "voc"
-    if suffix == ".json" or start == "[":
+    start = text.lstrip("\ufeff \t\r\n")[:1]
+    if "json" in suffix and start:
         for name, form in FORMS.items():
-            if start and start in form.begins and all(re.search(sign, text) for sign in form.signs):
+            if start in form.begins and all(re.search(sign, text) for sign in form.signs):
                 return name
-        return "table" if stem == "boxes" and start != "{" else ""
-    is_table = suffix in {".csv", ".tsv"} and _is_head(text)
-    return "table" if stem == "boxes" or is_table else ""
+    if suffix == ".json" and start == "{":
+        return ""
+    is_table = stem == "boxes" or (suffix in {".csv", ".tsv"} and _is_head(text))
+    return "table" if is_table else ""
 
 
 def _is_head(text: str) -> bool:
