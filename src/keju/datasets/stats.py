@@ -96,7 +96,7 @@ def item_table(items: Iterable[Item], name: str = "") -> pl.DataFrame:
     """A row for each item, with what statistics need; of it a batch are Python objects.
 
     Lengths are in characters without white space; numbers of options, lines and boxes are null
-    where there are none. ``of_source`` tells which images are of the item's own source.
+    where there are none. ``of_source`` is true for images that are of the source of the item.
 
     Args:
         items: the items.

@@ -204,7 +204,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
 
 
 class _Record(NamedTuple):
-    """What a file has of one image: its name, its size where that is stated, and its shapes.
+    """One image in a file: its name, its size where that is stated, and its shapes.
 
     The place has no item where the file is of this image alone.
     """
