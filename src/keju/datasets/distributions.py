@@ -71,6 +71,7 @@ def distributions(items: pl.DataFrame) -> pl.DataFrame:
             )  # fmt: skip
     for name in _WORDS:
         counted = items.drop_nulls(name).group_by(name, maintain_order=True).len("count")
+        counted = counted.cast({name: pl.String})
         for word, count in (counted if name == "task" else counted.sort(name)).iter_rows():
             rows.append({"measure": name, "unit": "items", "name": word, "count": count})
     schema = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
 from keju.datasets.distributions import ASPECT, PIXELS, distributions
 from keju.datasets.store import Dataset
@@ -28,14 +29,16 @@ OVERALL = "OverAll"
 
 _KINDS = ("category", "dynasty", "script", "subset")
 
+_TASK = ("benchmark", "domain", "task", "name_zh", "name_en", "format")
+
+# A million items fit in memory: a word that items share is stored once, a path as its hash.
 _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
-    "benchmark": pl.String, "domain": pl.String, "task": pl.String,
-    "name_zh": pl.String, "name_en": pl.String, "format": pl.String,
-    "split": pl.String, "draft": pl.String, "letter": pl.String, "group": pl.String,
-    "source": pl.String, "type": pl.String, **dict.fromkeys(_KINDS, pl.String),
-    "question": pl.Int64, "answer": pl.Int64, "transcription": pl.Int64,
-    "options": pl.Int64, "lines": pl.Int64, "boxes": pl.Int64, "box_shares": pl.List(pl.Float64),
-    "path": pl.List(pl.String), "width": pl.List(pl.Int64), "height": pl.List(pl.Int64),
+    **dict.fromkeys(_TASK, pl.Categorical),
+    "split": pl.Categorical, "draft": pl.Categorical, "letter": pl.Categorical,
+    "source": pl.Categorical, "type": pl.Categorical, **dict.fromkeys(_KINDS, pl.Categorical),
+    "group": pl.Int64, "question": pl.Int32, "answer": pl.Int32, "transcription": pl.Int32,
+    "options": pl.Int32, "lines": pl.Int32, "boxes": pl.Int32, "box_shares": pl.List(pl.Float64),
+    "path": pl.List(pl.Int64), "width": pl.List(pl.Int64), "height": pl.List(pl.Int64),
     "of_source": pl.List(pl.Boolean),
 }  # fmt: skip
 
@@ -136,10 +139,10 @@ def _row(item: Item, name: str) -> tuple[object, ...]:
         item.split,
         "draft" if item.draft else "accepted",
         item.answer if has_letter else None,
-        item.group or None,
         item.metadata.get("source") or first_source or name,
         item.metadata.get("type", ""),
         *(item.metadata.get(stratum) or None for stratum in _KINDS),
+        hash(item.group) if item.group else None,
         _length(prompt_of(item)) if asked else None,
         None if missing_reference(item) else _length(item.answer),
         None if item.transcription is None else _length(item.transcription),
@@ -147,7 +150,7 @@ def _row(item: Item, name: str) -> tuple[object, ...]:
         len(item.lines) or None,
         len(item.boxes) or None,
         [area / max(1, item.images[0].width * item.images[0].height) for area in areas],
-        [ref.path for ref in item.images],
+        [hash(ref.path) for ref in item.images],
         [ref.width for ref in item.images],
         [ref.height for ref in item.images],
         [not mixed or place == 0 or place in item.relevant for place in range(len(item.images))],
@@ -186,12 +189,11 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
     whole = items.select(
         pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *counts, *_measures()
     )
-    return pl.concat([by_domain.agg(*counts, *_measures()), whole])
+    return pl.concat([_with_texts(by_domain.agg(*counts, *_measures())), whole])
 
 
 def _tasks(items: pl.DataFrame) -> pl.DataFrame:
-    names = ["benchmark", "domain", "task", "name_zh", "name_en", "format"]
-    return items.group_by(names, maintain_order=True).agg(*_measures())
+    return _with_texts(items.group_by(_TASK, maintain_order=True).agg(*_measures()))
 
 
 def _sources(items: pl.DataFrame) -> pl.DataFrame:
@@ -201,19 +203,18 @@ def _sources(items: pl.DataFrame) -> pl.DataFrame:
     one_each = pictures.group_by(*keys, "path", maintain_order=True).agg(
         pl.col("width", "height").first(), pl.col("boxes").max()
     )
-    return one_each.group_by(keys, maintain_order=True).agg(
+    sources = one_each.group_by(keys, maintain_order=True).agg(
         pl.len().alias("images"), pl.col("width", "height", "boxes").mean()
     )
+    return _with_texts(sources)
 
 
 def _strata(items: pl.DataFrame) -> pl.DataFrame:
     """Questions and images of each stratum, the kinds in their order, the largest first."""
     tables = []
     for kind in _KINDS:
-        label = pl.col(kind).replace_strict(
-            {name: value_label(kind, name) for name in items[kind].drop_nulls().unique()},
-            return_dtype=pl.String,
-        )
+        labels = {name: value_label(kind, name) for name in items[kind].drop_nulls().unique()}
+        label = pl.col(kind).cast(pl.String).replace_strict(labels, return_dtype=pl.String)
         first = pl.col("path").list.first()
         counted = items.drop_nulls(kind).group_by(label.alias("name")).agg(
             pl.len().alias("questions"), first.drop_nulls().n_unique().alias("images")
@@ -224,3 +225,7 @@ def _strata(items: pl.DataFrame) -> pl.DataFrame:
             )
         )
     return pl.concat(tables)
+
+
+def _with_texts(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(cs.categorical().cast(pl.String))
