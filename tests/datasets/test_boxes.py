@@ -266,6 +266,19 @@ HOSTILE = {
     "a table of unequal lines": ("t.csv", HEADS + "p.png,1,1,9,9\np.png,1,1\n", "3 cells"),
     "a path as a name": ("t.csv", HEADS + "../../etc/passwd,1,1,9,9\n", "image is missing"),
     "a table without column names": ("t.csv", "p.png,1,1,9,9,a\n", "Not recognised: t.csv"),
+    "VOC without a side": (
+        "p.xml",
+        "<annotation><object><bndbox><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object>"
+        "</annotation>",
+        "object 1: '' is not a number (field bndbox.xmin)",
+    ),
+    "VOC without a box": (
+        "p.xml",
+        "<annotation><object><name>x</name></object></annotation>",
+        "object 1: '' is not a number (field bndbox.xmin)",
+    ),
+    "a list of texts": ("p.json", '[{"ann": [[1, 2, 3, 4]]}]', "it does not name its image"),
+    "a shape that is a list": ("p.json", '{"shapes": [[1, 2]]}', "points is not a list of points"),
     "a rotated box": (
         "c.json",
         '{"images": [{"id": 1, "file_name": "p.png"}], '

@@ -535,12 +535,10 @@ def _box_of(form: Form, shape: object, place: Place) -> Box:
     values: object = [_at(shape, field) for field in fields]
     if len(fields) == 1:
         fields, values = fields * 4, _at(shape, fields[0])
-    if not isinstance(values, list) or not values or values[0] is None:
-        if form.points:
-            xs, ys = _points(shape, form.points, place)
-            return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
-        values = []
-    if len(values) != 4:
+    if form.points and (not isinstance(values, list) or not values or values[0] is None):
+        xs, ys = _points(shape, form.points, place)
+        return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+    if not isinstance(values, list) or len(values) != 4:
         raise box_error(_("{} is not a list of four numbers", fields[0]), place)
     x, y, right, bottom = map(partial(_number, place), values, fields)
     if form.convention == "xywh":
