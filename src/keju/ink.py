@@ -46,21 +46,6 @@ class Page(NamedTuple):
     turned: bool
 
 
-class Parts(NamedTuple):
-    """Connected marks with the size of parts of characters.
-
-    Attributes:
-        number: the number of parts.
-        side: the third quartile of their longer sides, in pixels after scaling to `LONG_SIDE`; 0
-            where there are none.
-        ink: pixels of all marks of the image, at the same scale.
-    """
-
-    number: int
-    side: float
-    ink: int
-
-
 def to_grey(image: Image.Image) -> Grey:
     """Grey values, 0 to 1, the longer side at most `LONG_SIDE`."""
     grey = image.convert("L")
@@ -100,8 +85,8 @@ def find_marks(page: Grey, paper: Grey) -> NDArray[np.bool_]:
     return marks
 
 
-def find_parts(image: Image.Image) -> Parts:
-    """Count the connected marks of an image with the size of parts of characters."""
+def count_parts(image: Image.Image) -> int:
+    """The number of connected marks of an image with the size of parts of characters."""
     import cv2  # noqa: PLC0415 - slow to import
 
     page = dark_on_light(to_grey(image)).grey
@@ -110,6 +95,4 @@ def find_parts(image: Image.Image) -> Parts:
     sides = np.maximum(places[:, cv2.CC_STAT_WIDTH], places[:, cv2.CC_STAT_HEIGHT])
     longest = max(page.shape)
     least = max(_LEAST_SIDE, longest * _SMALLEST)
-    sides = sides[(sides >= least) & (sides <= longest * _LARGEST)]
-    side = float(np.percentile(sides, 75)) if sides.size else 0.0
-    return Parts(sides.size, side, int(marks.sum()))
+    return int(((sides >= least) & (sides <= longest * _LARGEST)).sum())

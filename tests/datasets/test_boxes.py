@@ -10,8 +10,8 @@ from typing import get_args
 import pytest
 from PIL import Image, ImageDraw
 
-from keju.datasets.readers.boxes import NAMES, Canvas, Drawn, fit_boxes
-from keju.datasets.readers.boxes.settings import BoxForm
+from keju.datasets.readers.box_fitting import Canvas, Drawn, fit_boxes, read_canvas
+from keju.datasets.readers.boxes import NAMES, BoxForm
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.items import Box
@@ -77,7 +77,6 @@ def test_boxes_on_the_stored_image_are_turned_as_exif_turns_it(orientation):
     stored.info["exif"] = exif.tobytes()
     out = io.BytesIO()
     stored.save(out, "PNG", exif=exif)
-    from keju.datasets.readers.boxes import read_canvas
     from keju.images import open_image
 
     upright = open_image(out.getvalue(), name="p.png")
@@ -229,6 +228,8 @@ def test_a_list_that_does_not_fit_is_refused(read, tmp_path, text, says):
         read("obi-recognition", src, items=given, sample="1")
 
 
+HEADS = "image,xmin,ymin,xmax,ymax\n"
+
 HOSTILE = {
     "YOLO with NaN": ("p.txt", "0 nan 0.5 0.2 0.2\n", "values that are not fractions"),
     "YOLO in pixels": ("p.txt", "0 20 30 10 10\n", "values that are not fractions"),
@@ -236,7 +237,7 @@ HOSTILE = {
     "nested JSON": ("p.json", '{"shapes": ' + "[" * 100_000, "not readable as JSON boxes"),
     "ann of texts": ("p.json", '{"ann": [["a", "b", "c", "d"]]}', "'a' is not a number"),
     "ann of truth": ("p.json", '{"ann": [[true, 1, 2, 3]]}', "'True' is not a number"),
-    "ann of three": ("p.json", '{"ann": [[1, 2, 3]]}', "not readable as JSON boxes"),
+    "ann of three": ("p.json", '{"ann": [[1, 2, 3]]}', "ann 1: '' is not a number (field 3)"),
     "ann beyond": ("p.json", '{"ann": [[1e308, 1, 2, 3]]}', "too large for an image"),
     "COCO without image": (
         "c.json",
@@ -253,7 +254,7 @@ HOSTILE = {
         "c.json",
         '{"images": [{"id": 1, "file_name": "p.png"}], '
         '"annotations": [{"image_id": 1, "segmentation": {"counts": "abc", "size": [1, 1]}}]}',
-        "neither a bbox nor polygons",
+        "segmentation is not a list of points",
     ),
     "labelme without points": ("p.json", '{"shapes": [{"points": []}]}', "the shape has no points"),
     "VIA of unequal points": (
@@ -262,8 +263,28 @@ HOSTILE = {
         '{"name": "polygon", "all_points_x": [1], "all_points_y": []}}]}}',
         "unequal numbers of x and y",
     ),
-    "a table of unequal lines": ("t.csv", "p.png,1,1,9,9,a\np.png,1,1\n", "3 cells"),
-    "a path as a name": ("t.csv", "../../etc/passwd,1,1,9,9\n", "image is missing"),
+    "a table of unequal lines": ("t.csv", HEADS + "p.png,1,1,9,9\np.png,1,1\n", "3 cells"),
+    "a path as a name": ("t.csv", HEADS + "../../etc/passwd,1,1,9,9\n", "image is missing"),
+    "a table without column names": ("t.csv", "p.png,1,1,9,9,a\n", "Not recognised: t.csv"),
+    "VOC without a side": (
+        "p.xml",
+        "<annotation><object><bndbox><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object>"
+        "</annotation>",
+        "object 1: '' is not a number (field bndbox.xmin)",
+    ),
+    "VOC without a box": (
+        "p.xml",
+        "<annotation><object><name>x</name></object></annotation>",
+        "object 1: '' is not a number (field bndbox.xmin)",
+    ),
+    "a list of texts": ("p.json", '[{"ann": [[1, 2, 3, 4]]}]', "it does not name its image"),
+    "a shape that is a list": ("p.json", '{"shapes": [[1, 2]]}', "points is not a list of points"),
+    "a rotated box": (
+        "c.json",
+        '{"images": [{"id": 1, "file_name": "p.png"}], '
+        '"annotations": [{"image_id": 1, "bbox": [9, 9, 4, 2, 0.5]}]}',
+        "annotation 1: bbox is not a list of four numbers",
+    ),
     "a list of nothing": ("c.json", "[]", "found none"),
     "no JSON at all": ("p.json", "\x00\x01", "found none"),
 }  # fmt: skip
@@ -279,6 +300,14 @@ def test_hostile_annotations_are_refused_in_one_line(read, tmp_path, name):
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
     assert refused.value.hint
+
+
+def test_a_line_of_a_table_without_numbers_is_an_image_without_boxes(read, tmp_path):
+    forms.images(tmp_path / "s")
+    put(tmp_path / "s/boxes.csv", HEADS + "bone1.png,1,1,9,9\nbone2.png,,,,\nbone3.png,,,,\n")
+    done = read("obi-recognition", tmp_path / "s", without_boxes="negative")
+    assert where(done) == {"bone1.png": (box(1, 1, 9, 9),)}
+    assert sum(item.answer == "no" for item in done.items) == 3
 
 
 def test_a_million_annotations_and_a_large_image_inside_json_are_bounded(read, tmp_path):

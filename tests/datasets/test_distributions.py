@@ -6,7 +6,7 @@ import polars as pl
 
 from keju.datasets import mini
 from keju.datasets.distributions import distributions
-from keju.datasets.stats import stats
+from keju.datasets.stats import item_table, stats
 from keju.datasets.store import Dataset
 from keju.items import Box, ImageRef, Item
 from tests.support.making import make_dataset
@@ -26,13 +26,14 @@ def counts(frame: pl.DataFrame, measure: str) -> dict[str, int]:
 
 
 def test_each_measure_is_counted_in_bins_whose_lower_end_belongs_to_them() -> None:
-    found = distributions(
+    items = item_table(
         [
             item("a", answer="一" * 10, boxes=(Box(x0=0, y0=0, x1=100, y1=50),)),
             item("b", answer="一 二\n三", group="h"),
             item("c", answer="一" * 6000),
         ]
     )
+    found = distributions(items)
     assert counts(found, "answer") == {
         "2 to 5": 1, "5 to 10": 0, "10 to 20": 1, "20 to 50": 0, "50 to 100": 0, "100 to 200": 0,
         "200 to 500": 0, "500 to 1,000": 0, "1,000 to 2,000": 0, "2,000 to 5,000": 0,
@@ -46,13 +47,14 @@ def test_each_measure_is_counted_in_bins_whose_lower_end_belongs_to_them() -> No
 
 
 def test_letters_drafts_and_splits_are_counted() -> None:
-    found = distributions(
+    items = item_table(
         [
             item("a", task="T7", options=("甲", "乙"), answer="B"),
             item("b", task="T7", options=("甲", "乙"), answer="A", draft=True),
             item("c", answer="天", split="reference"),
         ]
     )
+    found = distributions(items)
     assert counts(found, "letter") == {"A": 1, "B": 1}
     assert counts(found, "draft") == {"accepted": 2, "draft": 1}
     assert counts(found, "split") == {"reference": 1, "test": 2}

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from keju.api.data import lines_of
 from keju.api.inputs import AnyPath, path_of
 from keju.datasets import Dataset
-from keju.datasets.page_view import encode_for_notebook, number_outlines, page_html
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.errors import number_of
 from keju.files import bounded_bytes
-from keju.images import probe_image
+from keju.images import probe_image, thumbnail
 from keju.items import Item, Line
-from keju.notebook import Markup, Outline, block, folded, picture
+from keju.notebook import Markup, Outline, block, folded, picture, table
 
 _MOST_IMAGES = 8
+
+_SIDE = 1400
+"""Maximum pixels of the longer side of a displayed image."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,7 @@ def show(what: Page | Item | Iterable[Line], image: AnyPath | Dataset | None = N
 
     Args:
         what: a page, the lines of a page in any order, or an item.
-        image: the image of the page; of an item, the dataset that has its images. None shows a page
-            with the image in the directory of its file, if there is one.
+        image: the image of the page, or None; of an item, the dataset that has its images.
 
     Raises:
         TypeError: a value has another type.
@@ -67,21 +68,38 @@ def show(what: Page | Item | Iterable[Line], image: AnyPath | Dataset | None = N
 
 
 def _page_html(page: Page, image: bytes | None) -> Markup:
-    ordered, size = page_in_reading_order(page), (page.width, page.height)
-    return page_html(ordered, file=page.file, image_name=page.image_name, size=size, image=image)
+    lines = page_in_reading_order(page)
+    points = [point for line in lines for point in line.polygon]
+    width = page.width or max((x for x, _ in points), default=0)
+    height = page.height or max((y for _, y in points), default=0)
+    name = page.image_name or Path(page.file).name or "Page"
+    rows = [(number, line.text, line.kind) for number, line in enumerate(lines, start=1)]
+    return block(
+        f"{name}: {number_of(len(rows), 'line')} in reading order",
+        picture(width, height, _outlines(lines), _jpeg(image) if image is not None else b""),
+        folded("Text of the lines", table(("", "text", "kind"), rows)),
+    )
+
+
+def _outlines(lines: Sequence[Line]) -> list[Outline]:
+    return [Outline(line.polygon, str(n), line.text) for n, line in enumerate(lines, start=1)]
+
+
+def _jpeg(image: bytes) -> bytes:
+    return thumbnail(image, name="the image", max_side=_SIDE)
 
 
 def _item_html(item: Item, dataset: Dataset) -> Markup:
     parts: list[object] = []
     for place, ref in enumerate(item.images[:_MOST_IMAGES]):
-        outlines = number_outlines(item.lines) if not place else []
+        outlines = _outlines(item.lines) if not place else []
         if not place:
             corners = [((b.x0, b.y0), (b.x1, b.y0), (b.x1, b.y1), (b.x0, b.y1)) for b in item.boxes]
             outlines += [Outline(points, str(n)) for n, points in enumerate(corners, start=1)]
         if place in item.relevant:
             parts.append("relevant:")
-        jpeg = encode_for_notebook(dataset.image_bytes(ref))
-        parts.append(picture(ref.width, ref.height, outlines, jpeg))
+        image = _jpeg(dataset.image_bytes(ref))
+        parts.append(picture(ref.width, ref.height, outlines, image))
     if (more := len(item.images) - _MOST_IMAGES) > 0:
         parts.append(f"and {number_of(more, 'more image')}")
     return block(f"{item.id} ({item.task})", *parts, folded("Item", Markup(item._repr_html_())))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import polars as pl
 
-from keju.definitions import has_reference, prompt_of, query_of, task
-from keju.items import Item
 from keju.texts import _
 
 _LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -19,96 +15,65 @@ _RATIOS = (0, 0.1, 0.2, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 5, 10)
 _SHARES = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
 _FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
+_WIDTH, _HEIGHT = pl.col("width").explode(), pl.col("height").explode()
 
-def _letter(item: Item) -> list[str]:
-    letter = has_reference(item) and not is_unasked(item) and query_of(item).form == "letter"
-    return [item.answer] * letter
-
-
-def is_unasked(item: Item) -> bool:
-    """Whether an item is a labelled image of a pair task, which has no question."""
-    return item.split == "reference" and task(item.task).of_pairs
-
-
-def text_length(text: str | None) -> int:
-    """Characters without white space."""
-    return sum(not character.isspace() for character in text or "")
-
-
-def _box_shares(item: Item) -> list[float]:
-    if not item.images:
-        return []
-    area = max(1, item.images[0].width * item.images[0].height)
-    return [(box.x1 - box.x0) * (box.y1 - box.y0) / area for box in item.boxes]
+PIXELS, ASPECT = _WIDTH * _HEIGHT, _WIDTH / _HEIGHT.clip(1)
+"""Pixels of every image of the items, and its width over its height."""
 
 
 class _Quantity(NamedTuple):
-    """A quantity of every item: its unit, and the lower ends of its bins."""
+    """A quantity of items: its unit, the lower ends of its bins, and its values, some null."""
 
     unit: str
     bins: tuple[float, ...]
-    values: Callable[[Item], Iterable[float]]
+    values: pl.Expr
 
 
 MEASURES: Mapping[str, _Quantity] = {
-    "question": _Quantity(_("characters"), _LENGTHS, lambda item: (
-        [] if is_unasked(item) else [text_length(prompt_of(item))])),
-    "answer": _Quantity(_("characters"), _LENGTHS, lambda item: (
-        [text_length(item.answer)] * has_reference(item))),
-    "transcription": _Quantity(
-        _("characters"), _LENGTHS, lambda item: [text_length(item.transcription)] * (
-            item.transcription is not None)
-    ),
-    "pixels": _Quantity(_("pixels an image"), _PIXELS, lambda item: (
-        ref.width * ref.height for ref in item.images)),
-    "aspect": _Quantity(_("width / height"), _RATIOS, lambda item: (
-        ref.width / max(1, ref.height) for ref in item.images)),
-    "images": _Quantity(_("an item"), _FEW, lambda item: [len(item.images)]),
-    "options": _Quantity(_("an item"), _FEW, lambda item: [len(item.options)] * bool(item.options)),
-    "lines": _Quantity(_("an item"), _FEW, lambda item: [len(item.lines)] * bool(item.lines)),
-    "boxes": _Quantity(_("an item"), _FEW, lambda item: [len(item.boxes)] * bool(item.boxes)),
-    "box": _Quantity(_("share of the image"), _SHARES, _box_shares),
-}  # fmt: skip
-
-_WORDS: Mapping[str, Callable[[Item], Iterable[str]]] = {
-    "task": lambda item: [item.task],
-    "format": lambda item: [task(item.task).format],
-    "letter": _letter,
-    "split": lambda item: [item.split],
-    "draft": lambda item: ["draft" if item.draft else "accepted"],
+    "question": _Quantity(_("characters"), _LENGTHS, pl.col("question")),
+    "answer": _Quantity(_("characters"), _LENGTHS, pl.col("answer")),
+    "transcription": _Quantity(_("characters"), _LENGTHS, pl.col("transcription")),
+    "pixels": _Quantity(_("pixels an image"), _PIXELS, PIXELS),
+    "aspect": _Quantity(_("width / height"), _RATIOS, ASPECT),
+    "images": _Quantity(_("an item"), _FEW, pl.col("path").list.len()),
+    "options": _Quantity(_("an item"), _FEW, pl.col("options")),
+    "lines": _Quantity(_("an item"), _FEW, pl.col("lines")),
+    "boxes": _Quantity(_("an item"), _FEW, pl.col("boxes")),
+    "box": _Quantity(_("share of the image"), _SHARES, pl.col("box_shares").explode()),
+    "group": _Quantity(_("items a group"), _FEW, pl.col("group").drop_nulls().unique_counts()),
 }
-"""The categorical values of every item. ``letter`` is the right one of multiple choice: all letters
-should be about equally frequent."""
+
+_WORDS = ("task", "format", "letter", "split", "draft")
+"""The categorical columns. ``letter`` is the right one of multiple choice: all letters should be
+about equally frequent."""
 
 
-def distributions(items: Iterable[Item]) -> pl.DataFrame:
-    """Counts by bin and by category, one row each; no image is read.
+def distributions(items: pl.DataFrame) -> pl.DataFrame:
+    """Counts by bin and by category, one row each, of a table of items (`item_table`).
 
     Columns: `measure`, `unit`, `name` (the bin, or the category), `low` (the bin's lower end,
     inclusive) and `high` (its upper end, exclusive; null for the last bin and for categories), and
     `count`. Lengths are in characters without white space. ``group`` counts groups by their number
     of items. Empty bins between full ones are rows too.
     """
-    bins: dict[str, Counter[int]] = {name: Counter() for name in MEASURES}
-    words: dict[str, Counter[str]] = {name: Counter() for name in _WORDS}
-    groups: Counter[str] = Counter()
-    for item in items:
-        for name, measured in MEASURES.items():
-            bins[name].update(_bin_of(value, measured.bins) for value in measured.values(item))
-        for name, say in _WORDS.items():
-            words[name].update(say(item))
-        if item.group:
-            groups[item.group] += 1
     rows: list[dict[str, object]] = []
-    for name, measured in MEASURES.items():
-        rows += _binned(name, measured.unit, measured.bins, bins[name])
-    sizes = Counter(_bin_of(size, _FEW) for size in groups.values())
-    rows += _binned("group", _("items a group"), _FEW, sizes)
-    for name, counts in words.items():
-        rows += [
-            {"measure": name, "unit": "items", "name": word, "count": count}
-            for word, count in (counts.items() if name == "task" else sorted(counts.items()))
-        ]
+    for name, quantity in MEASURES.items():
+        values = items.select(quantity.values.cast(pl.Float64).alias("value"))["value"].drop_nulls()
+        bins = pl.Series(quantity.bins, dtype=pl.Float64)
+        places = bins.search_sorted(values, side="right").cast(pl.Int64) - 1
+        counts = dict(places.clip(0).value_counts().iter_rows())
+        for place in range(min(counts, default=0), max(counts, default=-1) + 1):
+            low, high = (*quantity.bins, None)[place : place + 2]
+            shown = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
+            rows.append(
+                {"measure": name, "unit": quantity.unit, "name": shown, "low": low, "high": high,
+                 "count": counts.get(place, 0)}
+            )  # fmt: skip
+    for name in _WORDS:
+        counted = items.drop_nulls(name).group_by(name, maintain_order=True).len("count")
+        counted = counted.cast({name: pl.String})
+        for word, count in (counted if name == "task" else counted.sort(name)).iter_rows():
+            rows.append({"measure": name, "unit": "items", "name": word, "count": count})
     schema = {
         "measure": pl.String, "unit": pl.String, "name": pl.String,
         "low": pl.Float64, "high": pl.Float64, "count": pl.Int64,
@@ -142,23 +107,3 @@ def distribution_lines(frame: pl.DataFrame) -> list[DistributionLine]:
         for (measure, unit), some in frame.group_by("measure", "unit", maintain_order=True)
         if measure != "task"
     ]
-
-
-def _bin_of(value: float, bins: tuple[float, ...]) -> int:
-    return max(0, bisect_right(bins, value) - 1)
-
-
-def _binned(
-    measure: str, unit: str, bins: tuple[float, ...], counts: Counter[int]
-) -> list[dict[str, object]]:
-    if not counts:
-        return []
-    rows = []
-    for place in range(min(counts), max(counts) + 1):
-        low, high = bins[place], bins[place + 1] if place + 1 < len(bins) else None
-        name = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
-        rows.append(
-            {"measure": measure, "unit": unit, "name": name, "low": float(low),
-             "high": None if high is None else float(high), "count": counts[place]}
-        )  # fmt: skip
-    return rows

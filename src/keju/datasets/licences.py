@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 
 from keju.files import shipped_toml
 from keju.items import Item
@@ -28,8 +29,7 @@ class LicenceCounts:
 
     def add(self, item: Item) -> None:
         """Add the next item."""
-        own = dict.fromkeys(step.licence for step in item.provenance if step.licence.strip())
-        self.counts.update(list(own) or [self._whole])
+        self.counts.update(_licences_of(item) or [self._whole])
 
     def list_others(self) -> list[tuple[str, int]]:
         """List the licences that the dataset's does not name, the most frequent first."""
@@ -66,15 +66,16 @@ def list_restricted(whole: str, items: Iterable[Item]) -> Iterator[tuple[str, st
     Yields:
         The licence as it is written, and the reason (`forbids_copies`).
     """
-    counts, seen = LicenceCounts(whole), {whole}
-    if reason := forbids_copies(whole):
-        yield whole, reason
-    for item in items:
-        counts.add(item)
-        for licence in [each for each in counts.counts if each not in seen]:
+    seen: set[str] = set()
+    for licence in chain([whole], chain.from_iterable(map(_licences_of, items))):
+        if licence not in seen:
             seen.add(licence)
             if reason := forbids_copies(licence):
                 yield licence, reason
+
+
+def _licences_of(item: Item) -> list[str]:
+    return list(dict.fromkeys(step.licence for step in item.provenance if step.licence.strip()))
 
 
 def _normalise_name(licence: str) -> str:

@@ -45,17 +45,6 @@ class Page(Record, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         return f"Page({self.image_name!r}, {len(self.lines)} lines)"
 
-    def _repr_html_(self) -> str:
-        # Imported on demand: this loads the image decoder.
-        from keju.datasets.page_view import page_html  # noqa: PLC0415
-
-        return page_html(
-            page_in_reading_order(self),
-            file=self.file,
-            image_name=self.image_name,
-            size=(self.width, self.height),
-        )
-
 
 def page_in_reading_order(page: Page, *, order: OrderChoice = "auto") -> tuple[Line, ...]:
     """The lines of a page in reading order.

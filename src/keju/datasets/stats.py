@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
-from keju.datasets.distributions import distributions, is_unasked, text_length
+from keju.datasets.distributions import ASPECT, PIXELS, distributions
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
-from keju.definitions import UnitCounter, missing_reference, prompt_of, task
+from keju.definitions import (
+    UnitCounter,
+    has_reference,
+    missing_reference,
+    prompt_of,
+    query_of,
+    task,
+)
 from keju.errors import DataError, UsageError, error_text
-from keju.items import MIXED_GALLERY, ImageRef, Item
+from keju.items import MIXED_GALLERY, Item
 from keju.texts import _
 
 OVERALL = "OverAll"
 
-_Columns = dict[str, pl.DataType | type[pl.DataType]]
-
-_ITEMS: _Columns = {
-    "benchmark": pl.String, "domain": pl.String, "task": pl.String,
-    "name_zh": pl.String, "name_en": pl.String, "format": pl.String,
-    "q": pl.Int64, "a": pl.Int64, "reference": pl.Boolean,
-    "pv": pl.List(pl.Int64), "ar": pl.List(pl.Float64),
-}  # fmt: skip
-_IMAGES: _Columns = {
-    "source": pl.String, "type": pl.String, "task": pl.String, "path": pl.String,
-    "width": pl.Int64, "height": pl.Int64, "boxes": pl.Int64,
-}  # fmt: skip
-_STRATA: _Columns = {"stratum": pl.String, "name": pl.String, "path": pl.String}
-
 _KINDS = ("category", "dynasty", "script", "subset")
+
+_TASK = ("benchmark", "domain", "task", "name_zh", "name_en", "format")
+
+# A million items fit in memory: a word that items share is stored once, a path as its hash.
+_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    **dict.fromkeys(_TASK, pl.Categorical),
+    "split": pl.Categorical, "draft": pl.Categorical, "letter": pl.Categorical,
+    "source": pl.Categorical, "type": pl.Categorical, **dict.fromkeys(_KINDS, pl.Categorical),
+    "group": pl.Int64, "question": pl.Int32, "answer": pl.Int32, "transcription": pl.Int32,
+    "options": pl.Int32, "lines": pl.Int32, "boxes": pl.Int32, "box_shares": pl.List(pl.Float64),
+    "path": pl.List(pl.Int64), "width": pl.List(pl.Int64), "height": pl.List(pl.Int64),
+    "of_source": pl.List(pl.Boolean),
+}  # fmt: skip
 
 _BATCH = 5000
 
@@ -69,158 +77,155 @@ def stats(path: Path) -> Stats:
         DataError: it is damaged, or an item's task is unknown.
     """
     dataset = Dataset.open(path)
-    rows, pictures, strata = _Rows(_ITEMS), _Rows(_IMAGES), _Rows(_STRATA)
     counter = UnitCounter()
 
-    def collected() -> Iterator[Item]:
+    def counted() -> Iterator[Item]:
         for item in dataset:
-            rows.add(_item_row(item))
-            pictures.extend(_image_rows(item, dataset.manifest.name))
-            strata.extend(_stratum_rows(item))
             counter.add(item)
             yield item
 
-    measured = distributions(collected())
-    table = rows.to_frame()
+    items = item_table(counted(), dataset.manifest.name)
     return Stats(
-        domains=_domains(table),
-        tasks=_tasks(table),
-        sources=_sources(pictures.to_frame()),
-        strata=_strata(strata.to_frame()),
-        distributions=measured,
+        domains=_domains(items),
+        tasks=_tasks(items),
+        sources=_sources(items),
+        strata=_strata(items),
+        distributions=distributions(items),
         units=pl.DataFrame([counter.units(dataset.manifest.unit)._asdict()]),
     )
 
 
-class _Rows:
-    """Rows of a table, of which only a batch are Python objects."""
+def item_table(items: Iterable[Item], name: str = "") -> pl.DataFrame:
+    """A row for each item, with what statistics need; of it a batch are Python objects.
 
-    def __init__(self, schema: _Columns) -> None:
-        self._schema = schema
-        self._waiting: list[dict[str, object]] = []
-        self._frames: list[pl.DataFrame] = []
+    Lengths are in characters without white space; numbers of options, lines and boxes are null
+    where there are none. ``of_source`` is true for images that are of the source of the item.
 
-    def add(self, row: dict[str, object]) -> None:
-        """Add the next row."""
-        self._waiting.append(row)
-        if len(self._waiting) >= _BATCH:
-            self._flush()
+    Args:
+        items: the items.
+        name: the source of items that state none.
 
-    def extend(self, rows: Iterable[dict[str, object]]) -> None:
-        """Add the next rows."""
-        for row in rows:
-            self.add(row)
-
-    def to_frame(self) -> pl.DataFrame:
-        """The table of all rows."""
-        self._flush()
-        return pl.concat(self._frames)
-
-    def _flush(self) -> None:
-        self._frames.append(pl.DataFrame(self._waiting, schema=self._schema))
-        self._waiting = []
+    Raises:
+        DataError: an item's task is unknown.
+    """
+    rows = (_row(item, name) for item in items)
+    frames = [pl.DataFrame(schema=_COLUMNS)]
+    while batch := list(islice(rows, _BATCH)):
+        frames.append(pl.DataFrame(batch, _COLUMNS, orient="row"))
+    return pl.concat(frames)
 
 
-def _item_row(item: Item) -> dict[str, object]:
+def _row(item: Item, name: str) -> tuple[object, ...]:
     try:
         kind = task(item.task)
     except UsageError as error:
         raise DataError(
             error_text(error), item=item.id, hint=_("See: keju data validate")
         ) from None
-    return {
-        "benchmark": kind.benchmark,
-        "domain": kind.domain,
-        "task": kind.id,
-        "name_zh": kind.name_zh,
-        "name_en": kind.name_en,
-        "format": kind.format,
-        "q": None if is_unasked(item) else text_length(prompt_of(item)),
-        "a": None if missing_reference(item) else text_length(item.answer),
-        "reference": item.split == "reference",
-        "pv": [ref.width * ref.height for ref in item.images],
-        "ar": [ref.width / max(1, ref.height) for ref in item.images],
-    }
+    # A labelled image of a pair task has no question.
+    asked = item.split != "reference" or not kind.of_pairs
+    has_letter = asked and has_reference(item) and query_of(item).form == "letter"
+    # Later steps only processed the image.
+    first_source = next((step.source for step in item.provenance if step.source), "")
+    areas = [(box.x1 - box.x0) * (box.y1 - box.y0) for box in item.boxes] if item.images else []
+    mixed = item.metadata.get("gallery") == MIXED_GALLERY
+    return (
+        kind.benchmark,
+        kind.domain,
+        kind.id,
+        kind.name_zh,
+        kind.name_en,
+        kind.format,
+        item.split,
+        "draft" if item.draft else "accepted",
+        item.answer if has_letter else None,
+        item.metadata.get("source") or first_source or name,
+        item.metadata.get("type", ""),
+        *(item.metadata.get(stratum) or None for stratum in _KINDS),
+        hash(item.group) if item.group else None,
+        _length(prompt_of(item)) if asked else None,
+        None if missing_reference(item) else _length(item.answer),
+        None if item.transcription is None else _length(item.transcription),
+        len(item.options) or None,
+        len(item.lines) or None,
+        len(item.boxes) or None,
+        [area / max(1, item.images[0].width * item.images[0].height) for area in areas],
+        [hash(ref.path) for ref in item.images],
+        [ref.width for ref in item.images],
+        [ref.height for ref in item.images],
+        [not mixed or place == 0 or place in item.relevant for place in range(len(item.images))],
+    )
+
+
+def _length(text: str) -> int:
+    return len("".join(text.split()))
 
 
 def _measures() -> list[pl.Expr]:
-    pixels, ratio = pl.col("pv").explode(), pl.col("ar").explode()
+    lengths = {"q": pl.col("question"), "a": pl.col("answer")}
+    images = {"pv": PIXELS, "ar": ASPECT}
     return [
         pl.len().alias("n_q"),
-        pl.col("reference").sum().cast(pl.Int64).alias("n_reference"),
-        pl.col("q").mean().alias("avg_q"),
-        pl.col("a").mean().alias("avg_a"),
-        pixels.mean().alias("avg_pv"),
-        pixels.max().alias("max_pv"),
-        pixels.min().alias("min_pv"),
-        ratio.mean().alias("avg_ar"),
-        ratio.max().alias("max_ar"),
-        ratio.min().alias("min_ar"),
-    ]
+        (pl.col("split") == "reference").sum().cast(pl.Int64).alias("n_reference"),
+        *(values.mean().alias(f"avg_{name}") for name, values in lengths.items()),
+        *(
+            measure.alias(f"{word}_{name}")
+            for name, values in images.items()
+            for word, measure in (
+                ("avg", values.mean()), ("max", values.max()), ("min", values.min())
+            )
+        ),
+    ]  # fmt: skip
 
 
-def _domains(rows: pl.DataFrame) -> pl.DataFrame:
+def _domains(items: pl.DataFrame) -> pl.DataFrame:
     multiple_choice = pl.col("format") == "MCQ"
     counts = [
         pl.col("task").n_unique().alias("n_task"),
         pl.col("task").filter(multiple_choice).n_unique().alias("n_mcq_task"),
         pl.col("task").filter(~multiple_choice).n_unique().alias("n_qa_task"),
     ]
-    by_domain = rows.group_by("benchmark", "domain", maintain_order=True).agg(*counts, *_measures())
-    whole = rows.select(
+    by_domain = items.group_by("benchmark", "domain", maintain_order=True)
+    whole = items.select(
         pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *counts, *_measures()
     )
-    return pl.concat([by_domain, whole])
+    return pl.concat([_with_texts(by_domain.agg(*counts, *_measures())), whole])
 
 
-def _tasks(rows: pl.DataFrame) -> pl.DataFrame:
-    names = ["benchmark", "domain", "task", "name_zh", "name_en", "format"]
-    return rows.group_by(names, maintain_order=True).agg(*_measures())
+def _tasks(items: pl.DataFrame) -> pl.DataFrame:
+    return _with_texts(items.group_by(_TASK, maintain_order=True).agg(*_measures()))
 
 
-def _image_rows(item: Item, name: str) -> Iterator[dict[str, object]]:
-    # Later steps only processed the image.
-    first = next((step.source for step in item.provenance if step.source), "")
-    for ref in _of_its_source(item):
-        yield {
-            "source": item.metadata.get("source") or first or name,
-            "type": item.metadata.get("type", ""),
-            "task": item.task,
-            "path": ref.path,
-            "width": ref.width,
-            "height": ref.height,
-            "boxes": len(item.boxes) or None,
-        }
-
-
-def _of_its_source(item: Item) -> Sequence[ImageRef]:
-    """An item's images; in a mixed gallery only those of its own class."""
-    if item.metadata.get("gallery") != MIXED_GALLERY:
-        return item.images
-    return (item.images[0], *(item.images[place] for place in item.relevant))
-
-
-def _sources(pictures: pl.DataFrame) -> pl.DataFrame:
+def _sources(items: pl.DataFrame) -> pl.DataFrame:
     keys = ["source", "type", "task"]
+    pictures = items.select(*keys, "boxes", "path", "width", "height", "of_source")
+    pictures = pictures.explode("path", "width", "height", "of_source").filter("of_source")
     one_each = pictures.group_by(*keys, "path", maintain_order=True).agg(
         pl.col("width", "height").first(), pl.col("boxes").max()
     )
-    return one_each.group_by(keys, maintain_order=True).agg(
+    sources = one_each.group_by(keys, maintain_order=True).agg(
         pl.len().alias("images"), pl.col("width", "height", "boxes").mean()
     )
+    return _with_texts(sources)
 
 
-def _stratum_rows(item: Item) -> Iterator[dict[str, object]]:
-    for kind in _KINDS:
-        if name := item.metadata.get(kind):
-            path = item.images[0].path if item.images else None
-            yield {"stratum": kind, "name": value_label(kind, name), "path": path}
-
-
-def _strata(rows: pl.DataFrame) -> pl.DataFrame:
+def _strata(items: pl.DataFrame) -> pl.DataFrame:
     """Questions and images of each stratum, the kinds in their order, the largest first."""
-    counted = rows.group_by("stratum", "name", maintain_order=True).agg(
-        pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images")
-    )
-    order = pl.col("stratum").replace_strict(dict(zip(_KINDS, range(len(_KINDS)), strict=True)))
-    return counted.sort(order, -pl.col("questions").cast(pl.Int64), "name")
+    tables = []
+    for kind in _KINDS:
+        labels = {name: value_label(kind, name) for name in items[kind].drop_nulls().unique()}
+        label = pl.col(kind).cast(pl.String).replace_strict(labels, return_dtype=pl.String)
+        first = pl.col("path").list.first()
+        counted = items.drop_nulls(kind).group_by(label.alias("name")).agg(
+            pl.len().alias("questions"), first.drop_nulls().n_unique().alias("images")
+        )  # fmt: skip
+        tables.append(
+            counted.select(pl.lit(kind).alias("stratum"), "name", "questions", "images").sort(
+                -pl.col("questions").cast(pl.Int64), "name"
+            )
+        )
+    return pl.concat(tables)
+
+
+def _with_texts(table: pl.DataFrame) -> pl.DataFrame:
+    return table.with_columns(cs.categorical().cast(pl.String))

@@ -1,29 +1,23 @@
 """Suspicious references that probably differ from the image: markup, placeholders, copies, lengths.
 
 All checks but that of damaged characters are of transcriptions, and every finding is a warning.
-Their limits are our reading.
-There are no findings in 227 real transcriptions, nor on 75 images with a known text (2 real pages,
-73 of the bundled set), at full size, at 15 to 50 % of their size, or blurred. If a text of 100 or
-more characters (15 of these images) is cut to less than .06 to .30 of its length, it is reported as
-too short; if it is repeated until it has 8 to 33 times its length, as too long.
+Their limits are our reading. There are no findings in 227 real transcriptions, nor on 75 images
+with a known text (2 real pages, 73 of the bundled set), at full size, at 15 to 50 % of their size,
+or blurred. If a text of 100 or more characters (15 of these images) is cut to less than .06 to .30
+of its length, it is reported as too short.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from typing import NamedTuple
-
-import numpy as np
 
 from keju.datasets.checks import unseen_characters
 from keju.datasets.findings import Finding, NameCount
 from keju.definitions import query_of
 from keju.errors import DataError, UsageError
-from keju.ink import Parts
 from keju.items import Item
 from keju.text import counted, is_han
 from keju.texts import Text, _, n_
@@ -31,46 +25,12 @@ from keju.texts import Text, _, n_
 LEAST_COPIED = 20
 """Minimum length in characters of a text that two images cannot be expected to share."""
 
-LEAST_COPIES = 3
-"""Minimum number of images that share a shorter text, where the other texts of their task are long.
-"""
-
-MUCH_LONGER = 5
-"""Minimum ratio of the median length of the task's texts to such a shared short text."""
-
 MAX_PARTS_PER_CHARACTER = 20
 """Parts of characters in the image per character of the text; with more the text is too short. The
 maximum on a page of text is 6.0; on an image with an inscription 11.2, with fewer parts."""
 
 LEAST_PARTS = 200
 """Minimum number of parts of an image on which a text can be too short."""
-
-MIN_INK_PER_CHARACTER = 0.06
-"""Ink per character, as a share of the square of a part's side; with less the text is too long. The
-minimum is .45 on sharp pages and .11 on blurred ones of 9 pixels per character."""
-
-LEAST_LENGTH = 100
-"""Minimum length in characters of a text that can be too long."""
-
-FEWEST_PARTS = 5
-"""An image with fewer parts cannot show a text of `LEAST_LENGTH` characters."""
-
-
-class _Owner(NamedTuple):
-    """An item that asks for the text of its images; `counted` and `place` are of that text.
-
-    `place` counts all texts of all items.
-    """
-
-    name: str
-    task: str
-    query: str
-    pictures: tuple[str, ...]
-    counted: bytes
-    place: int
-    length: int
-    shown: str
-
 
 _MARKUP = (
     ("RTF", re.compile(r"^\s*\{\\rtf")),
@@ -99,37 +59,32 @@ def text_fault(text: str) -> Text | None:
     """Evidence that a text is not a transcription, with a hint; None where there is none."""
     bare = "".join(char if char.isalnum() else " " for char in text.casefold())
     bare = " ".join(bare.split())
+    shown = text.strip()[:20]
     if _BLANK.fullmatch(bare):
         return _(
             "the text describes the page as blank ({!r})",
-            text.strip()[:20],
+            shown,
             hint="If it is blank, import it as a blank page: see keju data formats pages",
         )
-    if _PLACEHOLDER.fullmatch(bare):
-        return _(
-            "the text is a placeholder ({!r})",
-            text.strip()[:20],
-            hint="Write what the image shows, or drop it",
-        )
-    for what, pattern in _MARKUP:
-        if found := pattern.search(text):
-            shown = " ".join(text[found.start() :].split())[:20]
+    is_placeholder = bool(_PLACEHOLDER.fullmatch(bare))
+    for kind, pattern in _MARKUP if not is_placeholder else ():
+        if match := pattern.search(text):
             return _(
                 "the text contains {} ({!r})",
-                _name_markup(what),
-                shown,
+                _name_markup(kind),
+                " ".join(text[match.start() :].split())[:20],
                 hint="Save it as plain text (.txt, UTF-8)",
             )
-    if _INSIDE.search(text):
+    if is_placeholder or _INSIDE.search(text):
         return _(
             "the text is a placeholder ({!r})",
-            text.strip()[:20],
+            shown,
             hint="Write what the image shows, or drop it",
         )
-    if text.strip() and not any(map(_like_han, text)):
+    if shown and not any(map(_like_han, text)):
         return _(
             "the text has no Chinese character ({!r})",
-            text.strip()[:20],
+            shown,
             hint="Check that it is the right file",
         )
     return None
@@ -190,13 +145,13 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
     """Yield the problems of transcriptions, each text once.
 
     Markup, placeholders and texts without a Chinese character; a text of `LEAST_COPIED` counted
-    characters or more that two images share, or a shorter one that `LEAST_COPIES` images share in a
-    task of long texts. Images are distinguished by their bytes. Also damaged characters of any
-    reference (`damage_of`), and invisible ones, which `validate` lists with its other checks.
+    characters or more that two images share, which are distinguished by their bytes. Also damaged
+    characters of any reference (`damage_of`), and invisible ones, which `validate` lists with its
+    other checks.
     """
-    found = SuspiciousTexts()
+    texts = SuspiciousTexts()
     for item in items:
-        found.add(item)
+        texts.add(item)
         for field, codes in unseen_characters(item):
             problem = _(
                 "its {} contains invisible characters: {}",
@@ -205,122 +160,87 @@ def suspicious_texts(items: Iterable[Item]) -> Iterator[Finding]:
                 hint="Remove them, and import again",
             )
             yield Finding.of("warning", _name(item), problem)
-    yield from found.list_all()
+    yield from texts.list_all()
 
 
 class SuspiciousTexts:
     """The same as `suspicious_texts`, for items that are added one by one."""
 
     def __init__(self) -> None:
-        self._faults: dict[str, tuple[Text, NameCount]] = {}
         self._damaged: list[Finding] = []
-        self._texts = array("Q")
-        self._owners: list[_Owner] = []
-        self._lengths: dict[tuple[str, str], array[int]] = {}
+        self._faults: dict[str, tuple[Text, NameCount]] = {}
+        # By the hash of a text, so that a million items fit: its length, the hash of the images of
+        # the first item with it, and that item's name; and the items on other images by the hash of
+        # these.
+        self._first: dict[bytes, tuple[int, int, str]] = {}
+        self._copies: dict[bytes, dict[int, str]] = {}
 
     def add(self, item: Item) -> None:
         """Add the next item."""
-        self._damaged += [Finding.of("warning", _name(item), each) for each in damage_of(item)]
+        name = _name(item)
+        self._damaged += [Finding.of("warning", name, damage) for damage in damage_of(item)]
         asks = _asks_for_text(item)
-        if asks:
-            lengths = self._lengths.setdefault((item.task, item.query), array("q"))
-            lengths.append(len(counted(item.answer)))
-        for text in _references(item, asks=asks):
-            name = _name(item)
+        answer = (item.answer or item.answer_simplified) if asks else ""
+        for text in dict.fromkeys((item.transcription or "", answer)):
             if text in self._faults:
                 self._faults[text][1].add(name)
-            elif fault := text_fault(text):
+            elif text.strip() and (fault := text_fault(text)):
                 self._faults[text] = fault, NameCount()
                 self._faults[text][1].add(name)
-            if asks and item.images:
-                self._owners.append(_owner(item, name, text, len(self._texts)))
-            self._texts.append(int.from_bytes(_digest(text)[:8], "big"))
+            plain = counted(text)
+            if asks and item.images and len(plain) >= LEAST_COPIED:
+                self._add_page(plain, hash(tuple(image.sha256 for image in item.images)), name)
+
+    def _add_page(self, text: str, images: int, name: str) -> None:
+        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        __, first_images, first_name = self._first.setdefault(key, (len(text), images, name))
+        if images != first_images:
+            names = self._copies.setdefault(key, {first_images: first_name})
+            names.setdefault(images, name)
 
     def list_all(self) -> Iterator[Finding]:
         """Yield the problems of the items that were added."""
         yield from self._damaged
         for fault, names in self._faults.values():
             yield Finding.of("warning", names.text, fault)
-        same: dict[bytes, list[_Owner]] = {}
-        for owner in self._ordered_owners():
-            same.setdefault(owner.counted, []).append(owner)
-        medians = {place: sorted(each)[len(each) // 2] for place, each in self._lengths.items()}
-        for owners in same.values():
-            yield from _copied(owners, medians)
-
-    def _ordered_owners(self) -> list[_Owner]:
-        """The owners in the order in which their texts first occur."""
-        if not self._owners:
-            return []
-        texts = np.frombuffer(self._texts, np.uint64)
-        __, first, text = np.unique(texts, return_index=True, return_inverse=True)
-        return sorted(self._owners, key=lambda each: (int(first[text[each.place]]), each.place))
-
-
-def _copied(owners: list[_Owner], medians: dict[tuple[str, str], int]) -> Iterator[Finding]:
-    """The finding on one text of several images, if there is one."""
-    one_each = list({each.pictures: each for each in owners}.values())
-    first = one_each[0]
-    length = first.length
-    short = length * MUCH_LONGER <= medians.get((first.task, first.query), 0)
-    if length >= LEAST_COPIED and len(one_each) > 1:
-        names: str = ", ".join(each.name for each in one_each[1:4])
-        if len(one_each) > 4:
-            names = _("{} and {} more", names, len(one_each) - 4)
-        problem = n_(
-            "the same text ({n:,} character) as {}, on another image",
-            "the same text ({n:,} characters) as {}, on another image",
-            length,
-            names,
-            hint="Check which of the images it belongs to",
-        )
-        yield Finding.of("warning", first.name, problem)
-    elif 0 < length < LEAST_COPIED and short and len(one_each) >= LEAST_COPIES:
-        problem = n_(
-            "{n:,} image has the same short text ({!r})",
-            "{n:,} images have the same short text ({!r})",
-            len(one_each),
-            first.shown,
-            hint="Check that it is not a placeholder",
-        )
-        every = NameCount()
-        for each in one_each:
-            every.add(each.name)
-        yield Finding.of("warning", every.text, problem)
+        for key in filter(self._copies.__contains__, self._first):
+            first, *others = self._copies[key].values()
+            shown: str = ", ".join(others[:3])
+            if len(others) > 3:
+                shown = _("{} and {} more", shown, len(others) - 3)
+            problem = n_(
+                "the same text ({n:,} character) as {}, on another image",
+                "the same text ({n:,} characters) as {}, on another image",
+                self._first[key][0],
+                shown,
+                hint="Check which of the images it belongs to",
+            )
+            yield Finding.of("warning", first, problem)
 
 
-def extent_fault(length: int, parts: Parts) -> Text | None:
-    """Evidence that a text is far too short or too long for its image, with a hint.
+def extent_fault(length: int, parts: int) -> Text | None:
+    """Evidence that a text is far too short for its image, with a hint.
 
     Args:
         length: characters of the text as OCR scoring counts them; 0 for a blank page.
-        parts: the parts of characters in the image.
+        parts: the number of parts of characters in the image.
     """
-    if not length and parts.number >= LEAST_PARTS:
+    if parts < LEAST_PARTS or parts <= MAX_PARTS_PER_CHARACTER * length:
+        return None
+    if not length:
         return _(
             "the text is that of a blank page, but the image has {:,} parts of characters",
-            parts.number,
+            parts,
             hint="Check that the page is blank",
         )
-    if parts.number >= LEAST_PARTS and parts.number > MAX_PARTS_PER_CHARACTER * length:
-        return n_(
-            "the text ({n:,} character) is far too short for the {:,} parts of characters on the "
-            "image",
-            "the text ({n:,} characters) is far too short for the {:,} parts of characters on "
-            "the image",
-            length,
-            parts.number,
-            hint="Check that the text is complete. A drawing on the image also counts",
-        )
-    room = MIN_INK_PER_CHARACTER * length * parts.side**2
-    if length >= LEAST_LENGTH and (parts.number < FEWEST_PARTS or parts.ink < room):
-        return n_(
-            "the text ({n:,} character) is far too long for the image",
-            "the text ({n:,} characters) is far too long for the image",
-            length,
-            hint="Check that it is the text of this page only",
-        )
-    return None
+    return n_(
+        "the text ({n:,} character) is far too short for the {:,} parts of characters on the image",
+        "the text ({n:,} characters) is far too short for the {:,} parts of characters on "
+        "the image",
+        length,
+        parts,
+        hint="Check that the text is complete. A drawing on the image also counts",
+    )
 
 
 def length_on_image(item: Item) -> int:
@@ -328,14 +248,6 @@ def length_on_image(item: Item) -> int:
     if len(item.images) != 1 or not _asks_for_text(item):
         return 0
     return len(counted(item.answer or item.answer_simplified))
-
-
-def _references(item: Item, *, asks: bool) -> list[str]:
-    """The texts of an item that are transcriptions, each once."""
-    texts = [item.transcription or ""]
-    if asks:
-        texts.append(item.answer or item.answer_simplified)
-    return [text for text in dict.fromkeys(texts) if text.strip()]
 
 
 def _asks_for_text(item: Item) -> bool:
@@ -348,24 +260,6 @@ def _asks_for_text(item: Item) -> bool:
 def _name(item: Item) -> str:
     file = item.metadata.get("file", "")
     return f"{item.id} ({file})" if file else item.id
-
-
-def _owner(item: Item, name: str, text: str, place: int) -> _Owner:
-    plain = counted(text)
-    return _Owner(
-        name=name,
-        task=item.task,
-        query=item.query,
-        pictures=tuple(image.sha256 for image in item.images),
-        counted=_digest(plain),
-        place=place,
-        length=len(plain),
-        shown=text.strip()[:20],
-    )
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _like_han(char: str) -> bool:

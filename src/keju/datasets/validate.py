@@ -28,7 +28,7 @@ from keju.definitions.references import BLANK_PAGE, DECIPHERED
 from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import probe_image, probe_pixels
-from keju.ink import find_parts
+from keju.ink import count_parts
 from keju.items import UNKNOWN, ImageRef, Item
 from keju.texts import Text, _, n_
 
@@ -359,7 +359,7 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
             picture.place,
             _("EXIF rotates this image, and not every model applies that", hint="Store it upright"),
         )
-    if image and (fault := extent_fault(picture.length, find_parts(image))):
+    if image and (fault := extent_fault(picture.length, count_parts(image))):
         yield Finding.of("warning", picture.place, fault)
 
 

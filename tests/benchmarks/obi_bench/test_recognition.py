@@ -81,7 +81,7 @@ def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
         ("file", "x", "y", "w", "h", "label"),
         ("p.png", 2, 3, 10, 20, "王"),
     )
-    done = read("obi-recognition", tmp_path / "a", boxes="xywh")
+    done = read("obi-recognition", tmp_path / "a")
     assert done.items[-1].boxes == (Box(x0=2, y0=3, x1=12, y1=23),)
     table(tmp_path / "a/boxes.csv", ("pic", "l", "o", "r", "u"), ("p.png", 2, 3, 10, 20))
     named = {"field.image": "pic", "field.left": "l", "field.top": "o", "field.right": "r",
@@ -89,8 +89,13 @@ def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
     assert read("obi-recognition", tmp_path / "a", **named).items[-1].boxes == (
         Box(x0=2, y0=3, x1=10, y1=20),
     )
-    with pytest.raises(UsageError, match="boxes=yxyx: use one of xyxy, xywh"):
-        read("obi-recognition", tmp_path / "a", boxes="yxyx")
+    del named["field.right"], named["field.bottom"]
+    named |= {"field.width": "r", "field.height": "u"}
+    assert read("obi-recognition", tmp_path / "a", **named).items[-1].boxes == (
+        Box(x0=2, y0=3, x1=12, y1=23),
+    )
+    with pytest.raises(UsageError, match="no field 'right' to map"):
+        read("obi-recognition", tmp_path / "a", **named | {"field.right": "r"})
 
 
 def test_sources_in_one_folder_are_read_in_the_papers_order(read, tmp_path: Path) -> None:

@@ -340,7 +340,11 @@ LAYOUTS = [
         tensorflow_csv,
     ),
     _layout(
-        "table without column names", "table: train.csv: path,x1,y1,x2,y2,class", "", retinanet_csv
+        "table without column names",
+        "train.csv: path,x1,y1,x2,y2,class",
+        "",
+        retinanet_csv,
+        missing="expected boxes as",
     ),
     _layout(
         "YinQiWenYuan in Pascal VOC",

@@ -32,7 +32,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.readers.workbooks import Sheet, SheetRow, Workbook
 from keju.errors import DataError, shortened
@@ -844,31 +844,3 @@ def _too_large(file: Path, problem: str) -> DataError:
     return DataError(
         "the table is too large: {}", problem, file=file, hint="Split it into several files"
     )
-
-
-def number_in(cells: JsonObject, key: str, place: Place) -> float:
-    """The number in a cell.
-
-    Raises:
-        DataError: there is none, or not one that an image could have.
-    """
-    value = cells.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        value = text_of(cells, key, place).strip()
-    try:
-        found = float(value)
-    except ValueError:
-        found = float("nan")
-    if not abs(found) < _LARGEST:
-        raise place.error(
-            _(
-                "{!r} in {!r} is not a coordinate",
-                str(value)[:40],
-                key,
-                hint="Write a number of pixels",
-            )
-        )
-    return found
-
-
-_LARGEST = 1e6

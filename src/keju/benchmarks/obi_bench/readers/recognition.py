@@ -27,17 +27,15 @@ from keju.benchmarks.obi_bench.readers.sources import (
     sources_in,
 )
 from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.box_fitting import Drawn, fit_boxes, is_ambiguous, read_canvas
 from keju.datasets.readers.boxes import (
     NAMES,
     Annotations,
     BoxSettings,
-    Drawn,
+    Recognised,
     annotations_in,
-    fit_boxes,
-    is_ambiguous,
-    read_canvas,
+    recognise_boxes,
 )
-from keju.datasets.readers.boxes.recognising import Recognised, recognise_boxes
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
@@ -60,7 +58,7 @@ Boxes are read as
   annotations.json            Create ML's, as LabelImg writes it
   via_project.json            VIA's project, or its annotations as JSON or CSV
   boxes.csv                   one line a box: image, xmin, ymin, xmax, ymax, or x, y, width, height
-                              (also .tsv, .json); without column names: path,x1,y1,x2,y2,class
+                              (also .tsv, .json, .xlsx)
 An annotation belongs to the image of its own name, wherever that is: beside it, or in a parallel
 tree (images/train, labels/train). A folder with several forms needs --option form=NAME.
 Each image is asked What, Yes-or-No, How and Where; one of negatives is asked Yes-or-No alone.

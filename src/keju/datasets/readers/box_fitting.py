@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.boxes import box_fault
-from keju.datasets.readers.boxes.model import Drawn
+from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of, upright_size
 from keju.items import Box
@@ -16,6 +16,22 @@ from keju.texts import _
 _DECIMALS = 2
 """Decimals of a pixel, for boxes that are shares of an image: tools write shares with six decimals.
 """
+
+
+class Drawn(NamedTuple):
+    """A box, and its position in the source.
+
+    Attributes:
+        box: its corners, in pixels, or as shares of the image where `relative` is set.
+        place: the file and the record in it.
+        size: width and height of the image that was annotated; 0 where the file does not state it.
+        relative: whether the corners are shares of the image's width and height, as in YOLO.
+    """
+
+    box: Box
+    place: Place
+    size: tuple[float, float] = (0, 0)
+    relative: bool = False
 
 
 class Canvas(NamedTuple):
@@ -58,23 +74,26 @@ def fit_boxes(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = Fal
     Raises:
         DataError: a box without area or outside, or drawn on an image of another size.
     """
-    found: list[Box] = []
+    boxes: list[Box] = []
     clipped = skipped = 0
-    for each in drawn:
-        box = _in_pixels(each, canvas)
-        fault = box_fault(box, canvas[:2])
-        if not fault and (inside := _clipped(box, canvas)) != box:
-            box = inside
-            fault = box_fault(box, canvas[:2])
-            clipped += not fault
+    for annotation in drawn:
+        box = _in_pixels(annotation, canvas)
+        clip = Box(
+            x0=max(0.0, box.x0),
+            y0=max(0.0, box.y0),
+            x1=min(float(canvas.width), box.x1),
+            y1=min(float(canvas.height), box.y1),
+        )
+        fault = box_fault(box, canvas[:2]) or box_fault(clip, canvas[:2])
         if not fault:
-            found.append(box)
+            boxes.append(clip)
+            clipped += clip != box
         elif skip_faulty:
             skipped += 1
         else:
-            raise _wrong(each, fault)
-    once = tuple(dict.fromkeys(found))
-    return Fitted(once, clipped, skipped, len(found) - len(once))
+            raise _faulty(annotation, fault)
+    unique = tuple(dict.fromkeys(boxes))
+    return Fitted(unique, clipped, skipped, len(boxes) - len(unique))
 
 
 def is_ambiguous(drawn: Drawn, canvas: Canvas) -> bool:
@@ -83,33 +102,24 @@ def is_ambiguous(drawn: Drawn, canvas: Canvas) -> bool:
     return canvas.orientation > 1 and not (sideways and all(drawn.size) and not drawn.relative)
 
 
-def _clipped(box: Box, canvas: Canvas) -> Box:
-    return Box(
-        x0=max(0.0, box.x0),
-        y0=max(0.0, box.y0),
-        x1=min(float(canvas.width), box.x1),
-        y1=min(float(canvas.height), box.y1),
-    )
-
-
 def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
-    wide, high = drawn.size
+    width, height = drawn.size
     box = drawn.box
     if drawn.relative:
         return Box(
             x0=round(box.x0 * canvas.width, _DECIMALS), y0=round(box.y0 * canvas.height, _DECIMALS),
             x1=round(box.x1 * canvas.width, _DECIMALS), y1=round(box.y1 * canvas.height, _DECIMALS),
         )  # fmt: skip
-    if not (wide and high) or (wide == canvas.width and high == canvas.height):
+    if not (width and height) or drawn.size == canvas[:2]:
         return box
-    if canvas.orientation >= 5 and wide == canvas.height and high == canvas.width:
+    if canvas.orientation >= 5 and (height, width) == canvas[:2]:
         return _turned(box, canvas)
-    raise _wrong(
+    raise _faulty(
         drawn,
         _(
             "was drawn on an image of {:g}x{:g} pixels; this one has {}x{}",
-            wide,
-            high,
+            width,
+            height,
             canvas.width,
             canvas.height,
         ),
@@ -130,7 +140,7 @@ def _turned(box: Box, canvas: Canvas) -> Box:
     return Box(x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _wrong(drawn: Drawn, problem: str, hint: str = "") -> DataError:
+def _faulty(drawn: Drawn, problem: str, hint: str = "") -> DataError:
     return drawn.place.error(
         _("the box {}", problem),
         hint=hint or _("Correct it, or skip such boxes: --option skip-faulty=yes"),

@@ -1,0 +1,615 @@
+"""`annotations_in`: boxes on images in the forms that annotation tools and releases write.
+
+A form is "which list has the images, which field names one, how numbers mean a box": ``boxes.toml``
+declares each, and one engine reads them. YOLO's lines and tables become such records first.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+from lxml import etree
+from msgspec import Meta
+from msgspec.structs import replace
+
+from keju.datasets.readers.base import files_under, join_names, plain_file, source_text
+from keju.datasets.readers.box_fitting import Drawn
+from keju.datasets.readers.images import ImageFinder
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.records import Field, JsonObject, Place, map_fields, plain_field, text_of
+from keju.datasets.readers.tables import all_rows
+from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
+from keju.errors import DataError, number_of, shortened
+from keju.files import shipped_toml
+from keju.items import Box
+from keju.settings import Settings
+from keju.texts import _, both, hint_of, n_
+
+MOST_BOXES = 10_000
+"""Maximum number of boxes of one image. The densest rubbings have some hundred characters."""
+
+HEAD = 1 << 20
+"""Bytes at the beginning of a file that determine its form."""
+
+LARGEST_SHARE = 2.0
+"""Largest coordinate as a share of the image; 1 is its edge."""
+
+SUFFIXES = frozenset({"xml", "json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "xlsx"})
+
+_OTHER_TABLES = frozenset({"descriptions", "adjacency", "classes", "pairs"})
+_OTHER_TEXTS = frozenset({"classes", "train", "val", "valid", "test", "readme", "labels"})
+
+
+class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A form of annotations.
+
+    Attributes:
+        title: its name for users.
+        begins: the characters with which a JSON file of it may begin.
+        signs: patterns that are all found in the beginning of a JSON file.
+        images: the key of the images, whose objects are also read without it. Where there is none,
+            a file that is an object annotates the image that is called as the file.
+        image: fields that name the image; the first with a value counts.
+        record: the word for an image's record in errors.
+        size: the fields with the width and height of the annotated image.
+        boxes: the keys of an image's boxes; the first with a value counts.
+        box: the word for a box in errors.
+        by_id: the boxes of all images are in one list, and have the image's ``id`` as ``image_id``.
+        numbers: the fields with the four numbers of a box, or the one field with a list of them.
+        convention: what they mean: two corners, a corner and the size, or the centre and the size.
+        points: where there are no numbers, the field with lists of x, y, x, y …, or two fields with
+            all x and all y. The box is the bounding box.
+        relative: whether coordinates are shares of the image.
+        kind: the field with the kind of a shape.
+        kinds: the kinds that are read; others are counted.
+        skipped: fields that mark what is not the box of a character, with the word that counts it.
+        one: a field that is 1 in usual boxes; others are counted, and read too.
+        columns: the names of columns by role.
+    """
+
+    title: str
+    begins: str = ""
+    signs: list[str] = []
+    images: str = ""
+    image: list[str] = []
+    record: str = ""
+    size: list[str] = []
+    boxes: list[str] = []
+    box: str = ""
+    by_id: bool = False
+    numbers: list[str] = []
+    convention: Literal["xyxy", "xywh", "cxcywh"] = "xyxy"
+    points: list[str] = []
+    relative: bool = False
+    kind: str = ""
+    kinds: list[str] = []
+    skipped: dict[str, str] = {}
+    one: str = ""
+    columns: dict[str, tuple[str, ...]] = {}
+
+
+FORMS = shipped_toml("keju.datasets.readers", "boxes.toml", dict[str, Form])
+"""The forms of annotations, by the value of the option ``form``."""
+
+NAMES = {name: form.title for name, form in FORMS.items()}
+
+BoxForm = Literal["", "voc", "yinqiwenyuan", "coco", "labelme", "createml", "via", "yolo", "table"]
+"""A form, as in `FORMS`; empty: the only one that is found."""
+
+_FORM_HELP = f"the form of the boxes, where a folder has several: {', '.join(NAMES)}"
+
+
+class BoxSettings(Settings, frozen=True, kw_only=True):
+    """The form of the boxes of a directory, and which boxes are skipped."""
+
+    form: Annotated[BoxForm, Meta(description=_FORM_HELP)] = ""
+    field: Annotated[
+        dict[str, str],
+        Meta(
+            description="the column of boxes.csv that has the NAME: image, left, top, and right, "
+            "bottom or width, height"
+        ),
+    ] = msgspec.field(default_factory=dict)
+    skip_faulty: Annotated[
+        bool,
+        Meta(
+            description="yes: skip boxes without area, or outside their image by more than a pixel "
+            "(default no)"
+        ),
+    ] = False
+    skip_missing: Annotated[
+        bool,
+        Meta(
+            description="yes: skip images without boxes, and boxes of images that are missing "
+            "(default no)"
+        ),
+    ] = False
+
+
+class Annotations(NamedTuple):
+    """The boxes of one source.
+
+    Attributes:
+        form: their form, a key of `FORMS`.
+        of: the boxes on each image that has an annotation, even an empty one.
+        files: the annotation file of each such image.
+        notes: what was skipped, for the user.
+    """
+
+    form: str
+    of: dict[Path, list[Drawn]]
+    files: dict[Path, Path]
+    notes: tuple[str, ...] = ()
+
+
+def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) -> Annotations:
+    """The boxes on each image of a directory that has an annotation, even an empty one.
+
+    Raises:
+        UsageError: a name is given for a column that a table of boxes does not have.
+        DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
+            that is missing, or that two files have boxes for.
+    """
+    finder = ImageFinder(None, [folder], images)
+    files, pictures = (
+        [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
+        for paths in (files_under(folder, SUFFIXES), images)
+    )
+    recognised = recognise_boxes(files, partial(_head, folder), pictures)
+    forms = recognised.forms
+    name: str = settings.form or next(iter(forms), "")
+    if len(forms) > 1 and not settings.form:
+        shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
+        raise DataError(
+            "boxes in {} forms: {}",
+            len(forms),
+            both(shown),
+            file=folder,
+            hint=_("Keep one of them, or choose: --option form={}", name),
+        )
+    unread = join_names(map(str, recognised.unknown))
+    if name not in forms:
+        wanted = NAMES[name] if name else ", ".join(NAMES.values())
+        problem = _("expected boxes as {}; found none", wanted)
+        if recognised.unknown:
+            problem = _("expected boxes as {}; found none. Not recognised: {}", wanted, unread)
+        raise DataError(
+            problem,
+            file=folder,
+            hint=_(
+                "Put the files with the boxes into this folder. The first line of a table has its "
+                "column names: image,xmin,ymin,xmax,ymax"
+            ),
+        )
+    for path in recognised.unknown:
+        # The boxes of that image would be lost.
+        if finder.has_stem(path.stem) and path.suffix.casefold() != ".txt":
+            raise DataError(
+                "it is not readable as {}, the form of the other boxes",
+                NAMES[name],
+                file=folder / path,
+                hint="Correct it, or remove it",
+            )
+    annotations = collect_boxes(name, (folder / path for path in forms[name]), finder, settings)
+    notes = (f"files not read: {unread}",) if recognised.unknown else ()
+    return annotations._replace(notes=(*annotations.notes, *notes))
+
+
+class _Record(NamedTuple):
+    """One image in a file: its name, its size where that is stated, and its shapes.
+
+    The place has no item where the file is of this image alone.
+    """
+
+    place: Place
+    name: str
+    size: tuple[float, float]
+    shapes: Iterable[tuple[Place, object]]
+
+
+def collect_boxes(
+    name: str, files: Iterable[Path], images: ImageFinder, settings: BoxSettings
+) -> Annotations:
+    """The boxes in files of one form, on the images of a source.
+
+    Raises:
+        DataError: a file does not have the form, or an image is missing.
+    """
+    annotations = Annotations(name, {}, {})
+    missing: dict[str, Place] = {}
+    counts: Counter[str] = Counter()
+    odd = 0
+    for file in files:
+        form, records = _read(name, file, settings)
+        for place, image, size, shapes in records:
+            path = images.find(image, place) if place.item else images.beside(file, image)
+            if path is None:
+                missing.setdefault(image, place)
+                continue
+            first = annotations.files.setdefault(path, file)
+            if first != file:
+                raise DataError(
+                    "{} also has the boxes of {}",
+                    shortened(first.name),
+                    path.name,
+                    file=file,
+                    hint="Keep one of the two files",
+                )
+            boxes = annotations.of.setdefault(path, [])
+            for where, shape in shapes:
+                if word := _skipped(form, shape):
+                    counts[word] += 1
+                    continue
+                if len(boxes) == MOST_BOXES:
+                    raise where.error(
+                        _(
+                            "more than {} boxes on {}",
+                            MOST_BOXES,
+                            path.name,
+                            hint="Check the file: an image of oracle bones has a few hundred at "
+                            "most",
+                        )
+                    )
+                boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
+                odd += bool(form.one) and _at(shape, form.one) not in (None, 1)
+    notes = [f"skipped {count} {word}" for word, count in counts.items()]
+    if missing:
+        names = join_names(f"{shortened(key)!r} (of {missing[key].item})" for key in missing)
+        if not settings.skip_missing:
+            raise DataError(
+                n_(
+                    "{n:,} image is missing: {}",
+                    "{n:,} images are missing: {}",
+                    len(missing),
+                    names,
+                    hint="Add them, or skip them: --option skip-missing=yes",
+                ),
+                file=next(iter(missing.values())).file,
+            )
+        notes.append(f"skipped the boxes of {len(missing)} missing images: {names}")
+    if odd:
+        boxes_have = number_of(odd, "box has", "boxes have")
+        notes.append(f"{boxes_have} a fifth value other than 1, imported too")
+    return annotations._replace(notes=tuple(notes))
+
+
+def _skipped(form: Form, shape: object) -> str:
+    """The word for a shape that is not the box of a character; empty for a box."""
+    for field, word in form.skipped.items():
+        if _at(shape, field):
+            return word
+    kind = str(_at(shape, form.kind) or "") if form.kind else ""
+    return "" if not form.kind or kind in form.kinds else f"{form.box}s of the kind {kind[:20]!r}"
+
+
+# ---- recognising
+
+
+class Recognised(NamedTuple):
+    """The files of each form, and unrecognised files that could contain boxes."""
+
+    forms: dict[str, list[PurePosixPath]]
+    unknown: list[PurePosixPath]
+
+
+def recognise_boxes(
+    files: Iterable[PurePosixPath],
+    text: Callable[[PurePosixPath], str],
+    images: Iterable[PurePosixPath],
+) -> Recognised:
+    """Group files by their form of boxes; `text` returns the beginning of one.
+
+    A text file is YOLO's only where it has the name of an image.
+    """
+    stems = {path.stem.casefold() for path in images}
+    recognised = Recognised({}, [])
+    labels: list[PurePosixPath] = []
+    any_labels = False
+    for path in files:
+        stem, suffix = path.stem.casefold(), path.suffix.casefold()
+        if suffix.lstrip(".") not in SUFFIXES or stem in _OTHER_TABLES:
+            continue
+        if suffix == ".txt":
+            if stem in stems or ("labels" in path.parts[:-1] and stem not in _OTHER_TEXTS):
+                labels.append(path)
+                line = next(filter(str.strip, text(path)[:100_000].split("\n")[:50]), "")
+                any_labels |= yolo_shares(line) is not None
+        elif form := _form_of(path.stem, suffix, text(path)):
+            recognised.forms.setdefault(form, []).append(path)
+        else:
+            recognised.unknown.append(path)
+    if any_labels:
+        recognised.forms["yolo"] = labels
+    else:
+        recognised.unknown.extend(labels)
+    return recognised
+
+
+def _form_of(stem: str, suffix: str, text: str) -> str:
+    """The form of a file, by the beginning of its text; empty where it has none."""
+    if suffix == ".xml":
+        return "voc"
+    start = text.lstrip("\ufeff \t\r\n")[:1]
+    if "json" in suffix and start:
+        for name, form in FORMS.items():
+            if start in form.begins and all(re.search(sign, text) for sign in form.signs):
+                return name
+    if suffix == ".json" and start == "{":
+        return ""
+    is_table = stem == "boxes" or (suffix in {".csv", ".tsv"} and _is_head(text))
+    return "table" if is_table else ""
+
+
+def _is_head(text: str) -> bool:
+    """Whether the first line of a table names the columns of boxes."""
+    line = text.lstrip("\ufeff").partition("\n")[0].partition("\r")[0]
+    try:
+        columns = next(csv.reader([line], delimiter=max(",\t;", key=line.count)), [])
+    except csv.Error:
+        return False
+    return _VIA_COLUMN in columns or any(
+        _names(("image", *sides), columns) for sides in _SIDES.values()
+    )
+
+
+def _head(folder: Path, path: PurePosixPath) -> str:
+    """Beginning of a file as text; characters of other encodings do not affect the form."""
+    with plain_file(folder / path).open("rb") as file:
+        data = file.read(HEAD)
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return data.decode("utf-16" if wide else "utf-8", "replace").replace("\r\n", "\n")
+
+
+# ---- reading a file
+
+
+def _read(name: str, file: Path, settings: BoxSettings) -> tuple[Form, Iterable[_Record]]:
+    """The records of a file, and the form of their shapes."""
+    form = FORMS[name]
+    if name == "table":
+        return _read_table(file, settings)
+    if name == "yolo":
+        return form, [_Record(Place(file, ""), "", (0, 0), _yolo_shapes(file))]
+    content = _xml_record(file, form) if name == "voc" else _decoded(source_text(file), file)
+    return form, _records(form, content, file)
+
+
+def _records(form: Form, content: object, file: Path) -> list[_Record]:
+    single = isinstance(content, dict) and not form.images
+    listed: object = [content] if single else content
+    if isinstance(content, dict) and form.images:
+        listed = content.get(form.images, content)
+    records: list[_Record] = []
+    shapes_by_id: dict[object, list[tuple[Place, object]]] = {}
+    for place, record in _numbered(listed, Place(file, ""), "" if single else form.record):
+        if not isinstance(record, dict):
+            raise box_error(_("expected an object; found {}", type(record).__name__), place)
+        name = next(filter(None, (text_of(record, field, place) for field in form.image)), "")
+        if not name and not single:
+            raise box_error(_("it does not name its image: {}", ", ".join(form.image)), place)
+        own = next(filter(None, map(record.get, form.boxes)), None)
+        shapes = [] if form.by_id else list(_numbered(own, place, form.box))
+        records.append(_Record(place, name, _size(form, record, place), shapes))
+        if form.by_id and shapes_by_id.setdefault(_id(record, "id", place), shapes) is not shapes:
+            raise place.error(_("two images have this id", hint="Give each image its own id"))
+    for key in form.boxes if form.by_id else ():
+        for place, shape in _numbered(_at(content, key), Place(file, ""), form.box):
+            image_id = _id(shape, "image_id", place)
+            if image_id not in shapes_by_id:
+                raise box_error(_("no image has the id {}", image_id), place)
+            shapes_by_id[image_id].append((place, shape))
+    return records
+
+
+def _numbered(values: object, place: Place, word: str) -> Iterator[tuple[Place, object]]:
+    """The values of a list, or of an object by key, each with its place; none of null."""
+    values = list(values.values()) if isinstance(values, dict) else values
+    if not isinstance(values, list | None):
+        raise box_error(_("expected a list; found {}", type(values).__name__), place)
+    for number, value in enumerate(values or (), start=1):
+        item = ", ".join(filter(None, (place.item, f"{word} {number}" if word else "")))
+        yield Place(place.file, item), value
+
+
+def _id(record: object, field: str, place: Place) -> int | float | str:
+    value = _at(record, field)
+    if not isinstance(value, int | float | str):
+        raise box_error(_("its {} is not a number or text", field), place)
+    return value
+
+
+def _xml_record(file: Path, form: Form) -> JsonObject:
+    """An XML file of one image as JSON has it; of several elements of one name, the first."""
+    root = parse_xml(file)
+    if name_of(root) != "annotation":
+        raise DataError(
+            "the root element is <{}>, not <annotation>, so this is not a LabelImg file",
+            name_of(root),
+            file=file,
+            hint="Export it as Pascal VOC",
+        )
+    record = {name_of(child): _xml_value(child) for child in reversed(root)}
+    return record | {form.boxes[0]: [_xml_value(child) for child in children(root, *form.boxes)]}
+
+
+def _xml_value(element: etree._Element) -> object:
+    if not len(element):
+        return (element.text or "").strip()
+    return {name_of(child): _xml_value(child) for child in reversed(element)}
+
+
+def _yolo_shapes(file: Path) -> Iterator[tuple[Place, object]]:
+    hint = _("Write class, centre and size as fractions of the image: 0 0.5 0.5 0.2 0.1")
+    for number, line in enumerate(source_text(file).split("\n"), start=1):
+        if not line.strip():
+            continue
+        place, shares = Place(file, f"line {number}"), yolo_shares(line)
+        if shares is None:
+            raise place.error(_("{!r} is not a line of a YOLO file", line.strip()[:60]), hint)
+        if not all(abs(share) <= LARGEST_SHARE for share in shares):
+            raise place.error(
+                _("{!r} has values that are not fractions of the image", line.strip()[:60]), hint
+            )
+        yield place, {"box": shares} if len(shares) == 4 else {"outline": [shares]}
+
+
+def yolo_shares(line: str) -> list[float] | None:
+    """The numbers after the class of a line; None if it is not a line of YOLO."""
+    label, *words = line.split() or [""]
+    if not label.isascii() or not label.isdigit() or len(words) < 4 or len(words) % 2:
+        return None
+    try:
+        return [float(word) for word in words]
+    except ValueError:
+        return None
+
+
+_VIA_COLUMN = "region_shape_attributes"
+
+_SIDES = {"xyxy": ("left", "top", "right", "bottom"), "xywh": ("left", "top", "width", "height")}
+
+
+def _read_table(file: Path, settings: BoxSettings) -> tuple[Form, list[_Record]]:
+    """The records of a table with a line for each box, or for an image without boxes."""
+    rows = all_rows(file)
+    columns = list(rows[0].cells)
+    records: list[_Record] = []
+    if _VIA_COLUMN in columns:
+        for place, cells in rows:
+            text = text_of(cells, _VIA_COLUMN, place).strip()
+            shape = {"shape_attributes": _decoded(text or "{}", file, place.item)}
+            shapes = [(place, shape)] if text not in {"", "{}"} else []
+            records.append(
+                _Record(place, text_of(cells, "filename", place).strip(), (0, 0), shapes)
+            )
+        return FORMS["via"], records
+    given = settings.field
+    has_corners, has_size = (_names(sides, columns, given) for sides in _SIDES.values())
+    convention = "xywh" if "width" in given or (has_size and not has_corners) else "xyxy"
+    wanted = {role: Field(FORMS["table"].columns[role]) for role in ("image", *_SIDES[convention])}
+    fields = map_fields(file, [cells for __, cells in rows], wanted, given)
+    sides = [fields[side] for side in _SIDES[convention]]
+    size = ["width", "height"] if convention == "xyxy" and {"width", "height"} <= {*columns} else []
+    import_log().columns(fields, [name for name in columns if name not in size])
+    form = replace(FORMS["table"], size=size, numbers=sides, convention=convention)
+    fractions = True
+    for place, cells in rows:
+        stated = any(cells.get(side) not in (None, "") for side in sides)
+        fractions &= not stated or all(
+            0 <= _number(place, cells.get(side), side) <= 1 for side in sides
+        )
+        shapes = [(place, cells)] if stated else []
+        name = text_of(cells, fields["image"], place).strip()
+        records.append(_Record(place, name, _size(form, cells, place), shapes))
+    if fractions and any(record.shapes for record in records):
+        problem = _("the boxes of the table are fractions of the image, not pixels")
+        raise box_error(problem, rows[0].place)
+    return form, records
+
+
+def _names(roles: Iterable[str], columns: Iterable[str], given: Collection[str] = ()) -> bool:
+    """Whether the columns of a table name all the roles that are not given."""
+    plain = set(map(plain_field, columns))
+    names = FORMS["table"].columns
+    return all(role in given or plain & set(map(plain_field, names[role])) for role in roles)
+
+
+# ---- numbers that mean a box
+
+
+def _box_of(form: Form, shape: object, place: Place) -> Box:
+    """The box of a shape.
+
+    Raises:
+        DataError: it has no box, or not numbers of a size that an image can have.
+    """
+    fields: list[str] = form.numbers
+    values: object = [_at(shape, field) for field in fields]
+    if len(fields) == 1:
+        fields, values = fields * 4, _at(shape, fields[0])
+    if form.points and (not isinstance(values, list) or not values or values[0] is None):
+        xs, ys = _points(shape, form.points, place)
+        return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+    if not isinstance(values, list) or len(values) != 4:
+        raise box_error(_("{} is not a list of four numbers", fields[0]), place)
+    x, y, right, bottom = map(partial(_number, place), values, fields)
+    if form.convention == "xywh":
+        return Box(x0=x, y0=y, x1=x + right, y1=y + bottom)
+    if form.convention == "cxcywh":
+        return Box(x0=x - right / 2, y0=y - bottom / 2, x1=x + right / 2, y1=y + bottom / 2)
+    return Box(x0=x, y0=y, x1=right, y1=bottom)
+
+
+def _points(
+    shape: object, fields: Sequence[str], place: Place
+) -> tuple[Sequence[float], Sequence[float]]:
+    """The x and the y of points, of which there are some."""
+    lists: list[Any] = [_at(shape, field) for field in fields]
+    if len(fields) == 1 and isinstance(lists[0], list):
+        lists = lists[0]
+    if not all(isinstance(values, list) for values in lists):
+        raise box_error(_("{} is not a list of points", fields[0]), place)
+    numbers = [[_number(place, value, fields[0]) for value in values] for values in lists]
+    if len(fields) == 1:
+        numbers = [[n for row in numbers for n in row[start::2]] for start in (0, 1)]
+    xs, ys = numbers
+    if len(xs) != len(ys):
+        raise box_error(_("a polygon has unequal numbers of x and y"), place)
+    if not xs:
+        raise box_error(_("the shape has no points"), place)
+    return xs, ys
+
+
+def _size(form: Form, record: JsonObject, place: Place) -> tuple[float, float]:
+    """The size of the annotated image; 0 where it is not stated."""
+    sides = [_number(place, _at(record, field) or 0, field) for field in form.size] or [0.0, 0.0]
+    return sides[0], sides[1]
+
+
+def _number(place: Place, value: object, field: str) -> float:
+    """A number, also one written as a text, of a size that an image can have."""
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isnan(number):
+        shown = "" if value is None else str(value)[:40]
+        raise box_error(_("{!r} is not a number (field {})", shown, field), place)
+    if abs(number) > LARGEST:
+        raise box_error(_("{} is too large for an image (field {})", str(value)[:40], field), place)
+    return number
+
+
+def _at(value: object, path: str) -> object:
+    """The value at a path of keys and indices with points between; None where there is none."""
+    if isinstance(value, dict) and path in value:
+        return value[path]
+    for key in path.split("."):
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
+
+
+def _decoded(text: str, file: Path, item: str = "") -> object:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        problem = _("not readable as JSON boxes: {}", error)
+        raise box_error(problem, Place(file, item)) from None
+
+
+def box_error(problem: str, place: Place) -> DataError:
+    """The error about one record of an annotation file."""
+    return place.error(problem, hint_of(problem) or _("Correct it, or export it again"))
