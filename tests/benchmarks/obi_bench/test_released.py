@@ -160,15 +160,15 @@ def test_a_class_has_its_character_as_metadata(read, tmp_path: Path, build, char
     assert found == {character}
 
 
-def test_names_may_be_given_and_merged_classes_have_all_of_theirs(read, tmp_path: Path):
+def test_merged_classes_have_all_of_their_characters(read, tmp_path: Path):
     src = trees.class_folders("mine", ("7", "0008_0009"))(tmp_path)
-    names = put(tmp_path / "names.json", json.dumps({"7": "七", "0008": "八", "0009": "九"}))
-    done = read("obi-classification", src, names=str(names))
+    names = put(src / "ID_to_chinese.json", json.dumps({"7": "七", "0008": "八", "0009": "九"}))
+    done = read("obi-classification", src)
     found = {item.metadata["class"]: item.metadata["character"] for item in done.items}
     assert found == {"7": "七", "0008_0009": "八九"}
     put(names, '{"7": ["七"]}')
     with pytest.raises(DataError, match="expected a text under '7'"):
-        read("obi-classification", src, names=str(names))
+        read("obi-classification", src)
 
 
 def shared_image(src: Path) -> None:
@@ -197,7 +197,6 @@ def test_an_image_in_two_classes_is_used_in_neither_whatever_is_drawn(
     done = read("obi-classification", tmp_path / "s", seed=seed)
     assert twice not in used(done)
     assert {item.metadata["class"] for item in done.items} == {f"c{n}" for n in range(6)}
-    assert done.manifest.made["duplicates"] == "drop"
     small = read("obi-classification", tmp_path / "s", seed=seed, classes="3")
     files = {item.metadata["file"] for item in small.items}
     assert files < {item.metadata["file"] for item in done.items}
@@ -205,25 +204,17 @@ def test_an_image_in_two_classes_is_used_in_neither_whatever_is_drawn(
     assert twice not in used(retrieval)
 
 
-def test_the_rule_for_copies_is_reported_and_can_be_chosen(read, tmp_path: Path):
+def test_an_image_in_two_classes_is_reported(read, tmp_path: Path):
     src = tmp_path / "s"
     for label in ("a", "b"):
         for number in range(5):
             put(src / f"{label}/{number}.png", picture(number + 10 * (label == "b")))
     put(src / "b/5.png", (src / "a/0.png").read_bytes())
-    dropped = read("obi-classification", src)
-    assert {item.metadata["class"] for item in dropped.items} == {"b"}
+    done = read("obi-classification", src)
+    assert {item.metadata["class"] for item in done.items} == {"b"}
     assert (
-        "1 image exists byte by byte in several classes, used in no class "
-        "(duplicates=drop): s/a/0.png = s/b/5.png"
-    ) in dropped.notes
-    kept = read("obi-classification", src, duplicates="keep-first")
-    assert {item.metadata["class"] for item in kept.items} == {"a", "b"}
-    assert not any(item.metadata["file"] == "b/5.png" for item in kept.items)
-    with pytest.raises(DataError, match=r"the same image as .*, which is of another class"):
-        read("obi-classification", src, duplicates="error")
-    with pytest.raises(UsageError, match="duplicates=no: use one of drop, keep-first, error"):
-        read("obi-classification", src, duplicates="no")
+        "1 image exists byte by byte in several classes, used in no class: s/a/0.png = s/b/5.png"
+    ) in done.notes
 
 
 def test_copies_in_two_sources_matter_only_in_one_gallery(read, tmp_path: Path):
@@ -259,7 +250,7 @@ def test_a_list_takes_the_place_of_a_draw(read, tmp_path: Path):
 def test_a_list_may_give_roles(read, tmp_path: Path):
     src = trees.class_folders("OBC306", trees.CODES)(tmp_path)
     one, two = trees.CODES[:2]
-    rows = [(f"{one}_0.png", "query"), (f"{one}_1.png", "relevant"), (f"{one}_2.png", "relevant"),
+    rows = [(f"{one}_0.png", "query"), (f"{one}_1.png", "reference"), (f"{one}_2.png", "reference"),
             (f"{two}_0.png", "distractor")]  # fmt: skip
     file = table(tmp_path / "list.csv", ("image", "role"), *rows)
     done = read("obi-retrieval", src, items=str(file))
@@ -284,7 +275,7 @@ def test_lists_of_the_authors_are_read(read, tmp_path: Path):
     ("text", "says"),
     [
         ("nothing.png\n", "the source has no image 'nothing.png'"),
-        ("0.png\n", "'0.png' may be c0/0.png, c1/0.png"),
+        ("0.png\n", "several images fit '0.png': c0/0.png, c1/0.png"),
         ("c0/0.png\nc0/0.png\n", "c0/0.png is also in line 1"),
         ("\n", "the list is empty"),
         ("c0/0.png\n", "no listed class of s has a reference and a query"),

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
-from keju.benchmarks.obi_bench.readers.classes import NamesTable
-from keju.benchmarks.obi_bench.readers.descriptions import (
-    NAME,
-    Description,
-    read_descriptions,
-    table_of,
-)
-from keju.benchmarks.obi_bench.readers.galleries import (
-    Copies,
-    Crop,
-    Duplicates,
-    crops_of,
-    order_of,
-)
-from keju.benchmarks.obi_bench.readers.lists import ImageFinder, ItemList, read_list
-from keju.benchmarks.obi_bench.readers.records import (
-    Records,
-    image_names,
-    is_release,
-    read_records,
-)
+from keju.benchmarks.obi_bench.readers.descriptions import NAME, Description, read_descriptions
+from keju.benchmarks.obi_bench.readers.galleries import Copies, order_of
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages, read_list
+from keju.benchmarks.obi_bench.readers.records import Crop, Records, is_release, read_records
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Paths,
@@ -39,10 +21,10 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SourceFolder,
     SourceName,
     draw_order,
+    images_in,
     items_of_queries,
     named_sources,
     note_unlike_print,
-    preset,
     record_sources,
     sources,
     sources_in,
@@ -50,6 +32,7 @@ from keju.benchmarks.obi_bench.readers.sources import (
 )
 from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions.references import DECIPHERED
 from keju.errors import DataError, KejuError, UsageError, number_of
@@ -81,20 +64,6 @@ class DecipheringSettings(Settings, frozen=True, kw_only=True):
 
     source: SourceName = ""
     paths: Paths = ""
-    descriptions: Annotated[
-        Path | None,
-        Meta(
-            description="the table, where it is not SRC/descriptions.csv; images are named from "
-            "SRC on"
-        ),
-    ] = None
-    field: Annotated[
-        dict[str, str],
-        Meta(
-            description="the column that has the NAME: image, description, character, subset, "
-            "frequency"
-        ),
-    ] = msgspec.field(default_factory=dict)
     as_paper: Annotated[
         bool,
         Meta(
@@ -133,23 +102,20 @@ class DecipheringSettings(Settings, frozen=True, kw_only=True):
         ),
     ] = True
     items: ItemList = None
-    duplicates: Duplicates = "drop"
-    names: NamesTable = None
 
 
 class Character(NamedTuple):
     """An image of a character to ask about.
 
-    `place` names it in notes. `is_deciphered` is false where no reading is established.
+    `line` names it in notes. `is_deciphered` is false where no reading is established.
     """
 
-    path: Path
-    id: str
-    place: str
+    crop: Crop
+    line: str
     group: str
-    description: str
     is_deciphered: bool
     metadata: Mapping[str, str]
+    description: str = ""
 
 
 def read_deciphering(
@@ -162,20 +128,16 @@ def read_deciphering(
     items are marked so.
 
     Raises:
-        UsageError: a table is given for several sources, an era is unknown, or a name is given for
-            a column that the table does not have.
+        UsageError: an era is unknown.
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    places = sources_in(src, _TASK, settings.source, settings.paths)
-    if settings.descriptions and len(places) > 1:
-        names = ", ".join(place.source.name for place in places)
-        raise UsageError("option descriptions is for one source; found {}", names)
     read: list[SourceFolder] = []
-    for place in places:
-        records = _released_records(place, settings)
-        if table := table_of(place, settings.descriptions):
-            characters, notes = _of_table(place, table, records, settings)
+    for place in sources_in(src, _TASK, settings.source, settings.paths):
+        records = _released_records(place, settings.paths)
+        lines = read_descriptions(place)
+        if lines is not None:
+            characters, notes = _of_table(place, lines, records, settings)
         elif records:
             characters, notes = _of_records(records, settings)
         else:
@@ -191,17 +153,17 @@ def read_deciphering(
         read.append(records.place if records else place)
         for character in characters:
             _add_items(writer, character)
-        yield from chain(_counts(read[-1].source, characters), notes)
-    drawn = "yes" if settings.as_paper else "no"
-    facts = {"seed": settings.seed, "drawn": drawn, "duplicates": settings.duplicates}
+        yield from _counts(read[-1].source, characters)
+        yield from notes
+    facts = {"seed": settings.seed, "drawn": "yes" if settings.as_paper else "no"}
     record_sources(writer, read, facts)
 
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
-    ref = writer.add_image(source_bytes(character.path), str(character.path))
+    ref = writer.add_image(source_bytes(character.crop.path), str(character.crop.path))
     unread = not (character.description or character.is_deciphered)
     pattern = Item(
-        id=character.id,
+        id=character.crop.id,
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
@@ -213,15 +175,7 @@ def _add_items(writer: DatasetWriter, character: Character) -> None:
         writer.add(msgspec.structs.replace(item, answer=answer))
 
 
-def _released_source(place: SourceFolder, images: Sequence[str]) -> Source | None:
-    """The source whose release has these images; None if none is recognised."""
-    for source in sources(_TASK):
-        if is_release(place._replace(source=source), images):
-            return source
-    return None
-
-
-def _released_records(place: SourceFolder, settings: DecipheringSettings) -> Records | None:
+def _released_records(place: SourceFolder, paths: str) -> Records | None:
     """The records of a source that is read as it was released; None if it is in another form.
 
     A source of the user's own is one where most classes have a known character.
@@ -229,88 +183,85 @@ def _released_records(place: SourceFolder, settings: DecipheringSettings) -> Rec
     Raises:
         DataError: as `read_records`.
     """
-    if settings.paths:
-        return read_records(place, settings.names)
-    images, _tables = image_names(place.folder)
-    source = _released_source(place, images)
+    if paths:
+        return read_records(place)
+    images = list(images_in(place))
+    source = next((one for one in sources(_TASK) if _is_release_of(one, place, images)), None)
     if source and place.source.name in {source.name, place.folder.resolve().name}:
-        return read_records(place._replace(source=source), settings.names)
-    if place.source.images or not images or any("/" not in name for name in images):
+        return read_records(place._replace(source=source))
+    if place.source.images or any("/" not in name for name in images):
         return None
-    records = read_records(place, settings.names)
-    known = sum(bool(records.characters_of(label)) for label in records.classes)
+    records = read_records(place)
+    known = sum(bool(records.character_of(label)) for label in records.classes)
     return records if 2 * known > len(records.classes) else None
 
 
+def _is_release_of(source: Source, place: SourceFolder, images: Sequence[str]) -> bool:
+    return is_release(place._replace(source=source), images)
+
+
 def _of_table(
-    place: SourceFolder, table: Path, records: Records | None, settings: DecipheringSettings
+    place: SourceFolder,
+    lines: Sequence[Description],
+    records: Records | None,
+    settings: DecipheringSettings,
 ) -> tuple[list[Character], list[str]]:
     """The characters that a table lists, and notes; what it leaves empty is added of a release.
 
     Raises:
-        DataError: the table is not as it should be; with ``as-paper``, a subset has too few lines;
-            with the rule ``error``, an image is listed for two characters.
+        DataError: with ``as-paper``, a subset has too few lines.
     """
-    lines = list(read_descriptions(table, place, settings.descriptions, settings.field))
     if settings.items:
-        names = [place.name_of(line.path) for line in lines]
-        listed = ImageFinder(names).find_listed(read_list(settings.items))
-        wanted = {image.name for image in listed}
-        lines = [line for line, name in zip(lines, names, strict=True) if name in wanted]
-    labels = {crop.name: crop for crop in crops_of(records)} if records else {}
-    described = [_described(place, line, labels) for line in lines]
+        images = NamedImages(place.folder, [line.path for line in lines])
+        wanted = {image.path for image in images.listed(read_list(settings.items))}
+        lines = [line for line in lines if line.path in wanted]
+    crops = {crop.path: crop for crop in records.crops} if records else {}
+    characters = [
+        _described(
+            place,
+            line,
+            _released(records, crops[line.path], records.classes)
+            if records and line.path in crops
+            else None,
+        )
+        for line in lines
+    ]
     if settings.as_paper:
-        described = _as_printed(place, described, settings.seed)
-    owners = {one.id: _Owned(one.path, one.place, one.group or one.id) for one in described}
-    copies = Copies(owners.values(), settings.duplicates)
-    chosen = [one for one in described if copies.is_usable(owners[one.id])]
+        characters = _as_printed(place, characters, settings.seed)
+    copies = Copies([character.crop for character in characters])
+    chosen = [character for character in characters if copies.is_usable(character.crop)]
     return chosen, list(copies.notes())
 
 
-class _Owned(NamedTuple):
-    """An image of a table, as `Copies` compares it."""
-
-    path: Path
-    id: str
-    owner: str
-
-
-def _described(place: SourceFolder, line: Description, crops: Mapping[str, Crop]) -> Character:
-    """A character of a table."""
-    source, name = place.source, place.name_of(line.path)
-    character, frequency = line.cells["character"], line.cells["frequency"]
-    released = None
-    if crop := crops.get(name):
-        released = _released(crop, crop.records.classes)
-        character = character or released.metadata.get("character", "")
-    frequency = str(int(frequency)) if frequency else ""
-    subset = line.cells["subset"].casefold() or tier_of(int(frequency or 0))
-    more = {"character": character, "subset": subset, "frequency": frequency}
-    metadata = dict(released.metadata) if released else dict(source.about)
-    own_group = f"{source.name}/{character}" if character else ""
-    return Character(
-        path=line.path,
-        id=released.id if released else place.id_of(line.path),
-        place=line.place.item,
-        group=released.group if released else own_group,
-        description=line.cells["description"],
-        is_deciphered=released.is_deciphered if released else bool(character),
-        metadata=metadata | {key: text for key, text in more.items() if text},
+def _described(place: SourceFolder, line: Description, released: Character | None) -> Character:
+    """A character of a table, which may be one of a release."""
+    name, character = place.name_of(line.path), line.cells["character"]
+    if released is None:
+        crop = Crop(place, name, name, character or name)
+        group = crop.owner if character else ""
+        released = Character(crop, "", group, bool(character), place.source.about)
+    frequency = int(line.cells["frequency"] or 0)
+    more = {
+        "character": character or released.metadata.get("character", ""),
+        "subset": line.cells["subset"].casefold() or tier_of(frequency),
+        "frequency": str(frequency) if line.cells["frequency"] else "",
+    }
+    metadata = dict(released.metadata) | {key: text for key, text in more.items() if text}
+    return released._replace(
+        line=line.place.item, metadata=metadata, description=line.cells["description"]
     )
 
 
-def _released(crop: Crop, classes: Mapping[str, Sequence[str]]) -> Character:
+def _released(records: Records, crop: Crop, classes: Mapping[str, Sequence[Crop]]) -> Character:
     """A character of a release, without a description."""
-    records = crop.records
     is_known = crop.label in records.classes
-    metadata = records.about(crop.name, crop.label)
+    metadata = records.about(crop)
     if is_known:
         count = len(classes.get(crop.label) or records.classes[crop.label])
         metadata["frequency"] = str(count)
         if subset := _subset_of(records.place.source, count):
             metadata["subset"] = subset
-    key = records.record(crop.name).key
-    return Character(crop.path, crop.id, key, crop.owner, "", is_known, metadata)
+    return Character(crop, crop.key, crop.owner, is_known, metadata)
 
 
 def _subset_of(source: Source, count: int) -> str:
@@ -330,102 +281,89 @@ def _of_records(
         UsageError: the era is unknown.
         DataError: too few characters; a subset that the release does not mark.
     """
-    source, seed = records.place.source, settings.seed
-    copies = Copies(crops_of(records), settings.duplicates)
+    copies, source = Copies(records.crops), records.place.source
     classes, notes = _filtered(records, settings)
     crops: list[Crop] = []
     if settings.items:
-        by_name = {crop.name: crop for crop in crops_of(records)}
-        listed = ImageFinder(by_name).find_listed(read_list(settings.items))
-        crops = [by_name[image.name] for image in listed if copies.is_usable(by_name[image.name])]
+        by_path = {crop.path: crop for crop in records.crops}
+        listed = NamedImages(records.place.folder, by_path).listed(read_list(settings.items))
+        crops = [crop for image in listed if copies.is_usable(crop := by_path[image.path])]
     else:
-        parts = {"no": (classes,), "yes": (classes, records.undeciphered)}
-        for part in parts.get(settings.undeciphered, (records.undeciphered,)):
-            if part is classes and settings.as_paper:
-                crops += _draw_subsets(records, part, copies, seed)
-            else:
-                per_class = settings.images or source.variants or 1
-                crops += _draw_classes(
-                    records, part, copies, seed, (settings.classes or 0, per_class)
-                )
+        count, per_class = settings.classes or 0, settings.images or source.variants or 1
+        if settings.undeciphered != "only" and settings.as_paper:
+            crops += _draw_subsets(records, classes, copies, settings.seed)
+        elif settings.undeciphered != "only":
+            crops += _draw_classes(records, classes, copies, settings.seed, count, per_class)
+        if settings.undeciphered != "no":
+            unknown = records.undeciphered
+            crops += _draw_classes(records, unknown, copies, settings.seed, count, per_class)
         if not crops:
             raise DataError(
                 "no character is left to ask about",
                 file=records.place.folder,
                 hint="Give other options: undeciphered, era, annotated",
             )
-    notes += [*_record_notes(records), *copies.notes()]
-    return [_released(crop, classes) for crop in crops], notes
-
-
-def _record_notes(records: Records) -> Iterator[str]:
-    """Notes on files that were skipped and on classes missing in a table of characters."""
-    name, file = records.source, records.characters_file
-    yield from (f"{name}: {note}" for note in records.notes)
-    if file:
+    notes += [f"{source.name}: {note}" for note in records.notes]
+    if file := records.characters_file:
         ids = {part for label in records.classes for part in (label, *label.split("_"))}
         if missing := sorted(records.characters.keys() - ids):
-            yield (
-                f"{name}: {number_of(len(missing), 'class', 'classes')} of "
+            notes.append(
+                f"{source.name}: {number_of(len(missing), 'class', 'classes')} of "
                 f"{file.name} without images: {join_names(missing)}"
             )
-    if records.classes and not any(map(records.characters_of, records.classes)):
-        yield (
-            f"{name}: the characters of the classes are unknown; give a table: --option names=FILE"
+    if records.classes and not any(map(records.character_of, records.classes)):
+        notes.append(
+            f"{source.name}: the characters of the classes are unknown; put ID_to_chinese.json "
+            "into the folder"
         )
+    return [_released(records, crop, classes) for crop in crops], [*notes, *copies.notes()]
 
 
 def _filtered(
     records: Records, settings: DecipheringSettings
-) -> tuple[dict[str, list[str]], list[str]]:
+) -> tuple[dict[str, list[Crop]], list[str]]:
     """The classes without images of other eras, and without or with annotated components."""
-    source = records.place.source
-    groups = {group for rule in records.rules for group in rule.pattern.groupindex}
-    classes: dict[str, list[str]] = dict(records.classes)
-    notes: list[str] = []
+    source, wanted, notes = records.place.source, "", list[str]()
     if source.eras and (era := settings.era or source.era) != "all":
         wanted = source.era_of(era)
         if not wanted:
             raise UsageError("option era={}: choose all or {}", era, ", ".join(source.eras))
-        for label, names in classes.items():
-            classes[label] = [
-                name
-                for name in names
-                if source.era_of(records.record(name).fields.get("era", "")) in ("", wanted)
-            ]
-        count = sum(map(len, records.classes.values())) - sum(map(len, classes.values()))
+    has_annotated = any("annotated" in rule.pattern.groupindex for rule in records.rules)
+
+    def is_wanted(crop: Crop) -> bool:
+        fields = records.fields(crop)
+        if has_annotated and ("annotated" in fields) != settings.annotated:
+            return False
+        return not wanted or source.era_of(fields.get("era", "")) in {"", wanted}
+
+    classes = {label: list(filter(is_wanted, crops)) for label, crops in records.classes.items()}
+    if wanted:
+        count = sum(len(crops) - len(classes[label]) for label, crops in records.classes.items())
         notes.append(
             f"{source.name}: skipped {number_of(count, 'image')} of other eras than {wanted} "
             "(option era)"
         )
-    if "annotated" in groups:
-        for label, names in classes.items():
-            classes[label] = [
-                name
-                for name in names
-                if ("annotated" in records.record(name).fields) == settings.annotated
-            ]
-    return {label: names for label, names in classes.items() if names}, notes
+    return {label: crops for label, crops in classes.items() if crops}, notes
 
 
 def _draw_classes(
     records: Records,
-    classes: Mapping[str, Sequence[str]],
-    copies: Copies[Crop],
+    classes: Mapping[str, Sequence[Crop]],
+    copies: Copies,
     seed: str,
-    counts: tuple[int, int],
+    count: int,
+    per_class: int,
 ) -> list[Crop]:
-    """Classes (0 for all), with at most a number of images of each.
+    """`count` classes (0 for all), with at most `per_class` images of each.
 
     Raises:
         DataError: there are fewer classes.
     """
-    count, per_class = counts
     drawn: dict[str, list[Crop]] = {}
     for label in draw_order(classes, seed, records.source, "classes"):
         if count and len(drawn) == count:
             break
-        if crops := copies.draw(order_of(records, label, seed, classes[label]), per_class):
+        if crops := copies.draw(order_of(classes[label], seed), per_class):
             drawn[label] = crops
     if len(drawn) < count:
         raise DataError(
@@ -442,7 +380,7 @@ def _draw_classes(
 
 
 def _draw_subsets(
-    records: Records, classes: Mapping[str, Sequence[str]], copies: Copies[Crop], seed: str
+    records: Records, classes: Mapping[str, Sequence[Crop]], copies: Copies, seed: str
 ) -> list[Crop]:
     """As many of each subset as the paper has: by tier, or radicals with their variants.
 
@@ -450,16 +388,15 @@ def _draw_subsets(
         DataError: the release does not mark the subsets, or one has too few characters.
     """
     source = records.place.source
-    order = draw_order(classes, seed, source.name, "classes")
     variants = source.variants or 1
     chosen: dict[str, list[Crop]] = {}
     for subset, count in source.subsets.items():
         drawn: dict[str, list[Crop]] = {}
-        for label in order:
+        for label in draw_order(classes, seed, source.name, "classes"):
             if len(drawn) * variants == count:
                 break
             if _subset_of(source, len(classes[label])) == subset:
-                crops = copies.draw(order_of(records, label, seed, classes[label]), variants)
+                crops = copies.draw(order_of(classes[label], seed), variants)
                 if len(crops) == variants:
                     drawn[label] = crops
         if len(drawn) * variants < count:
@@ -488,14 +425,17 @@ def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[
 
     The paper has descriptions of all its characters, so those without one are not drawn.
     """
-    source = place.source
-    by_name = {one.id: one for one in every if one.description}
-    order = draw_order(by_name, seed, source.name)
+    source, variants = place.source, place.source.variants
+    by_name = {one.crop.id: one for one in every if one.description}
     chosen: set[str] = set()
     for subset, count in source.subsets.items():
-        names = [name for name in order if by_name[name].metadata.get("subset") == subset]
-        if source.variants:
-            names = _of_whole_radicals(names, by_name, source.variants)
+        radicals: dict[str, list[str]] = {}
+        for name in draw_order(by_name, seed, source.name):
+            if by_name[name].metadata.get("subset") == subset:
+                radical = by_name[name].metadata.get("character", "") if variants else name
+                radicals.setdefault(radical, []).append(name)
+        least = variants or 1
+        names = [name for one in radicals.values() if len(one) >= least for name in one[:least]]
         if len(names) < count:
             raise DataError(
                 "{} images of subset {}, but the paper has {}",
@@ -509,22 +449,11 @@ def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[
     return [one for name, one in by_name.items() if not source.subsets or name in chosen]
 
 
-def _of_whole_radicals(
-    names: Iterable[str], by_name: Mapping[str, Character], variants: int
-) -> list[str]:
-    """Names radical by radical, with `variants` variants of each that has them."""
-    radicals: dict[str, list[str]] = {}
-    for name in names:
-        radicals.setdefault(by_name[name].metadata.get("character", ""), []).append(name)
-    return [name for one in radicals.values() if len(one) >= variants for name in one[:variants]]
-
-
 def _counts(source: Source, chosen: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters have a description, a subset, or are undeciphered."""
     name = source.name
-    bare = [one for one in chosen if not one.description]
-    unknown = [one.place for one in bare if not one.is_deciphered]
-    known = [one.place for one in bare if one.is_deciphered]
+    unknown = [one.line for one in chosen if not (one.description or one.is_deciphered)]
+    known = [one.line for one in chosen if not one.description and one.is_deciphered]
     yield from note_unlike_print(source, len(chosen) - len(unknown))
     if unknown:
         yield (
@@ -537,7 +466,7 @@ def _counts(source: Source, chosen: Sequence[Character]) -> Iterator[str]:
             f"description (asked, not scored): {join_names(known)}. "
             "Write descriptions.csv with the columns image and description"
         )
-    if loose := [one.place for one in chosen if not one.metadata.get("subset")]:
+    if loose := [one.line for one in chosen if not one.metadata.get("subset")]:
         yield (
             f"{name}: {number_of(len(loose), 'character is', 'characters are')} of no subset: "
             f"{join_names(loose)}"
@@ -548,54 +477,33 @@ def detect_characters(listing: Listing) -> Detection | None:
     """Recognise characters to decipher: a release, or a table of descriptions."""
     if not listing.src.is_dir() or not listing.images:
         return None
-    if any(source.task == _TASK for source in named_sources(listing)):
-        return _named_sources(listing)
-    if listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv", "boxes.json"):
+    named = any(source.task == _TASK for source in named_sources(listing))
+    if not named and (listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")):
         return None
-    if table := _table_in(listing, PurePosixPath()):
-        columns = {key.casefold() for record in listing.records(table, 1) for key in record}
-        names = preset(_TASK).columns
-        fits = columns & set(names["image"]) and columns & set(names["description"])
-        text = f"images of characters and {table.name}, which describes them"
-        return Detection(0.9, text) if fits else None
-    place = SourceFolder(sources(_TASK)[0], listing.root, listing.root)
-    source = _released_source(place, [path.as_posix() for path in listing.images])
-    counted = _counted(listing, listing.images)
-    return Detection(1.0, f"{source.name} as released: {counted}") if source else None
-
-
-def _named_sources(listing: Listing) -> Detection:
-    """The detection of the sources that folders are named after."""
     try:
-        places = sources_in(listing.src, _TASK)
+        places = sources_in(listing.src, _TASK, "" if named else listing.src.resolve().name)
     except KejuError as error:
-        return Detection(0.6, "OBI-Bench's deciphering", missing=str(error))
-    parts = [_one_source(listing, place) for place in places]
-    missing = next((part.missing for part in parts if part.missing), "")
-    return Detection(1.0, "; ".join(part.what for part in parts), missing=missing)
-
-
-def _one_source(listing: Listing, place: SourceFolder) -> Detection:
-    """The detection of one source, with what is missing."""
-    inner = PurePosixPath(place.folder.relative_to(place.src).as_posix())
-    images = [path for path in listing.images if path.is_relative_to(inner)]
-    name, counted = place.source.name, _counted(listing, images)
-    if table := _table_in(listing, inner):
-        return Detection(1.0, f"{name}: {counted}, described in {table.name}")
-    if is_release(place, [path.relative_to(inner).as_posix() for path in images]):
-        return Detection(1.0, f"{name} as released: {counted}")
-    return Detection(0.6, f"{name}: {counted}", missing=f"{NAME}.csv: image, description")
-
-
-def _counted(listing: Listing, images: Sequence[PurePosixPath]) -> str:
-    folders = number_of(len({path.parent for path in images}), "folder")
-    least = "" if listing.complete else "at least "
-    return f"{least}{number_of(len(images), 'image')} in {folders}"
-
-
-def _table_in(listing: Listing, folder: PurePosixPath) -> PurePosixPath | None:
-    names = (f"{NAME}.{suffix}" for suffix in ("csv", "tsv", "json", "jsonl"))
-    return next((path for path in listing.named(*names) if path.parent == folder), None)
+        return Detection(0.6, "OBI-Bench's deciphering", missing=str(error)) if named else None
+    texts, missing, fit = [], "", 1.0
+    for place in places:
+        folder = place.folder.relative_to(place.src)
+        images = [
+            path.relative_to(folder) for path in listing.images if path.is_relative_to(folder)
+        ]
+        known = [place.source] if named else sources(_TASK)
+        names = list(map(str, images))
+        text = f"{place.source.name}: {number_of(len(images), 'image')}"
+        if table := find_table(place.folder, NAME):
+            text += f", described in {table.name}"
+            fit = 1.0 if named else 0.9
+        elif source := next((one for one in known if _is_release_of(one, place, names)), None):
+            text = f"{source.name} as released: {number_of(len(images), 'image')}"
+        elif named:
+            missing, fit = f"{NAME}.csv: image, description", 0.6
+        else:
+            return None
+        texts.append(text)
+    return Detection(fit, "; ".join(texts), missing=missing)
 
 
 READER = Reader(

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.benchmarks.obi_bench.readers.lists import ImageFinder
-from keju.benchmarks.obi_bench.readers.sources import SourceFolder, preset, tables_in
+from keju.benchmarks.obi_bench.readers.lists import NamedImages
+from keju.benchmarks.obi_bench.readers.sources import SourceFolder, preset
 from keju.datasets.readers.base import files_under, join_names, source_text
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Place, map_fields, text_of
@@ -101,14 +101,19 @@ def joins_in(
         DataError: no file, one that names a fragment that is not there, or adjoins a fragment to
             itself or to another bone's.
     """
+    suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
+    tables = {place.name_of(path): path for path in files_under(place.folder, suffixes)}
     try:
-        files = tables_in(place, (pattern,) if pattern else preset("rejoining").pairs)
+        patterns = [
+            re.compile(each, re.IGNORECASE)
+            for each in (pattern and [pattern]) or preset("rejoining").pairs
+        ]
     except re.error as error:
         raise UsageError("option pairs={}: not a regular expression: {}", pattern, error) from None
+    fitting = ([path for name, path in tables.items() if each.fullmatch(name)] for each in patterns)
+    files = next(filter(None, fitting), [])
     if not files:
-        suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
-        others = [place.name_of(path) for path in files_under(place.folder, suffixes)]
-        unlike = _(". Not recognised as pairs: {}", join_names(others)) if others else ""
+        unlike = _(". Not recognised as pairs: {}", join_names(tables)) if tables else ""
         raise DataError(
             "expected adjacency.csv, or another list of pairs; found none{}",
             unlike,
@@ -119,21 +124,21 @@ def joins_in(
                 "--option adjacency=all"
             ),
         )
-    finder = ImageFinder(images)
+    named = NamedImages(place.folder, images.values())
     whole = whole_images(images)
     joins: Adjacency = {name: set() for name in images if name not in whole}
     apart = 0
     for file in files:
-        folder = place.name_of(file).rpartition("/")[0]
         for pair in _pairs(file, columns or {}):
-            one, other = (finder.find(name, pair.place, folder) for name in (pair.one, pair.other))
+            paths = (named.find(name, pair.place) for name in (pair.one, pair.other))
+            one, other = map(place.name_of, paths)
             _check_pair(one, other, pair.place)
             apart += not pair.adjoin
             if pair.adjoin:
                 joins.setdefault(one, set()).add(other)
                 joins.setdefault(other, set()).add(one)
-    named = files[0].stem.casefold() == "adjacency"
-    notes = [] if named else [f"pairs read from {join_names(map(place.name_of, files))}"]
+    usual = files[0].stem.casefold() == "adjacency"
+    notes = [] if usual else [f"pairs read from {join_names(map(place.name_of, files))}"]
     if apart:
         notes.append(f"skipped {number_of(apart, 'pair')} declared not to adjoin")
     return {name: joins[name] for name in images if name in joins}, notes

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.benchmarks.obi_bench.readers.descriptions import NAME, read_descriptions, table_of
-from keju.benchmarks.obi_bench.readers.lists import ImageFinder, check_names, read_list
+from keju.benchmarks.obi_bench.readers.descriptions import NAME, read_descriptions
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages, read_list
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Seed,
@@ -84,20 +84,7 @@ class RecognitionSettings(BoxSettings, frozen=True, kw_only=True):
         str,
         Meta(description="the answer to What for every image that descriptions.csv does not name"),
     ] = ""
-    descriptions: Annotated[
-        Path | None,
-        Meta(
-            description="the table of descriptions, where it is not SRC/descriptions.csv; images "
-            "are named from SRC on"
-        ),
-    ] = None
-    items: Annotated[
-        Path | None,
-        Meta(
-            description="a list of the images to import, instead of a draw: one name a line, a "
-            "JSON list of names, or a table with the column image"
-        ),
-    ] = None
+    items: ItemList = None
     sample: Annotated[
         int | None,
         Meta(description="this many images of each source, drawn (default all)", ge=1),
@@ -145,12 +132,8 @@ def _listed(file: Path, src: Path, images: Sequence[Mapping[str, Path]]) -> list
     Raises:
         DataError: a name fits no image or several, is listed twice, or a line has two names.
     """
-    listed = read_list(file)
-    check_names(listed, 1)
-    paths = {
-        path.relative_to(src).as_posix(): path for by_name in images for path in by_name.values()
-    }
-    return [paths[image.name] for image in ImageFinder(paths).find_listed(listed)]
+    paths = [path for by_name in images for path in by_name.values()]
+    return [image.path for image in NamedImages(src, paths).listed(read_list(file))]
 
 
 def _read_source(
@@ -172,7 +155,8 @@ def _read_source(
             f"{join_names(_names(place, parts.skipped))}"
         )
     chosen = _sampled(place, parts.boxed, settings)
-    what = _What(_descriptions(place, settings.descriptions), settings.description, place)
+    described = {line.path: line.cells["description"] for line in read_descriptions(place) or ()}
+    what = _What(described, settings.description, place)
     fit = _Fit(settings.skip_faulty)
     asked_about = [path for path in chosen if _add(place, writer, path, annotations, what, fit)]
     negatives = _sampled(place, parts.negatives, settings)
@@ -284,13 +268,6 @@ class _Fit:
                 "were all skipped: "
                 f"{join_names(self._emptied)}"
             )
-
-
-def _descriptions(place: SourceFolder, given: Path | None) -> dict[Path, str]:
-    """The descriptions of images, from the given table or that in the source."""
-    table = table_of(place, given)
-    lines = read_descriptions(table, place, given) if table else ()
-    return {line.path: line.cells["description"] for line in lines}
 
 
 class _What:

@@ -16,7 +16,7 @@ from keju.benchmarks.obi_bench.readers.fragment_pairs import (
     joins_in,
     whole_images,
 )
-from keju.benchmarks.obi_bench.readers.lists import ImageFinder, Listed, check_names, read_list
+from keju.benchmarks.obi_bench.readers.lists import Listed, NamedImages, read_list
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
@@ -95,7 +95,7 @@ class RejoiningSettings(Settings, frozen=True, kw_only=True):
         Meta(
             description="a list of the fragments to import, one name a line: no others are queries "
             "or candidates; or of the pairs to ask, two names a line: query and candidate; also as "
-            "JSON, or as a table with the columns query and candidate"
+            "a table with the columns query and candidate"
         ),
     ] = None
 
@@ -109,8 +109,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
         DataError: no fragments, no table, one that names a fragment that is not there, or adjoins a
             fragment to itself or to another bone's.
     """
-    listed = read_list(settings.items) if settings.items else []
-    check_names(listed, 2)
+    listed = read_list(settings.items, 2) if settings.items else []
     places = sources_in(src, _TASK, settings.source)
     if listed and len(places) > 1:
         raise UsageError("option items: give one source, with --option source=NAME")
@@ -138,7 +137,7 @@ def _read_source(
     else:
         joins, notes = joins_in(place, images, settings.pairs, settings.field)
         yield from (f"{name}: {note}" for note in notes)
-    galleries = _galleries(list(joins), listed)
+    galleries = _galleries(place, list(joins), listed)
     alone = [query for query in galleries if not joins[query] & set(galleries[query])]
     if len(alone) == len(galleries):
         raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
@@ -156,7 +155,9 @@ def _read_source(
     yield from note_unlike_print(place.source, len(joins), "fragments")
 
 
-def _galleries(fragments: Sequence[str], listed: Sequence[Listed]) -> dict[str, list[str]]:
+def _galleries(
+    place: SourceFolder, fragments: Sequence[str], listed: Sequence[Listed]
+) -> dict[str, list[str]]:
     """The candidates of each query, by name: all others, or those that a list gives.
 
     Raises:
@@ -169,25 +170,22 @@ def _galleries(fragments: Sequence[str], listed: Sequence[Listed]) -> dict[str, 
             file=listed[0].place.file,
             hint="List fragments, one a line, or pairs, two a line",
         )
-    finder = ImageFinder(fragments)
+    images = NamedImages(place.folder, [place.folder / name for name in fragments])
     if listed and len(listed[0].names) == 2:
-        return _listed_pairs(listed, finder)
+        galleries: dict[str, list[str]] = {}
+        for entry in listed:
+            paths = (images.find(name, entry.place) for name in entry.names)
+            one, other = map(place.name_of, paths)
+            if one == other or other in galleries.get(one, []):
+                raise entry.place.error(
+                    _("a pair of the same image, or one that is listed twice", hint="Remove it")
+                )
+            galleries.setdefault(one, []).append(other)
+        return galleries
     if listed:
-        chosen = {image.name for image in finder.find_listed(listed)}
+        chosen = {place.name_of(image.path) for image in images.listed(listed)}
         every = [name for name in every if name in chosen]
-    return {name: every[:place] + every[place + 1 :] for place, name in enumerate(every)}
-
-
-def _listed_pairs(listed: Sequence[Listed], finder: ImageFinder) -> dict[str, list[str]]:
-    galleries: dict[str, list[str]] = {}
-    for entry in listed:
-        one, other = (finder.find(name, entry.place) for name in entry.names)
-        if one == other or other in galleries.get(one, []):
-            raise entry.place.error(
-                _("a pair of the same image, or one that is listed twice", hint="Remove it")
-            )
-        galleries.setdefault(one, []).append(other)
-    return galleries
+    return {name: every[:number] + every[number + 1 :] for number, name in enumerate(every)}
 
 
 def _add(

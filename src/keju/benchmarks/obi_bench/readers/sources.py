@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from keju.datasets.readers.base import check_name, files_under, image_files, join_names, plain_name
+from keju.datasets.readers.base import check_name, image_files, join_names, plain_name
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.records import Field
 from keju.datasets.store import DatasetWriter
@@ -75,13 +75,6 @@ class Gallery(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.references + self.queries
 
 
-class Tier(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A tier of characters that are found more often than `above` times."""
-
-    name: str
-    above: int
-
-
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
 
@@ -130,7 +123,7 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     pairs: tuple[str, ...] = ()
     fragments: dict[str, str] = msgspec.field(default_factory=dict)
-    tiers: tuple[Tier, ...] = ()
+    tiers: dict[str, int] = msgspec.field(default_factory=dict)
     negatives: str = ""
 
     def fields(self, *required: str) -> dict[str, Field]:
@@ -166,7 +159,7 @@ def sweep() -> tuple[int, ...]:
 def tier_of(frequency: int) -> str:
     """The tier of a character that is found so often; empty below the lowest."""
     tiers = preset("deciphering").tiers
-    return next((tier.name for tier in tiers if frequency > tier.above), "")
+    return next((tier for tier, above in tiers.items() if frequency > above), "")
 
 
 class SourceFolder(NamedTuple):
@@ -298,37 +291,17 @@ def images_in(place: SourceFolder) -> dict[str, Path]:
     """
     images = {place.name_of(path): path for path in image_files(place.folder)}
     if not images:
-        raise no_images(place)
+        raise DataError(
+            "the folder has no images of {}",
+            place.source.name,
+            file=place.folder,
+            hint=_("See the layout: keju data formats obi-{}", place.source.task),
+        )
     for name, path in images.items():
-        for part in name.split("/"):
-            check_name(part, path)
+        if not name.isascii():
+            for part in name.split("/"):
+                check_name(part, path)
     return images
-
-
-def no_images(place: SourceFolder) -> DataError:
-    """The error of a source without images."""
-    return DataError(
-        "the folder has no images of {}",
-        place.source.name,
-        file=place.folder,
-        hint=_("See the layout: keju data formats obi-{}", place.source.task),
-    )
-
-
-def tables_in(place: SourceFolder, patterns: Sequence[str]) -> list[Path]:
-    """The files that the first expression of their paths that fits any fits.
-
-    Raises:
-        DataError: one is a link that leads out of the source.
-    """
-    suffixes = {"csv", "tsv", "json", "jsonl", "parquet", "xlsx", "txt"}
-    files = {place.name_of(path): path for path in files_under(place.folder, suffixes)}
-    for pattern in patterns:
-        if paths := [
-            path for name, path in files.items() if re.fullmatch(pattern, name, re.IGNORECASE)
-        ]:
-            return paths
-    return []
 
 
 def items_of_queries(pattern: Item, *queries: str) -> Iterator[Item]:
