@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.fragment_pairs import bone_in, whole_images
-from keju.benchmarks.obi_bench.readers.rejoining import READER
+from keju.benchmarks.obi_bench.readers.rejoining import READER, bone_in, whole_images
 from keju.datasets.validate import validate
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.files import sha256_file
 from tests.support.layouts import obi_rejoining as forms
-from tests.support.released import obi_rejoining, put, table
+from tests.support.released import obi_rejoining, picture, put, table
 
 
 def galleries(src: Path, done) -> dict[str, tuple[list[str], list[str]]]:
@@ -109,10 +108,9 @@ def test_bones_are_by_name_in_one_folder_and_by_folder_in_several(read, tmp_path
     forms.folders(tmp_path / "deep")
     deep = read("obi-rejoining", tmp_path / "deep", adjacency="all")
     assert [len(item.relevant) for item in flat.items] == [len(i.relevant) for i in deep.items]
-    with pytest.raises(DataError, match=r"5 fragments are not named after a bone: b1/1\.png"):
-        read("obi-rejoining", tmp_path / "deep", adjacency="all", bones="name")
-    with pytest.raises(UsageError, match="bones=grave: use one of folder, name"):
-        read("obi-rejoining", tmp_path / "deep", adjacency="all", bones="grave")
+    put(tmp_path / "flat/loose.png", picture(9))
+    with pytest.raises(DataError, match=r"1 fragment is not named after a bone: loose\.png"):
+        read("obi-rejoining", tmp_path / "flat", adjacency="all")
 
 
 def test_pairs_that_do_not_adjoin_are_skipped_with_their_number(read, tmp_path):

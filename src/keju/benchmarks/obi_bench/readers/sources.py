@@ -117,6 +117,8 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The sources of one task as data. The files explain their keys."""
 
     task: str
+    what: str = ""
+    layout: str = ""
     sources: dict[str, Source]
     paths: tuple[Rule, ...] = ()
     gallery: Gallery = Gallery()
