@@ -43,7 +43,6 @@ def test_a_list_of_fragments_limits_queries_and_candidates(read, tmp_path):
     ("name", "text"),
     [
         ("pairs.txt", "b1/1 b1/2\nb1/1 b2/2\nb2/1 b1/3\n"),
-        ("pairs.csv", "query,candidate\nb1/1,b1/2\nb1/1,b2/2\nb2/1,b1/3\n"),
         ("pairs.txt", "b1/1.png\tb1/2.png\nb1/1.png\tb2/2.png\nb2/1.png\tb1/3.png\n"),
     ],
 )

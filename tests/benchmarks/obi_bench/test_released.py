@@ -17,7 +17,7 @@ from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.layouts import obi_characters as trees
-from tests.support.released import obi_classes, picture, put, table
+from tests.support.released import obi_classes, picture, put
 
 
 def what(done) -> dict[str, dict[str, str]]:
@@ -247,23 +247,17 @@ def test_a_list_takes_the_place_of_a_draw(read, tmp_path: Path):
     assert {len(item.images) for item in done.items} == {3}
 
 
-def test_a_list_may_give_roles(read, tmp_path: Path):
+def test_of_a_list_for_retrieval_the_classes_without_a_query_are_distractors(read, tmp_path: Path):
     src = trees.class_folders("OBC306", trees.CODES)(tmp_path)
     one, two = trees.CODES[:2]
-    rows = [(f"{one}_0.png", "query"), (f"{one}_1.png", "reference"), (f"{one}_2.png", "reference"),
-            (f"{two}_0.png", "distractor")]  # fmt: skip
-    file = table(tmp_path / "list.csv", ("image", "role"), *rows)
-    done = read("obi-retrieval", src, items=str(file))
-    assert {item.metadata["file"] for item in done.items} == {f"{one}/{one}_0.png"}
-    assert {(len(item.images), item.relevant) for item in done.items} == {(4, (1, 2))}
-    table(file, ("image", "role"), (f"{one}_0.png", "hero"))
-    with pytest.raises(DataError, match="the role 'hero' is unknown"):
-        read("obi-retrieval", src, items=str(file))
+    names = [f"{one}_{number}.png" for number in range(5)] + [f"{two}_0.png"]
+    done = read("obi-retrieval", src, items=str(put(tmp_path / "list.txt", "\n".join(names))))
+    assert {item.metadata["file"] for item in done.items} == {f"{one}/{one}_4.png"}
+    assert {(len(item.images), item.relevant) for item in done.items} == {(6, (1, 2, 3, 4))}
 
 
 def test_lists_of_the_authors_are_read(read, tmp_path: Path):
-    listed = [{"path": "../HUST-OBC/deciphered/0157/L_0157_13972.jpg", "label": 141}]
-    file = put(tmp_path / "Validation_test.json", json.dumps(listed))
+    file = put(tmp_path / "list.txt", "../HUST-OBC/deciphered/0157/L_0157_13972.jpg\n")
     done = read("obi-deciphering", trees.hust(tmp_path / "a"), items=str(file))
     assert list(what(done)) == ["deciphered/0157/L_0157_13972.jpg"]
     file = put(tmp_path / "TE_OBI_com.txt", "../OBI_Component_20/7/1_47no1_a.png 13\n")

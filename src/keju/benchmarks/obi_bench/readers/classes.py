@@ -32,9 +32,9 @@ from keju.benchmarks.obi_bench.readers.sources import (
     SourceName,
     items_of_queries,
     named_sources,
+    preset,
     record_sources,
     sources_in,
-    sweep,
 )
 from keju.datasets.readers.base import Detection, Reader, source_bytes
 from keju.datasets.readers.listing import Listing
@@ -43,26 +43,10 @@ from keju.errors import KejuError, number_of
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.settings import Settings
 
-_TREE = """\
-  60001/1.png             crops of one character, in a folder called after its class; folders may
-  60001/2.png             be in others (train/60001), and those of one name are one class
-  60002/1.png             any other paths: --option paths='(?P<class>[^_]+)_.*'"""
-
-CLASSIFICATION_LAYOUT = f"""\
-SRC/                      one source, or a folder for each: HWOBC, Oracle-50K, OBI125
-{_TREE}
-Of each class one reference and four queries are drawn, of each source 100 classes. A query is
-compared with the references of all classes; the one of its own class is relevant."""
-
-RETRIEVAL_LAYOUT = f"""\
-SRC/                      one source, or a folder for each: OBC306, OBI-IJDH
-{_TREE}
-Of each of 50 classes (OBI-IJDH: 10) one query and four relevant images are drawn, and as many
-distractors of other classes. A query is compared with all relevant images and distractors."""
-
+_SWEEP = ", ".join(map(str, preset("classification").gallery.sweep))
 _CLASSES_HELP = (
-    f"this many classes (the paper's sweep: {', '.join(map(str, sweep()))}; by default as many as "
-    "the paper has, of a source of your own all)"
+    f"this many classes (the paper's sweep: {_SWEEP}; by default as many as the paper has, of a "
+    "source of your own all)"
 )
 
 
@@ -166,8 +150,7 @@ def _draw(
         read_records(place) for place in sources_in(src, task, settings.source, settings.paths)
     ]
     listed = listed_crops(several, settings.items) if settings.items else []
-    pools = [[entry.crop for entry in entries] for entries in listed]
-    pools = pools or [records.crops for records in several]
+    pools = listed or [records.crops for records in several]
     copies = [Copies(chain(*pools))] * len(pools) if mixed else list(map(Copies, pools))
     drawn = []
     for number, (records, among) in enumerate(zip(several, copies, strict=True)):
@@ -293,16 +276,16 @@ def _smaller(several: Sequence[Records], task: str) -> tuple[dict[str, str], str
 
 CLASSIFICATION = Reader(
     "obi-classification",
-    "OBI-Bench's classification: one folder of crops per class",
-    CLASSIFICATION_LAYOUT,
+    preset("classification").what,
+    preset("classification").layout,
     read_classification,
     ClassificationSettings,
     partial(detect_classes, task="classification"),
 )
 RETRIEVAL = Reader(
     "obi-retrieval",
-    "OBI-Bench's retrieval: one folder of crops per class",
-    RETRIEVAL_LAYOUT,
+    preset("retrieval").what,
+    preset("retrieval").layout,
     read_retrieval,
     RetrievalSettings,
     partial(detect_classes, task="retrieval"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -11,7 +12,7 @@ from msgspec import Meta
 
 from keju.benchmarks.obi_bench.readers.descriptions import NAME, Description, read_descriptions
 from keju.benchmarks.obi_bench.readers.galleries import Copies, order_of
-from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages, read_list
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.records import Crop, Records, is_release, read_records
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
@@ -25,6 +26,7 @@ from keju.benchmarks.obi_bench.readers.sources import (
     items_of_queries,
     named_sources,
     note_unlike_print,
+    preset,
     record_sources,
     sources,
     sources_in,
@@ -39,21 +41,6 @@ from keju.errors import DataError, KejuError, UsageError, number_of
 from keju.items import Item
 from keju.settings import Settings
 from keju.texts import _, n_
-
-LAYOUT = """\
-SRC/                       one source, or a folder for each: EVOBC, OBI Component 20, HUST-OBC
-  deciphered/0157/…        HUST-OBC as released: a folder a character, ID_to_chinese.json;
-  undeciphered/X/276/…     undeciphered characters
-  EVOBC/00001/…            EVOBC as released: ID_Source_Era_….jpg, Key&Value.json
-  8/422_5154no1_a.png      OBI Component 20 as released: folders 0 to 19
-  descriptions.csv         a table of your own: image, description; and where there are: character,
-                           subset, frequency (also .tsv, .json, .jsonl)
-  images/wang.png          its images, named from the table's folder or from images on
-The subset is pictograph, ideogram or radical; where a frequency is given instead, its tier: tier-1
-above 500, tier-2 above 100, tier-3 above 10. The releases contain no descriptions: without a table
-their characters are asked and not scored. Of a release, the frequency is the number of a
-character's images (our reading). Each image is asked What, and How, which the paper looks at by
-eye: it is not scored."""
 
 _TASK = "deciphering"
 _RADICAL = "radical"
@@ -213,7 +200,7 @@ def _of_table(
     """
     if settings.items:
         images = NamedImages(place.folder, [line.path for line in lines])
-        wanted = {image.path for image in images.listed(read_list(settings.items))}
+        wanted = images.listed(settings.items)
         lines = [line for line in lines if line.path in wanted]
     crops = {crop.path: crop for crop in records.crops} if records else {}
     characters = [
@@ -286,17 +273,20 @@ def _of_records(
     crops: list[Crop] = []
     if settings.items:
         by_path = {crop.path: crop for crop in records.crops}
-        listed = NamedImages(records.place.folder, by_path).listed(read_list(settings.items))
-        crops = [crop for image in listed if copies.is_usable(crop := by_path[image.path])]
+        listed = NamedImages(records.place.folder, by_path).listed(settings.items)
+        crops = [by_path[path] for path in listed if copies.is_usable(by_path[path])]
     else:
         count, per_class = settings.classes or 0, settings.images or source.variants or 1
+        draw = partial(_draw, records, copies=copies, seed=settings.seed)
         if settings.undeciphered != "only" and settings.as_paper:
-            crops += _draw_subsets(records, classes, copies, settings.seed)
+            each = source.variants or 1
+            for subset, total in source.subsets.items():
+                crops += draw(classes, count=total // each, per_class=each, subset=subset)
+            crops.sort(key=lambda crop: crop.label)
         elif settings.undeciphered != "only":
-            crops += _draw_classes(records, classes, copies, settings.seed, count, per_class)
+            crops += draw(classes, count=count, per_class=per_class)
         if settings.undeciphered != "no":
-            unknown = records.undeciphered
-            crops += _draw_classes(records, unknown, copies, settings.seed, count, per_class)
+            crops += draw(records.undeciphered, count=count, per_class=per_class)
         if not crops:
             raise DataError(
                 "no character is left to ask about",
@@ -346,25 +336,31 @@ def _filtered(
     return {label: crops for label, crops in classes.items() if crops}, notes
 
 
-def _draw_classes(
+def _draw(
     records: Records,
     classes: Mapping[str, Sequence[Crop]],
     copies: Copies,
     seed: str,
     count: int,
     per_class: int,
+    subset: str = "",
 ) -> list[Crop]:
-    """`count` classes (0 for all), with at most `per_class` images of each.
+    """`count` classes (0 for all), with at most `per_class` images of each; of a subset exactly.
 
     Raises:
-        DataError: there are fewer classes.
+        DataError: there are fewer classes, or the release does not mark the subset.
     """
+    source, folder = records.place.source, records.place.folder
     drawn: dict[str, list[Crop]] = {}
-    for label in draw_order(classes, seed, records.source, "classes"):
+    for label in draw_order(classes, seed, source.name, "classes"):
         if count and len(drawn) == count:
             break
-        if crops := copies.draw(order_of(classes[label], seed), per_class):
-            drawn[label] = crops
+        if not subset or _subset_of(source, len(classes[label])) == subset:
+            crops = copies.draw(order_of(classes[label], seed), per_class)
+            if len(crops) >= (per_class if subset else 1):
+                drawn[label] = crops
+    if len(drawn) < count and subset:
+        raise _too_few(len(drawn) * per_class, subset, count * per_class, folder)
     if len(drawn) < count:
         raise DataError(
             n_(
@@ -374,50 +370,26 @@ def _draw_classes(
                 count,
                 hint=_("Ask for at most {}: --option classes=N", len(drawn)),
             ),
-            file=records.place.folder,
+            file=folder,
         )
     return [crop for label in sorted(drawn) for crop in drawn[label]]
 
 
-def _draw_subsets(
-    records: Records, classes: Mapping[str, Sequence[Crop]], copies: Copies, seed: str
-) -> list[Crop]:
-    """As many of each subset as the paper has: by tier, or radicals with their variants.
-
-    Raises:
-        DataError: the release does not mark the subsets, or one has too few characters.
-    """
-    source = records.place.source
-    variants = source.variants or 1
-    chosen: dict[str, list[Crop]] = {}
-    for subset, count in source.subsets.items():
-        drawn: dict[str, list[Crop]] = {}
-        for label in draw_order(classes, seed, source.name, "classes"):
-            if len(drawn) * variants == count:
-                break
-            if _subset_of(source, len(classes[label])) == subset:
-                crops = copies.draw(order_of(classes[label], seed), variants)
-                if len(crops) == variants:
-                    drawn[label] = crops
-        if len(drawn) * variants < count:
-            raise DataError(
-                n_(
-                    "{n:,} image of subset {}, but the paper has {}; the release does not "
-                    "say which characters belong to it",
-                    "{n:,} images of subset {}, but the paper has {}; the release does not "
-                    "say which characters belong to it",
-                    len(drawn) * variants,
-                    subset,
-                    count,
-                    hint=(
-                        "Write the subsets into descriptions.csv, with the columns image, "
-                        "description and subset, or import without --option as-paper=yes"
-                    ),
-                ),
-                file=records.place.folder,
-            )
-        chosen |= drawn
-    return [crop for label in sorted(chosen) for crop in chosen[label]]
+def _too_few(images: int, subset: str, count: int, folder: Path) -> DataError:
+    return DataError(
+        n_(
+            "{n:,} image of subset {}, but the paper has {}",
+            "{n:,} images of subset {}, but the paper has {}",
+            images,
+            subset,
+            count,
+            hint=(
+                "Write the subsets into descriptions.csv, with the columns image, description and "
+                "subset, or import without --option as-paper=yes"
+            ),
+        ),
+        file=folder,
+    )
 
 
 def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[Character]:
@@ -437,14 +409,7 @@ def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[
         least = variants or 1
         names = [name for one in radicals.values() if len(one) >= least for name in one[:least]]
         if len(names) < count:
-            raise DataError(
-                "{} images of subset {}, but the paper has {}",
-                len(names),
-                subset,
-                count,
-                file=place.folder,
-                hint="Use them as they are: remove --option as-paper=yes",
-            )
+            raise _too_few(len(names), subset, count, place.folder)
         chosen.update(names[:count])
     return [one for name, one in by_name.items() if not source.subsets or name in chosen]
 
@@ -508,8 +473,8 @@ def detect_characters(listing: Listing) -> Detection | None:
 
 READER = Reader(
     "obi-deciphering",
-    "OBI-Bench's deciphering: characters, and a table of their meanings",
-    LAYOUT,
+    preset(_TASK).what,
+    preset(_TASK).layout,
     read_deciphering,
     DecipheringSettings,
     detect_characters,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks.obi_bench.readers.lists import NamedImages, read_list
+from keju.benchmarks.obi_bench.readers.lists import NamedImages
 from keju.benchmarks.obi_bench.readers.records import Crop, Records
 from keju.benchmarks.obi_bench.readers.sources import draw_order
 from keju.datasets.readers.base import join_names, source_text
@@ -19,8 +19,6 @@ from keju.texts import _, n_
 
 _SMALL = 1 << 16
 """Bytes of a file that is read at once to be hashed."""
-
-_ROLES = ("reference", "query", "distractor")
 
 
 class DrawnClass(NamedTuple):
@@ -272,34 +270,18 @@ def _drawn_class(crops: Sequence[Crop], references: int) -> DrawnClass:
     return DrawnClass(crops[0].owner, tuple(crops[:references]), tuple(crops[references:]))
 
 
-class ListedCrop(NamedTuple):
-    """An image that a list gives, and its role there, which may be empty."""
-
-    crop: Crop
-    role: str
-
-
-def listed_crops(several: Sequence[Records], file: Path) -> list[list[ListedCrop]]:
+def listed_crops(several: Sequence[Records], file: Path) -> list[list[Crop]]:
     """The images of a list, for each source in the list's order.
 
     Raises:
-        DataError: as `NamedImages.listed`; a source has no image in the list; a role is unknown.
+        DataError: as `NamedImages.listed`; a source has no image in the list.
     """
     folder = several[0].place.folder
     crops = {crop.path: crop for records in several for crop in records.crops}
-    images = NamedImages(folder if len(several) == 1 else folder.parent, crops)
-    by_source: dict[str, list[ListedCrop]] = {records.source: [] for records in several}
-    for image in images.listed(read_list(file)):
-        if image.role not in {"", *_ROLES}:
-            raise image.place.error(
-                _(
-                    "the role {!r} is unknown",
-                    image.role[:20],
-                    hint="Write reference, query or distractor",
-                )
-            )
-        crop = crops[image.path]
-        by_source[crop.place.source.name].append(ListedCrop(crop, image.role))
+    images = NamedImages(folder if len(several) == 1 else folder.parent, crops).listed(file)
+    by_source: dict[str, list[Crop]] = {records.source: [] for records in several}
+    for path in images:
+        by_source[crops[path].place.source.name].append(crops[path])
     if empty := [source for source, listed in by_source.items() if not listed]:
         raise DataError(
             "the list has no image of {}",
@@ -311,33 +293,28 @@ def listed_crops(several: Sequence[Records], file: Path) -> list[list[ListedCrop
 
 
 def listed_gallery(
-    records: Records, listed: Iterable[ListedCrop], copies: Copies, *, distractors: bool
+    records: Records, listed: Iterable[Crop], copies: Copies, *, distractors: bool
 ) -> Drawn:
-    """Classes as listed: by role, else the first images of a class are its references.
+    """Classes as listed: the first images of a class are its references.
 
-    With `distractors`, images of that role and of classes without queries are distractors.
+    With `distractors`, images of classes without queries are distractors.
 
     Raises:
         DataError: no class has a reference and a query.
     """
-    by_class: dict[str, list[ListedCrop]] = {}
-    for entry in listed:
-        by_class.setdefault(entry.crop.label, []).append(entry)
-    drawn, used = Drawn(records, [], [], []), set[str]()
+    by_class: dict[str, list[Crop]] = {}
+    used: set[str] = set()
+    for crop in listed:
+        by_class.setdefault(crop.label, []).extend(copies.draw([crop], 1, used))
+    references = records.place.source.gallery.references
+    drawn = Drawn(records, [], [], [])
     incomplete: list[str] = []
-    for label, entries in by_class.items():
-        usable = [entry for entry in entries if copies.draw([entry.crop], 1, used)]
-        parts: dict[str, list[Crop]] = {role: [] for role in _ROLES}
-        for number, entry in enumerate(usable):
-            by_position = _ROLES[number >= records.place.source.gallery.references]
-            parts[entry.role or by_position].append(entry.crop)
-        references, queries, others = parts.values()
-        if distractors and not queries:
-            references, others = [], [*references, *others]
-        drawn.distractors.extend(others if distractors else [])
-        if references and queries:
-            drawn.classes.append(_drawn_class([*references, *queries], len(references)))
-        elif not (distractors and others):
+    for label, crops in by_class.items():
+        if len(crops) > references:
+            drawn.classes.append(_drawn_class(crops, references))
+        elif distractors and crops:
+            drawn.distractors.extend(crops)
+        else:
             incomplete.append(label)
     if incomplete:
         drawn.notes.append(
@@ -350,7 +327,7 @@ def listed_gallery(
             "no listed class of {} has a reference and a query",
             records.source,
             file=records.place.folder,
-            hint="List more images of a class, or add the column role: reference, query",
+            hint="List more images of a class",
         )
     drawn.classes.sort(key=lambda each: each.name)
     return drawn

@@ -12,7 +12,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.benchmarks.obi_bench.readers.descriptions import read_descriptions
-from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages, read_list
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Seed,
@@ -93,8 +93,7 @@ def read_recognition(
     facts: dict[str, object] = {"seed": settings.seed, "sample": settings.sample or "all"}
     wanted: list[Path] | None = None
     if settings.items:
-        listed = NamedImages(src, chain(*images)).listed(read_list(settings.items))
-        wanted = [image.path for image in listed]
+        wanted = list(NamedImages(src, chain(*images)).listed(settings.items))
         facts["items"] = len(wanted)
     record_sources(writer, places, facts)
     for place, paths in zip(places, images, strict=True):
@@ -138,8 +137,7 @@ def _read_source(
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes)), "Where": ""}
         answers = ({"What": what} if what else {}) | answers
         _add_items(place, writer, path, data, answers, fitted.boxes)
-    negatives = _sampled(place, negatives, settings)
-    for path in negatives:
+    for path in _sampled(place, negatives, settings):
         _add_items(place, writer, path, source_bytes(path), {"Yes-or-No": "no"})
     for kind, (one, many, line) in _CHANGES.items():
         if counts[kind]:

@@ -75,9 +75,8 @@ class RejoiningSettings(Settings, frozen=True, kw_only=True):
     items: Annotated[
         Path | None,
         Meta(
-            description="a list of the fragments to import, one name a line: no others are queries "
-            "or candidates; or of the pairs to ask, two names a line: query and candidate; also as "
-            "a table with the columns query and candidate"
+            description="a text of the fragments to import, one name a line: no others are queries "
+            "or candidates; or of the pairs to ask, two names a line: query and candidate"
         ),
     ] = None
 
@@ -100,7 +99,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
     for place in places:
         name, images = place.source.name, images_in(place)
         if settings.adjacency == "all":
-            joins, notes = joins_by_bone(images, place.folder), []
+            joins, notes = joins_by_bone(images, place.folder), list[str]()
         else:
             joins, notes = joins_in(place, images, settings.pairs, settings.field)
         galleries = _galleries(place, list(joins), listed)
@@ -305,7 +304,7 @@ def _galleries(
             galleries.setdefault(one, []).append(other)
         return galleries
     if listed:
-        chosen = {place.name_of(image.path) for image in images.listed(listed)}
+        chosen = {place.name_of(path) for path in images.listed(listed[0].place.file)}
         every = [name for name in every if name in chosen]
     return {name: every[:number] + every[number + 1 :] for number, name in enumerate(every)}
 

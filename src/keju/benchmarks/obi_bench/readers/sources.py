@@ -153,11 +153,6 @@ def sources(task_id: str = "") -> tuple[Source, ...]:
     return tuple(source for name in tasks for source in preset(name).sources.values())
 
 
-def sweep() -> tuple[int, ...]:
-    """The numbers of classes of the classification sweep."""
-    return preset("classification").gallery.sweep
-
-
 def tier_of(frequency: int) -> str:
     """The tier of a character that is found so often; empty below the lowest."""
     tiers = preset("deciphering").tiers
@@ -201,18 +196,16 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
+    strange = [path.name for path in folders if path not in known]
+    own = {source.name: source for source in known.values() if source.task == task_id}
+    only = next(iter(own.values())) if len(own) == len(known) == 1 else None
     name = name or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        return [SourceFolder(_with_paths(source_named(name, task_id), paths), src, src)]
-    strange = [path.name for path in folders if path not in known]
-    if len(folders) > 1 and len({source.name for source in known.values()}) == 1:
-        # EVOBC beside Data/OBC, which repeats some of its images.
-        source = source_named(next(iter(known.values())).name, task_id)
-        if all(source.skips(f"{other}/-") for other in strange):
-            folder = next(iter(known)) if len(known) == 1 else src
-            return [SourceFolder(_with_paths(source, paths), folder, src)]
-    if strange:
+        chosen = {src: _source_named(name, task_id)}
+    elif strange and only and all(only.skips(f"{other}/-") for other in strange):
+        chosen = {next(iter(known)): only}  # EVOBC beside OBC, which repeats some of its images.
+    elif strange:
         raise DataError(
             "expected folders called after sources; found also {}",
             join_names(strange),
@@ -222,8 +215,9 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
                 strange[0],
             ),
         )
+    else:
+        chosen = {path: source for path, source in known.items() if source.name in own}
     order = sources(task_id)
-    chosen = {path: source for path, source in known.items() if source in order}
     if not chosen:
         raise DataError(
             "no source of {} in it, but {}",
@@ -232,48 +226,41 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
             file=src,
             hint=_("Sources of {}: {}", task_id, ", ".join(source.name for source in order)),
         )
-    return [
-        SourceFolder(_with_paths(source, paths), path, src)
-        for path, source in sorted(chosen.items(), key=lambda pair: order.index(pair[1]))
-    ]
-
-
-def source_named(name: str, task_id: str) -> Source:
-    """The source of a task that is called so, or one of the user's own.
-
-    Raises:
-        UsageError: it is a source of another task.
-    """
-    source = source_called(name)
-    if source and source.task != task_id:
-        known = ", ".join(each.name for each in sources(task_id))
-        raise UsageError(
-            "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
-        )
-    if source:
-        return source
-    known_task = preset(task_id)
-    return Source(name=name, task=task_id, paths=known_task.paths, gallery=known_task.gallery)
-
-
-def source_called(name: str) -> Source | None:
-    """The source with this name in one of its spellings, or None."""
-    for source in sources():
-        if plain_name(name) in map(plain_name, (source.name, *source.spellings)):
-            return source
-    return None
-
-
-def _with_paths(source: Source, paths: str) -> Source:
+    places = [SourceFolder(source, folder, src) for folder, source in chosen.items()]
+    places.sort(key=lambda place: order.index(place.source) if place.source in order else 0)
     if not paths:
-        return source
+        return places
     try:
         groups = re.compile(paths).groupindex
     except re.error as error:
         raise UsageError("option paths={}: not a regular expression: {}", paths, error) from None
     if "class" not in groups:
         raise UsageError("option paths={}: it has no group (?P<class>…)", paths)
-    return msgspec.structs.replace(source, paths=(Rule(path=paths),))
+    rules = (Rule(path=paths),)
+    return [
+        place._replace(source=msgspec.structs.replace(place.source, paths=rules))
+        for place in places
+    ]
+
+
+def _source_named(name: str, task_id: str) -> Source:
+    """The source of a task that is called so, or one of the user's own."""
+    source = source_called(name)
+    if source and source.task != task_id:
+        known = ", ".join(each.name for each in sources(task_id))
+        raise UsageError(
+            "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
+        )
+    shipped = preset(task_id)
+    return source or Source(name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery)
+
+
+def source_called(name: str) -> Source | None:
+    """The source with this name in one of its spellings, or None."""
+    plain = plain_name(name)
+    return next(
+        (one for one in sources() if plain in map(plain_name, (one.name, *one.spellings))), None
+    )
 
 
 def draw_order(names: Iterable[str], *key: str) -> list[str]:
