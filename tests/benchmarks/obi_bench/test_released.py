@@ -236,23 +236,24 @@ def test_a_release_with_a_character_in_two_classes_drops_the_image(read, tmp_pat
     assert {about["class"] for about in what(done).values()} == {"0011_0012", "0157", "0482"}
 
 
-def test_a_list_takes_the_place_of_a_draw(read, tmp_path: Path):
-    src = trees.class_folders("HWOBC", trees.CODES)(tmp_path)
-    lines = [
-        f"../data/HWOBC/{label}/{label}_{n}.png" for label in trees.CODES[:2] for n in (3, 1, 0)
-    ]
+def test_nothing_is_drawn_but_images_of_a_list(read, tmp_path: Path):
+    src = trees.class_folders("HWOBC", trees.CODES, "train:7")(tmp_path)
+    listed = {label: [f"train/{label}/{label}_{n}.png" for n in (6, 3, 1, 2, 0)]
+              for label in trees.CODES[:2]}  # fmt: skip
+    lines = [f"../data/HWOBC/{name}" for names in listed.values() for name in names]
     done = read("obi-classification", src, items=str(put(tmp_path / "l.txt", "\n".join(lines))))
-    files = {item.metadata["file"] for item in done.items}
-    assert files == {f"{label}/{label}_{n}.png" for label in trees.CODES[:2] for n in (1, 0)}
+    assert {item.metadata["class"] for item in done.items} == set(listed)
     assert {len(item.images) for item in done.items} == {3}
+    hashes = {sha256(src / name) for names in listed.values() for name in names}
+    assert used(done) == hashes
 
 
-def test_of_a_list_for_retrieval_the_classes_without_a_query_are_distractors(read, tmp_path: Path):
+def test_of_a_list_for_retrieval_classes_with_few_images_are_distractors(read, tmp_path: Path):
     src = trees.class_folders("OBC306", trees.CODES)(tmp_path)
     one, two = trees.CODES[:2]
     names = [f"{one}_{number}.png" for number in range(5)] + [f"{two}_0.png"]
     done = read("obi-retrieval", src, items=str(put(tmp_path / "list.txt", "\n".join(names))))
-    assert {item.metadata["file"] for item in done.items} == {f"{one}/{one}_4.png"}
+    assert {item.metadata["class"] for item in done.items} == {one}
     assert {(len(item.images), item.relevant) for item in done.items} == {(6, (1, 2, 3, 4))}
 
 
@@ -272,7 +273,7 @@ def test_lists_of_the_authors_are_read(read, tmp_path: Path):
         ("0.png\n", "several images fit '0.png': c0/0.png, c1/0.png"),
         ("c0/0.png\nc0/0.png\n", "c0/0.png is also in line 1"),
         ("\n", "the list is empty"),
-        ("c0/0.png\n", "no listed class of s has a reference and a query"),
+        ("c0/0.png\n", "none of its 1 class has 5 images"),
     ],
 )
 def test_a_list_that_does_not_fit_is_refused(read, tmp_path: Path, text: str, says: str):

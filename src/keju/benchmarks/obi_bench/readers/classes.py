@@ -15,8 +15,7 @@ from keju.benchmarks.obi_bench.readers.galleries import (
     Drawn,
     draw_classes,
     draw_distractors,
-    listed_crops,
-    listed_gallery,
+    only_listed,
 )
 from keju.benchmarks.obi_bench.readers.lists import ItemList
 from keju.benchmarks.obi_bench.readers.records import (
@@ -141,7 +140,7 @@ def _draw(
     mixed: bool = False,
     distractors: int | None = 0,
 ) -> tuple[list[Drawn], list[str]]:
-    """The galleries of the sources, drawn or listed, and notes.
+    """The galleries of the sources, and notes.
 
     With `mixed` their classes make one gallery. `distractors` is None for as many as the paper has,
     0 for a task without any.
@@ -149,23 +148,20 @@ def _draw(
     several = [
         read_records(place) for place in sources_in(src, task, settings.source, settings.paths)
     ]
-    listed = listed_crops(several, settings.items) if settings.items else []
-    pools = listed or [records.crops for records in several]
+    if settings.items:
+        several = only_listed(several, settings.items)
+    pools = [records.crops for records in several]
     copies = [Copies(chain(*pools))] * len(pools) if mixed else list(map(Copies, pools))
     drawn = []
     for number, (records, among) in enumerate(zip(several, copies, strict=True)):
-        if listed:
-            wanted = distractors != 0
-            drawn.append(listed_gallery(records, listed[number], among, distractors=wanted))
-            continue
-        share = settings.classes or 0
+        share, printed = settings.classes or 0, records.place.source.gallery
         if mixed and share:
             share = share // len(several) + (number < share % len(several))
-        elif not share and not settings.similar:
-            share = records.place.source.gallery.classes
+        elif not (share or settings.similar or settings.items):
+            share = printed.classes
         gallery = draw_classes(records, among, share, settings.seed, settings.similar)
         if distractors != 0:
-            count = distractors or records.place.source.gallery.distractors
+            count = distractors or (0 if settings.items else printed.distractors)
             others = draw_distractors(gallery, among, count, settings.seed)
             gallery = gallery._replace(distractors=others)
         drawn.append(gallery)

@@ -121,7 +121,8 @@ def read_deciphering(
     """
     read: list[SourceFolder] = []
     for place in sources_in(src, _TASK, settings.source, settings.paths):
-        records = _released_records(place, settings.paths)
+        released = place if settings.paths else _released_place(place, list(images_in(place)))
+        records = read_records(released) if released else None
         lines = read_descriptions(place)
         if lines is not None:
             characters, notes = _of_table(place, lines, records, settings)
@@ -137,7 +138,7 @@ def read_deciphering(
                     "the images' paths: --option paths='(.*/)?(?P<class>[^/]+)/[^/]+'"
                 ),
             )
-        read.append(records.place if records else place)
+        read.append(released or place)
         for character in characters:
             _add_items(writer, character)
         yield from _counts(read[-1].source, characters)
@@ -162,29 +163,14 @@ def _add_items(writer: DatasetWriter, character: Character) -> None:
         writer.add(msgspec.structs.replace(item, answer=answer))
 
 
-def _released_records(place: SourceFolder, paths: str) -> Records | None:
-    """The records of a source that is read as it was released; None if it is in another form.
-
-    A source of the user's own is one where most classes have a known character.
-
-    Raises:
-        DataError: as `read_records`.
-    """
-    if paths:
-        return read_records(place)
-    images = list(images_in(place))
-    source = next((one for one in sources(_TASK) if _is_release_of(one, place, images)), None)
-    if source and place.source.name in {source.name, place.folder.resolve().name}:
-        return read_records(place._replace(source=source))
-    if place.source.images or any("/" not in name for name in images):
-        return None
-    records = read_records(place)
-    known = sum(bool(records.character_of(label)) for label in records.classes)
-    return records if 2 * known > len(records.classes) else None
-
-
-def _is_release_of(source: Source, place: SourceFolder, images: Sequence[str]) -> bool:
-    return is_release(place._replace(source=source), images)
+def _released_place(place: SourceFolder, images: Sequence[str]) -> SourceFolder | None:
+    """A source as the one whose release has these images; None if it is in another form."""
+    for source in sources(_TASK):
+        released = place._replace(source=source)
+        named = place.source.name in {source.name, place.folder.resolve().name}
+        if named and is_release(released, images):
+            return released
+    return None
 
 
 def _of_table(
@@ -453,21 +439,19 @@ def detect_characters(listing: Listing) -> Detection | None:
     for place in places:
         folder = place.folder.relative_to(place.src)
         images = [
-            path.relative_to(folder) for path in listing.images if path.is_relative_to(folder)
+            str(path.relative_to(folder)) for path in listing.images if path.is_relative_to(folder)
         ]
-        known = [place.source] if named else sources(_TASK)
-        names = list(map(str, images))
-        text = f"{place.source.name}: {number_of(len(images), 'image')}"
+        counted = number_of(len(images), "image")
         if table := find_table(place.folder, NAME):
-            text += f", described in {table.name}"
+            texts.append(f"{place.source.name}: {counted}, described in {table.name}")
             fit = 1.0 if named else 0.9
-        elif source := next((one for one in known if _is_release_of(one, place, names)), None):
-            text = f"{source.name} as released: {number_of(len(images), 'image')}"
+        elif released := _released_place(place, images):
+            texts.append(f"{released.source.name} as released: {counted}")
         elif named:
+            texts.append(f"{place.source.name}: {counted}")
             missing, fit = f"{NAME}.csv: image, description", 0.6
         else:
             return None
-        texts.append(text)
     return Detection(fit, "; ".join(texts), missing=missing)
 
 

@@ -25,8 +25,8 @@ class DrawnClass(NamedTuple):
     """A class that was drawn, with its references and its queries."""
 
     name: str
-    references: tuple[Crop, ...]
-    queries: tuple[Crop, ...]
+    references: list[Crop]
+    queries: list[Crop]
 
 
 class Drawn(NamedTuple):
@@ -206,7 +206,8 @@ def draw_classes(
             break
         crops = copies.draw(order_of(eligible[label], seed), gallery.needed)
         if len(crops) == gallery.needed:
-            drawn[label] = _drawn_class(crops, gallery.references)
+            references, queries = crops[: gallery.references], crops[gallery.references :]
+            drawn[label] = DrawnClass(crops[0].owner, references, queries)
         else:
             notes.append(
                 f"{name}: skipped {label}, which has only {len(crops)} images without copies"
@@ -266,68 +267,27 @@ def draw_distractors(drawn: Drawn, copies: Copies, count: int, seed: str) -> lis
     return chosen
 
 
-def _drawn_class(crops: Sequence[Crop], references: int) -> DrawnClass:
-    return DrawnClass(crops[0].owner, tuple(crops[:references]), tuple(crops[references:]))
-
-
-def listed_crops(several: Sequence[Records], file: Path) -> list[list[Crop]]:
-    """The images of a list, for each source in the list's order.
+def only_listed(several: Sequence[Records], file: Path) -> list[Records]:
+    """The sources with the images of a list alone.
 
     Raises:
         DataError: as `NamedImages.listed`; a source has no image in the list.
     """
     folder = several[0].place.folder
-    crops = {crop.path: crop for records in several for crop in records.crops}
-    images = NamedImages(folder if len(several) == 1 else folder.parent, crops).listed(file)
-    by_source: dict[str, list[Crop]] = {records.source: [] for records in several}
-    for path in images:
-        by_source[crops[path].place.source.name].append(crops[path])
-    if empty := [source for source, listed in by_source.items() if not listed]:
+    every = [crop.path for records in several for crop in records.crops]
+    listed = NamedImages(folder if len(several) == 1 else folder.parent, every).listed(file)
+    limited = []
+    for records in several:
+        kept = {label: [crop for crop in crops if crop.path in listed]
+                for label, crops in records.classes.items()}  # fmt: skip
+        limited.append(
+            records._replace(classes={label: crops for label, crops in kept.items() if crops})
+        )
+    if empty := [records.source for records in limited if not records.classes]:
         raise DataError(
             "the list has no image of {}",
             join_names(empty),
             file=file,
             hint="List images of every source, or import the sources one by one",
         )
-    return list(by_source.values())
-
-
-def listed_gallery(
-    records: Records, listed: Iterable[Crop], copies: Copies, *, distractors: bool
-) -> Drawn:
-    """Classes as listed: the first images of a class are its references.
-
-    With `distractors`, images of classes without queries are distractors.
-
-    Raises:
-        DataError: no class has a reference and a query.
-    """
-    by_class: dict[str, list[Crop]] = {}
-    used: set[str] = set()
-    for crop in listed:
-        by_class.setdefault(crop.label, []).extend(copies.draw([crop], 1, used))
-    references = records.place.source.gallery.references
-    drawn = Drawn(records, [], [], [])
-    incomplete: list[str] = []
-    for label, crops in by_class.items():
-        if len(crops) > references:
-            drawn.classes.append(_drawn_class(crops, references))
-        elif distractors and crops:
-            drawn.distractors.extend(crops)
-        else:
-            incomplete.append(label)
-    if incomplete:
-        drawn.notes.append(
-            f"{records.source}: skipped "
-            f"{number_of(len(incomplete), 'listed class', 'listed classes')} without a "
-            f"reference and a query: {join_names(incomplete)}"
-        )
-    if not drawn.classes:
-        raise DataError(
-            "no listed class of {} has a reference and a query",
-            records.source,
-            file=records.place.folder,
-            hint="List more images of a class",
-        )
-    drawn.classes.sort(key=lambda each: each.name)
-    return drawn
+    return limited

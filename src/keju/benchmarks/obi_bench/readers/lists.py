@@ -1,11 +1,11 @@
-"""The option ``items``: a list of the images or pairs to import instead of a draw."""
+"""The option ``items``, a list of images, and the images that lists and tables name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -17,47 +17,11 @@ from keju.texts import _, n_
 
 ItemList = Annotated[
     Path | None,
-    Meta(description="a text of images to import instead of a draw, one path a line"),
+    Meta(description="a text of images, one path a line: no others are imported"),
 ]
 
 _LABEL = re.compile(r"([.][^\s./]+)\s+[0-9]+$")
 """A class after a path, as in the lists of OBI Component 20: ``../8/422_5154no1.png 15``."""
-
-
-class Listed(NamedTuple):
-    """One line of a list: its position, and its one or two names."""
-
-    place: Place
-    names: tuple[str, ...]
-
-
-def read_list(file: Path, most: int = 1) -> list[Listed]:
-    """The lines of a list: names of images or, where `most` is 2, also pairs of names.
-
-    A tab or a space separates the names of a pair; a name has spaces where no word but the last one
-    has a suffix. Empty lines and lines that begin with ``#`` are skipped.
-
-    Raises:
-        DataError: not readable, empty, or with a line of more names.
-    """
-    listed = []
-    for number, line in enumerate(source_text(file).split("\n"), start=1):
-        plain = line.strip()
-        if not plain or plain.startswith("#"):
-            continue
-        place = Place(file, f"line {number}")
-        plain = _LABEL.sub(r"\1", plain) if most == 1 else plain
-        words = plain.split("\t") if "\t" in plain else plain.split()
-        if sum("." in word for word in words) < 2 and "." in words[-1]:
-            words = [plain]
-        names = tuple(word.strip() for word in words)
-        if len(names) > most or not all(names):
-            hint = _("Write one name, or two") if most > 1 else _("Write one name a line")
-            raise place.error(n_("{n:,} name", "{n:,} names", len(names)), hint)
-        listed.append(Listed(place, names))
-    if not listed:
-        raise DataError("the list is empty", file=file, hint="Write one name a line")
-    return listed
 
 
 class NamedImages:
@@ -93,21 +57,34 @@ class NamedImages:
         return path
 
     def listed(self, file: Path) -> dict[Path, Place]:
-        """The images of a list of single names, in its order, with their positions.
+        """The images of a list, in its order, with their positions.
+
+        A name has spaces where no word but the last one has a suffix. Empty lines and lines that
+        begin with ``#`` are skipped.
 
         Raises:
-            DataError: as `read_list`; an image is not in the source, fits several times, or is
-                listed twice.
+            DataError: the list is not readable or empty, a line has several names, or an image is
+                not in the source, fits several times, or is listed twice.
         """
         images: dict[Path, Place] = {}
-        for place, names in read_list(file):
-            path = self.find(names[0], place)
+        for number, line in enumerate(source_text(file).split("\n"), start=1):
+            name = _LABEL.sub(r"\1", line.strip())
+            words = name.split()
+            if not words or name.startswith("#"):
+                continue
+            place = Place(file, f"line {number}")
+            if len(words) > 1 and ("." not in words[-1] or sum("." in word for word in words) > 1):
+                problem = n_("{n:,} name", "{n:,} names", len(words))
+                raise place.error(problem, _("Write one name a line"))
+            path = self.find(name, place)
             if path in images:
                 first = images[path].item
                 raise place.error(
-                    _("{} is also in {}", shortened(names[0]), first, hint="List each image once")
+                    _("{} is also in {}", shortened(name), first, hint="List each image once")
                 )
             images[path] = place
+        if not images:
+            raise DataError("the list is empty", file=file, hint="Write one name a line")
         return images
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from keju.benchmarks.obi_bench.readers.lists import Listed, NamedImages, read_list
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
@@ -72,13 +72,7 @@ class RejoiningSettings(Settings, frozen=True, kw_only=True):
         dict[str, str],
         Meta(description="the column of the table that has the NAME: fragment, adjoins, label"),
     ] = msgspec.field(default_factory=dict)
-    items: Annotated[
-        Path | None,
-        Meta(
-            description="a text of the fragments to import, one name a line: no others are queries "
-            "or candidates; or of the pairs to ask, two names a line: query and candidate"
-        ),
-    ] = None
+    items: ItemList = None
 
 
 def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings) -> Iterator[str]:
@@ -90,23 +84,23 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
         DataError: no fragments, no table, one that names a fragment that is not there, or adjoins a
             fragment to itself or to another bone's.
     """
-    listed = read_list(settings.items, 2) if settings.items else []
     places = sources_in(src, _TASK, settings.source)
-    if listed and len(places) > 1:
-        raise UsageError("option items: give one source, with --option source=NAME")
-    facts: dict[str, object] = {"adjacency": settings.adjacency}
-    record_sources(writer, places, facts | ({"items": len(listed)} if listed else {}))
+    record_sources(writer, places, {"adjacency": settings.adjacency})
     for place in places:
         name, images = place.source.name, images_in(place)
         if settings.adjacency == "all":
             joins, notes = joins_by_bone(images, place.folder), list[str]()
         else:
             joins, notes = joins_in(place, images, settings.pairs, settings.field)
-        galleries = _galleries(place, list(joins), listed)
-        alone = [query for query in galleries if not joins[query] & set(galleries[query])]
-        if len(alone) == len(galleries):
+        fragments = list(joins)
+        if settings.items:
+            named = NamedImages(place.folder, [images[name] for name in fragments])
+            chosen = named.listed(settings.items)
+            fragments = [name for name in fragments if images[name] in chosen]
+        alone = [name for name in fragments if not joins[name].intersection(fragments)]
+        if len(alone) == len(fragments):
             raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
-        _add_items(place, writer, joins, galleries)
+        _add_items(place, writer, joins, fragments)
         yield from (f"{name}: {note}" for note in notes)
         if skipped := [image for image in images if image not in joins]:
             yield (
@@ -276,71 +270,34 @@ def _folder_of(name: str) -> str:
     return PurePosixPath(name).parent.as_posix()
 
 
-def _galleries(
-    place: SourceFolder, fragments: Sequence[str], listed: Sequence[Listed]
-) -> dict[str, list[str]]:
-    """The candidates of each query, by name: all others, or those that a list gives.
-
-    Raises:
-        DataError: the list has single names and pairs, or a name that is not there.
-    """
-    every = list(fragments)
-    if len({len(entry.names) for entry in listed}) > 1:
-        raise DataError(
-            "single names and pairs in one list",
-            file=listed[0].place.file,
-            hint="List fragments, one a line, or pairs, two a line",
-        )
-    images = NamedImages(place.folder, [place.folder / name for name in fragments])
-    if listed and len(listed[0].names) == 2:
-        galleries: dict[str, list[str]] = {}
-        for entry in listed:
-            paths = (images.find(name, entry.place) for name in entry.names)
-            one, other = map(place.name_of, paths)
-            if one == other or other in galleries.get(one, []):
-                raise entry.place.error(
-                    _("a pair of the same image, or one that is listed twice", hint="Remove it")
-                )
-            galleries.setdefault(one, []).append(other)
-        return galleries
-    if listed:
-        chosen = {place.name_of(path) for path in images.listed(listed[0].place.file)}
-        every = [name for name in every if name in chosen]
-    return {name: every[:number] + every[number + 1 :] for number, name in enumerate(every)}
-
-
 def _add_items(
-    place: SourceFolder,
-    writer: DatasetWriter,
-    joins: Adjacency,
-    galleries: Mapping[str, Sequence[str]],
+    place: SourceFolder, writer: DatasetWriter, joins: Adjacency, fragments: Sequence[str]
 ) -> None:
-    """Add the items of the queries that a candidate adjoins.
+    """Add the items of each fragment that another one adjoins, against all others.
 
     Raises:
         DataError: two fragments are the same image.
     """
-    shown = galleries.keys() | {name for names in galleries.values() for name in names}
     refs: dict[str, ImageRef] = {}
     first: dict[str, str] = {}
-    for name in joins:
-        if name in shown:
-            path = place.folder / name
-            refs[name] = writer.add_image(source_bytes(path), str(path))
-            same = first.setdefault(refs[name].sha256, name)
-            if same != name:
-                raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
+    for name in fragments:
+        path = place.folder / name
+        refs[name] = writer.add_image(source_bytes(path), str(path))
+        same = first.setdefault(refs[name].sha256, name)
+        if same != name:
+            raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
     bones = _bones(joins)
     # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
-    for name, candidates in galleries.items():
-        relevant = tuple(n for n, other in enumerate(candidates, 1) if other in joins[name])
+    for name in fragments:
+        others = [other for other in fragments if other != name]
+        relevant = tuple(n for n, other in enumerate(others, 1) if other in joins[name])
         if not relevant:
             continue
         pattern = Item(
             id=f"{place.source.name}/{name}",
             benchmark=BENCHMARK,
             task=_TASK,
-            images=(refs[name], *(refs[other] for other in candidates)),
+            images=(refs[name], *(refs[other] for other in others)),
             relevant=relevant,
             group=f"{place.source.name}/{bones[name]}",
             metadata=place.source.about | {"file": name},
