@@ -35,6 +35,7 @@ def test_a_list_of_fragments_limits_queries_and_candidates(read, tmp_path):
         "b1/2.png": (["b1/1.png", "b2/1.png"], ["b1/1.png"]),
     }
     assert any("1 fragment adjoins none" in note and "b2/1.png" in note for note in done.notes)
+    assert done.manifest.made["items"] == "3"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,11 +16,8 @@ from keju.benchmarks.obi_bench.readers.sources import draw_order
 from keju.datasets.readers.base import join_names, source_text
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError, number_of, shortened
-from keju.files import sha256_bytes, sha256_file
+from keju.files import sha256_file
 from keju.texts import _, n_
-
-_SMALL = 1 << 16
-"""Bytes of a file that is read at once to be hashed."""
 
 
 class DrawnClass(NamedTuple):
@@ -50,67 +49,58 @@ class Copies:
 
     def __init__(self, crops: Iterable[Crop]) -> None:
         self._crops = crops
-        self._sizes: dict[int, list[Crop]] | None = None
-        self._groups: dict[int, dict[str, list[Crop]]] = {}
-        self._digests: dict[Path, str] = {}
+        self._copies: dict[int, dict[Path, list[Crop]]] = {}
         self._of_classes: dict[str, list[Crop]] = {}
 
-    def draw(self, crops: Iterable[Crop], count: int, used: set[str] | None = None) -> list[Crop]:
-        """The first `count` usable images of which none is a copy of another or of those used."""
-        used = set() if used is None else used
-        drawn: list[Crop] = []
+    def draw(self, crops: Iterable[Crop], count: int) -> list[Crop]:
+        """The first `count` usable images of which none is a copy of another."""
+        drawn: dict[Path, Crop] = {}
         for crop in crops:
             if len(drawn) == count:
                 break
-            if self.is_usable(crop) and (digest := self._digests.get(crop.path, "")) not in used:
-                used |= {digest} - {""}
-                drawn.append(crop)
-        return drawn
+            if self.is_usable(crop):
+                drawn.setdefault(self._copies_of(crop)[0].path, crop)
+        return list(drawn.values())
 
     def is_usable(self, crop: Crop) -> bool:
         """Whether an image is of one class alone; if not, `notes` reports it."""
-        size = _size(crop.path)
-        if size not in self._groups:
-            self._groups[size] = self._group(size)
-        digest = self._digests.get(crop.path, "")
-        copies = self._groups[size].get(digest, [crop])
-        if len({copy.owner for copy in copies}) > 1:
-            self._of_classes[digest] = copies
-        return digest not in self._of_classes
+        copies = self._copies_of(crop)
+        if len({copy.owner for copy in copies}) == 1:
+            return True
+        self._of_classes[copies[0].id] = copies
+        return False
 
     def notes(self) -> Iterator[str]:
         """One line on the images in several classes that the draw came across."""
         if self._of_classes:
-            groups = sorted(self._of_classes.values(), key=lambda copies: copies[0].id)
+            groups = [copies for _id, copies in sorted(self._of_classes.items())]
             pairs = (" = ".join(sorted(copy.id for copy in copies)[:3]) for copies in groups)
             yield (
                 f"{number_of(len(groups), 'image exists', 'images exist')} byte by byte in "
                 f"several classes, used in no class: {join_names(pairs, 3)}"
             )
 
-    def _group(self, size: int) -> dict[str, list[Crop]]:
-        """The images of one size by digest, as far as there are copies."""
-        if self._sizes is None:
-            self._sizes = defaultdict(list)
-            for crop in self._crops:
-                self._sizes[_size(crop.path)].append(crop)
-        alike = self._sizes.get(size, [])
-        if len(alike) < 2 or size <= 0:
-            return {}
-        by_digest: dict[str, list[Crop]] = defaultdict(list)
-        for crop in alike:
-            check_time()
-            try:
-                if size > _SMALL:
-                    digest = sha256_file(crop.path)
-                else:  # Small files are read at once, as there may be many.
-                    digest = sha256_bytes(crop.path.read_bytes())
-            except OSError:
-                continue  # Where it is drawn, reading it reports what is wrong.
-            by_digest[digest].append(crop)
-        groups = {digest: copies for digest, copies in by_digest.items() if len(copies) > 1}
-        self._digests |= {crop.path: digest for digest, some in groups.items() for crop in some}
-        return groups
+    def _copies_of(self, crop: Crop) -> list[Crop]:
+        """The images of the same bytes, itself among them."""
+        size = _size(crop.path)
+        if size not in self._copies:
+            by_digest: dict[str, list[Crop]] = defaultdict(list)
+            alike = self._sizes.get(size, ())
+            for other in alike if len(alike) > 1 and size > 0 else ():
+                check_time()
+                with suppress(OSError):  # Where it is drawn, reading it reports what is wrong.
+                    by_digest[sha256_file(other.path)].append(other)
+            self._copies[size] = {
+                copy.path: copies for copies in by_digest.values() for copy in copies
+            }
+        return self._copies[size].get(crop.path, [crop])
+
+    @cached_property
+    def _sizes(self) -> dict[int, list[Crop]]:
+        sizes: dict[int, list[Crop]] = defaultdict(list)
+        for crop in self._crops:
+            sizes[_size(crop.path)].append(crop)
+        return sizes
 
 
 def _size(path: Path) -> int:

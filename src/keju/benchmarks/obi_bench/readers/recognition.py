@@ -91,16 +91,17 @@ def read_recognition(
     places = sources_in(src, _TASK, settings.source)
     images = [list(images_in(place).values()) for place in places]
     facts: dict[str, object] = {"seed": settings.seed, "sample": settings.sample or "all"}
-    wanted: list[Path] | None = None
+    listed: Iterable[Path] = chain(*images)
     if settings.items:
-        wanted = list(NamedImages(src, chain(*images)).listed(settings.items))
-        facts["items"] = len(wanted)
+        listed = NamedImages(src, listed).listed(settings.items)
+        facts["items"] = len(listed)
+    chosen = list(listed)
     record_sources(writer, places, facts)
     for place, paths in zip(places, images, strict=True):
         annotations = annotations_in(place.folder, paths, settings)
         yield from (f"{place.source.name}: {note}" for note in annotations.notes)
-        chosen = [path for path in wanted if path in set(paths)] if wanted is not None else paths
-        yield from _read_source(place, writer, settings, chosen, annotations)
+        every = list(filter(set(paths).__contains__, chosen))
+        yield from _read_source(place, writer, settings, every, annotations)
 
 
 def _read_source(

@@ -96,6 +96,7 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
         if settings.items:
             named = NamedImages(place.folder, [images[name] for name in fragments])
             chosen = named.listed(settings.items)
+            writer.declare(items=str(len(chosen)))
             fragments = [name for name in fragments if images[name] in chosen]
         alone = [name for name in fragments if not joins[name].intersection(fragments)]
         if len(alone) == len(fragments):
