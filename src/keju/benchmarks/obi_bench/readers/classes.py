@@ -99,8 +99,7 @@ def read_classification(
         UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    drawn, notes = _draw(src, "classification", settings, mixed=settings.mixed)
-    _declare(writer, drawn, settings, mixed="yes" if settings.mixed else "no")
+    drawn, notes = _draw(src, writer, "classification", settings, mixed=settings.mixed)
     for galleries in [drawn] if settings.mixed else [[gallery] for gallery in drawn]:
         _add_items(writer, galleries, mixed=settings.mixed)
     yield from notes
@@ -117,8 +116,7 @@ def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings
         UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    drawn, notes = _draw(src, "retrieval", settings, distractors=settings.distractors)
-    _declare(writer, drawn, settings)
+    drawn, notes = _draw(src, writer, "retrieval", settings, distractors=settings.distractors)
     for gallery in drawn:
         _add_items(writer, [gallery])
         counts = number_of(len(gallery.classes), "class", "classes")
@@ -134,16 +132,17 @@ def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings
 
 def _draw(
     src: Path,
+    writer: DatasetWriter,
     task: str,
     settings: ClassSettings,
     *,
-    mixed: bool = False,
+    mixed: bool | None = None,
     distractors: int | None = 0,
 ) -> tuple[list[Drawn], list[str]]:
     """The galleries of the sources, and notes.
 
-    With `mixed` their classes make one gallery. `distractors` is None for as many as the paper has,
-    0 for a task without any.
+    With `mixed` their classes make one gallery; None for a task without this option. `distractors`
+    is None for as many as the paper has, 0 for a task without any.
     """
     several = [
         read_records(place) for place in sources_in(src, task, settings.source, settings.paths)
@@ -165,23 +164,18 @@ def _draw(
             others = draw_distractors(gallery, among, count, settings.seed)
             gallery = gallery._replace(distractors=others)
         drawn.append(gallery)
+    facts = {
+        "seed": settings.seed,
+        "classes": ", ".join(f"{one.records.source} {len(one.classes)}" for one in drawn),
+        "similar": "yes" if settings.similar else "no",
+    }
+    if mixed is not None:
+        facts["mixed"] = "yes" if mixed else "no"
+    record_sources(writer, [records.place for records in several], facts)
     notes = [note for gallery in drawn for note in gallery.notes]
     notes += [f"{records.source}: {note}" for records in several for note in records.notes]
     notes += [note for among in dict.fromkeys(copies) for note in among.notes()]
     return drawn, notes
-
-
-def _declare(
-    writer: DatasetWriter, drawn: Sequence[Drawn], settings: ClassSettings, **facts: str
-) -> None:
-    """Write into dataset.json how classes were drawn."""
-    counts = [f"{gallery.records.source} {len(gallery.classes)}" for gallery in drawn]
-    facts |= {
-        "seed": settings.seed,
-        "classes": ", ".join(counts),
-        "similar": "yes" if settings.similar else "no",
-    }
-    record_sources(writer, [gallery.records.place for gallery in drawn], facts)
 
 
 def _add_items(writer: DatasetWriter, drawn: Sequence[Drawn], *, mixed: bool = False) -> None:

@@ -92,15 +92,11 @@ class DecipheringSettings(Settings, frozen=True, kw_only=True):
 
 
 class Character(NamedTuple):
-    """An image of a character to ask about.
-
-    `line` names it in notes. `is_deciphered` is false where no reading is established.
-    """
+    """An image of a character to ask about; `line` names it in notes."""
 
     crop: Crop
     line: str
     group: str
-    is_deciphered: bool
     metadata: Mapping[str, str]
     description: str = ""
 
@@ -149,7 +145,7 @@ def read_deciphering(
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
     ref = writer.add_image(source_bytes(character.crop.path), str(character.crop.path))
-    unread = not (character.description or character.is_deciphered)
+    unread = not (character.description or character.crop.is_deciphered)
     pattern = Item(
         id=character.crop.id,
         benchmark=BENCHMARK,
@@ -210,9 +206,9 @@ def _described(place: SourceFolder, line: Description, released: Character | Non
     """A character of a table, which may be one of a release."""
     name, character = place.name_of(line.path), line.cells["character"]
     if released is None:
-        crop = Crop(place, name, name, character or name)
+        crop = Crop(place, name, name, character or name, bool(character))
         group = crop.owner if character else ""
-        released = Character(crop, "", group, bool(character), place.source.about)
+        released = Character(crop, "", group, place.source.about)
     frequency = int(line.cells["frequency"] or 0)
     more = {
         "character": character or released.metadata.get("character", ""),
@@ -227,14 +223,13 @@ def _described(place: SourceFolder, line: Description, released: Character | Non
 
 def _released(records: Records, crop: Crop, classes: Mapping[str, Sequence[Crop]]) -> Character:
     """A character of a release, without a description."""
-    is_known = crop.label in records.classes
     metadata = records.about(crop)
-    if is_known:
+    if crop.is_deciphered:
         count = len(classes.get(crop.label) or records.classes[crop.label])
         metadata["frequency"] = str(count)
         if subset := _subset_of(records.place.source, count):
             metadata["subset"] = subset
-    return Character(crop, crop.key, crop.owner, is_known, metadata)
+    return Character(crop, crop.key, crop.owner, metadata)
 
 
 def _subset_of(source: Source, count: int) -> str:
@@ -262,17 +257,14 @@ def _of_records(
         listed = NamedImages(records.place.folder, by_path).listed(settings.items)
         crops = [by_path[path] for path in listed if copies.is_usable(by_path[path])]
     else:
-        count, per_class = settings.classes or 0, settings.images or source.variants or 1
-        draw = partial(_draw, records, copies=copies, seed=settings.seed)
-        if settings.undeciphered != "only" and settings.as_paper:
-            each = source.variants or 1
-            for subset, total in source.subsets.items():
-                crops += draw(classes, count=total // each, per_class=each, subset=subset)
+        draw = partial(_draw, records, classes, copies, settings.seed)
+        variants = source.variants or 1
+        if settings.as_paper:
+            for subset, count in source.subsets.items():
+                crops += draw(count // variants, variants, subset)
             crops.sort(key=lambda crop: crop.label)
-        elif settings.undeciphered != "only":
-            crops += draw(classes, count=count, per_class=per_class)
-        if settings.undeciphered != "no":
-            crops += draw(records.undeciphered, count=count, per_class=per_class)
+        else:
+            crops = draw(settings.classes or 0, settings.images or variants)
         if not crops:
             raise DataError(
                 "no character is left to ask about",
@@ -298,23 +290,26 @@ def _of_records(
 def _filtered(
     records: Records, settings: DecipheringSettings
 ) -> tuple[dict[str, list[Crop]], list[str]]:
-    """The classes without images of other eras, and without or with annotated components."""
-    source, wanted, notes = records.place.source, "", list[str]()
+    """The classes without images that the options era, annotated and undeciphered leave out."""
+    source, wanted = records.place.source, ""
     if source.eras and (era := settings.era or source.era) != "all":
         wanted = source.era_of(era)
         if not wanted:
             raise UsageError("option era={}: choose all or {}", era, ", ".join(source.eras))
-    has_annotated = any("annotated" in rule.pattern.groupindex for rule in records.rules)
+    marks = any("annotated" in rule.pattern.groupindex for rule in records.rules)
+    known = {"no": {True}, "only": {False}}.get(settings.undeciphered, {True, False})
 
-    def is_wanted(crop: Crop) -> bool:
-        fields = records.fields(crop)
-        if has_annotated and ("annotated" in fields) != settings.annotated:
-            return False
-        return not wanted or source.era_of(fields.get("era", "")) in {"", wanted}
+    def is_of_era(crop: Crop) -> bool:
+        return not wanted or source.era_of(records.fields(crop).get("era", "")) in {"", wanted}
 
-    classes = {label: list(filter(is_wanted, crops)) for label, crops in records.classes.items()}
+    def is_asked(crop: Crop) -> bool:
+        marked = not marks or ("annotated" in records.fields(crop)) == settings.annotated
+        return marked and crop.is_deciphered in known and is_of_era(crop)
+
+    classes = {label: list(filter(is_asked, crops)) for label, crops in records.classes.items()}
+    notes = []
     if wanted:
-        count = sum(len(crops) - len(classes[label]) for label, crops in records.classes.items())
+        count = sum(not is_of_era(crop) for crop in records.crops)
         notes.append(
             f"{source.name}: skipped {number_of(count, 'image')} of other eras than {wanted} "
             "(option era)"
@@ -341,7 +336,8 @@ def _draw(
     for label in draw_order(classes, seed, source.name, "classes"):
         if count and len(drawn) == count:
             break
-        if not subset or _subset_of(source, len(classes[label])) == subset:
+        is_known = classes[label][0].is_deciphered
+        if not subset or (is_known and _subset_of(source, len(classes[label])) == subset):
             crops = copies.draw(order_of(classes[label], seed), per_class)
             if len(crops) >= (per_class if subset else 1):
                 drawn[label] = crops
@@ -403,8 +399,8 @@ def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[
 def _counts(source: Source, chosen: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters have a description, a subset, or are undeciphered."""
     name = source.name
-    unknown = [one.line for one in chosen if not (one.description or one.is_deciphered)]
-    known = [one.line for one in chosen if not one.description and one.is_deciphered]
+    unknown = [one.line for one in chosen if not (one.description or one.crop.is_deciphered)]
+    known = [one.line for one in chosen if not one.description and one.crop.is_deciphered]
     yield from note_unlike_print(source, len(chosen) - len(unknown))
     if unknown:
         yield (

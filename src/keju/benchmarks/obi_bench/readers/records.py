@@ -32,6 +32,7 @@ class Crop(NamedTuple):
     name: str
     key: str
     label: str
+    is_deciphered: bool = True
 
     @property
     def path(self) -> Path:
@@ -52,15 +53,13 @@ class Crop(NamedTuple):
 class Records(NamedTuple):
     """The images of a source.
 
-    `classes` maps each class to its images; `undeciphered` does so for classes of undeciphered
-    characters. `characters` are those of classes or ids, from `characters_file`. `notes` are for
-    the user.
+    `classes` maps each class to its images. `characters` are those of classes or ids, from
+    `characters_file`. `notes` are for the user.
     """
 
     place: SourceFolder
     rules: tuple[Rule, ...]
     classes: Mapping[str, list[Crop]]
-    undeciphered: Mapping[str, list[Crop]]
     characters: Mapping[str, str]
     characters_file: Path | None
     notes: tuple[str, ...]
@@ -72,8 +71,8 @@ class Records(NamedTuple):
 
     @property
     def crops(self) -> list[Crop]:
-        """All images, with those of undeciphered characters."""
-        return list(chain(*self.classes.values(), *self.undeciphered.values()))
+        """All images."""
+        return list(chain(*self.classes.values()))
 
     def fields(self, crop: Crop) -> Mapping[str, str]:
         """The metadata in the path of an image."""
@@ -118,7 +117,6 @@ def read_records(place: SourceFolder) -> Records:
     images = sorted(images_in(place))
     rules = _rules_for(place, images)
     classes: dict[str, list[Crop]] = {}
-    undeciphered: dict[str, list[Crop]] = {}
     skipped: Counter[str] = Counter()
     for name in images:
         first = next(_matches(rules, name), None)
@@ -129,14 +127,14 @@ def read_records(place: SourceFolder) -> Records:
             skipped[groups["skipped"]] += 1
             continue
         label = rule.label.format_map(groups) if rule.label else groups["class"]
-        crop = Crop(place, name, groups.get("key", name), label)
-        (undeciphered if rule.undeciphered else classes).setdefault(label, []).append(crop)
-    if not classes and not undeciphered:
+        crop = Crop(place, name, groups.get("key", name), label, not rule.undeciphered)
+        classes.setdefault(label, []).append(crop)
+    if not classes:
         raise _unfit(place, images[0])
     notes = [f"skipped {number_of(count, 'image')} in {name}" for name, count in skipped.items()]
     file = _characters_file(place)
     characters = _read_characters(file, classes) if file else place.source.characters
-    return Records(place, rules, classes, undeciphered, characters, file, tuple(sorted(notes)))
+    return Records(place, rules, classes, characters, file, tuple(sorted(notes)))
 
 
 def is_release(place: SourceFolder, images: Sequence[str]) -> bool:
