@@ -99,11 +99,11 @@ def read_classification(
         UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    drawn, notes = _draw(src, writer, "classification", settings, mixed=settings.mixed)
-    for galleries in [drawn] if settings.mixed else [[gallery] for gallery in drawn]:
-        _add_items(writer, galleries, mixed=settings.mixed)
+    galleries, notes = _draw(src, writer, "classification", settings, mixed=settings.mixed)
+    for together in [galleries] if settings.mixed else [[gallery] for gallery in galleries]:
+        _add_items(writer, together, mixed=settings.mixed)
     yield from notes
-    counts = {gallery.records.source: len(gallery.classes) for gallery in drawn}
+    counts = {gallery.records.source: len(gallery.classes) for gallery in galleries}
     if settings.mixed and (settings.classes or settings.items) and len(set(counts.values())) > 1:
         text = ", ".join(f"{name} {count}" for name, count in counts.items())
         yield f"classes that do not divide evenly: {text}"
@@ -116,8 +116,8 @@ def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings
         UsageError: the given source is one of another task.
         DataError: no classes, or too few of them or of their images.
     """
-    drawn, notes = _draw(src, writer, "retrieval", settings, distractors=settings.distractors)
-    for gallery in drawn:
+    galleries, notes = _draw(src, writer, "retrieval", settings, distractors=settings.distractors)
+    for gallery in galleries:
         _add_items(writer, [gallery])
         counts = number_of(len(gallery.classes), "class", "classes")
         reason = ": every class is asked about; leave some over: --option classes=N"
@@ -151,7 +151,7 @@ def _draw(
         several = only_listed(several, settings.items)
     pools = [records.crops for records in several]
     copies = [Copies(chain(*pools))] * len(pools) if mixed else list(map(Copies, pools))
-    drawn = []
+    galleries = []
     for number, (records, among) in enumerate(zip(several, copies, strict=True)):
         share, printed = settings.classes or 0, records.place.source.gallery
         if mixed and share:
@@ -161,43 +161,45 @@ def _draw(
         gallery = draw_classes(records, among, share, settings.seed, settings.similar)
         if distractors != 0:
             count = distractors or (0 if settings.items else printed.distractors)
-            others = draw_distractors(gallery, among, count, settings.seed)
-            gallery = gallery._replace(distractors=others)
-        drawn.append(gallery)
+            images = draw_distractors(gallery, among, count, settings.seed)
+            gallery = gallery._replace(distractors=images)
+        galleries.append(gallery)
     facts = {
         "seed": settings.seed,
-        "classes": ", ".join(f"{one.records.source} {len(one.classes)}" for one in drawn),
+        "classes": ", ".join(
+            f"{gallery.records.source} {len(gallery.classes)}" for gallery in galleries
+        ),
         "similar": "yes" if settings.similar else "no",
     }
     if mixed is not None:
         facts["mixed"] = "yes" if mixed else "no"
     record_sources(writer, [records.place for records in several], facts)
-    notes = [note for gallery in drawn for note in gallery.notes]
+    notes = [note for gallery in galleries for note in gallery.notes]
     notes += [f"{records.source}: {note}" for records in several for note in records.notes]
     notes += [note for among in dict.fromkeys(copies) for note in among.notes()]
-    return drawn, notes
+    return galleries, notes
 
 
-def _add_items(writer: DatasetWriter, drawn: Sequence[Drawn], *, mixed: bool = False) -> None:
+def _add_items(writer: DatasetWriter, galleries: Sequence[Drawn], *, mixed: bool = False) -> None:
     """Add items of every query; all have the same gallery, in the same order."""
 
     def store(crop: Crop) -> ImageRef:
         return writer.add_image(source_bytes(crop.path), str(crop.path))
 
-    classes = [(gallery.records, each) for gallery in drawn for each in gallery.classes]
-    owners = [(one.name, store(crop)) for _records, one in classes for crop in one.references]
-    others = [store(crop) for gallery in drawn for crop in gallery.distractors]
-    images = (*(ref for _owner, ref in owners), *others)
-    for records, one in classes:
-        relevant = tuple(n for n, (owner, _ref) in enumerate(owners, 1) if owner == one.name)
-        for query in one.queries:
+    classes = [(gallery.records, group) for gallery in galleries for group in gallery.classes]
+    owners = [(group.name, store(crop)) for _records, group in classes for crop in group.references]
+    distractors = [store(crop) for gallery in galleries for crop in gallery.distractors]
+    images = (*(ref for _owner, ref in owners), *distractors)
+    for records, group in classes:
+        relevant = tuple(n for n, (owner, _ref) in enumerate(owners, 1) if owner == group.name)
+        for query in group.queries:
             pattern = Item(
                 id=query.id,
                 benchmark=BENCHMARK,
                 task=query.place.source.task,
                 images=(store(query), *images),
                 relevant=relevant,
-                group=one.name,
+                group=group.name,
                 metadata=records.about(query) | ({"gallery": MIXED_GALLERY} if mixed else {}),
             )
             for item in items_of_queries(pattern):
@@ -206,33 +208,33 @@ def _add_items(writer: DatasetWriter, drawn: Sequence[Drawn], *, mixed: bool = F
 
 def detect_classes(listing: Listing, task: str) -> Detection | None:
     """Recognise class folders that classification or retrieval can draw from."""
-    named = named_sources(listing)
+    folders = named_sources(listing)
     if not listing.src.is_dir() or not listing.images:
         return None
-    if all(source.task != task for source in named) if named else not _are_classes(listing):
+    if all(source.task != task for source in folders) if folders else not _are_classes(listing):
         return None
     try:
         several = [read_records(place) for place in sources_in(listing.src, task)]
     except KejuError as error:
-        return Detection(0.6, f"OBI-Bench's {task}", missing=str(error)) if named else None
+        return Detection(0.6, f"OBI-Bench's {task}", missing=str(error)) if folders else None
     text = "; ".join(
         f"{records.source}: {number_of(len(records.crops), 'image')} in "
         f"{number_of(len(records.classes), 'class folder')}"
         for records in several
     )
     options, missing = _smaller(several, task)
-    if named:
+    if folders:
         return Detection(1.0, text, options, missing)
     # Folders of classes suit both tasks; only the folder's name may name one of them.
     fit = 0.6 if task in listing.root.resolve().name.casefold() else 0.5
-    other = {"classification": "retrieval", "retrieval": "classification"}[task]
-    return Detection(fit, f"{text} (also possible: obi-{other})", missing=missing)
+    sibling = {"classification": "retrieval", "retrieval": "classification"}[task]
+    return Detection(fit, f"{text} (also possible: obi-{sibling})", missing=missing)
 
 
 def _are_classes(listing: Listing) -> bool:
     """Whether the images are in class folders, two or more in each, and nothing else with them."""
-    others = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
-    if any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in others):
+    files = [path for path in listing.files if path.name.casefold() not in CHARACTER_TABLES]
+    if any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in files):
         return False
     if any(len(path.parts) == 1 for path in listing.images):
         return False
@@ -245,8 +247,8 @@ def _smaller(several: Sequence[Records], task: str) -> tuple[dict[str, str], str
     galleries = [records.place.source.gallery for records in several]
     sizes = [[len(crops) for crops in records.classes.values()] for records in several]
     large = [
-        sum(size >= gallery.needed for size in some)
-        for some, gallery in zip(sizes, galleries, strict=True)
+        sum(size >= gallery.needed for size in counts)
+        for counts, gallery in zip(sizes, galleries, strict=True)
     ]
     most = min(large)
     if not most:
@@ -256,9 +258,9 @@ def _smaller(several: Sequence[Records], task: str) -> tuple[dict[str, str], str
         return {}, ""
     if task == "classification":
         return {"classes": str(most)}, ""
-    wanted = min(most, max(1, most // 2), max(gallery.classes for gallery in galleries))
-    spare = min(sum(some) - sum(sorted(some)[-wanted:]) for some in sizes)
-    options = {"classes": str(wanted)}
+    share = min(most, max(1, most // 2), max(gallery.classes for gallery in galleries))
+    spare = min(sum(counts) - sum(sorted(counts)[-share:]) for counts in sizes)
+    options = {"classes": str(share)}
     if spare and galleries[0].distractors:
         options["distractors"] = str(min(spare, galleries[0].distractors))
     return options, ""

@@ -115,7 +115,7 @@ def read_deciphering(
         DataError: neither a table nor a release; a table that is not as it should be; an image is
             missing or broken; a subset has less than the paper draws.
     """
-    read: list[SourceFolder] = []
+    folders: list[SourceFolder] = []
     for place in sources_in(src, _TASK, settings.source, settings.paths):
         released = place if settings.paths else _released_place(place, list(images_in(place)))
         records = read_records(released) if released else None
@@ -134,13 +134,13 @@ def read_deciphering(
                     "the images' paths: --option paths='(.*/)?(?P<class>[^/]+)/[^/]+'"
                 ),
             )
-        read.append(released or place)
+        folders.append(released or place)
         for character in characters:
             _add_items(writer, character)
-        yield from _counts(read[-1].source, characters)
+        yield from _counts(folders[-1].source, characters)
         yield from notes
     facts = {"seed": settings.seed, "drawn": "yes" if settings.as_paper else "no"}
-    record_sources(writer, read, facts)
+    record_sources(writer, folders, facts)
 
 
 def _add_items(writer: DatasetWriter, character: Character) -> None:
@@ -163,8 +163,8 @@ def _released_place(place: SourceFolder, images: Sequence[str]) -> SourceFolder 
     """A source as the one whose release has these images; None if it is in another form."""
     for source in sources(_TASK):
         released = place._replace(source=source)
-        named = place.source.name in {source.name, place.folder.resolve().name}
-        if named and is_release(released, images):
+        is_named = place.source.name in {source.name, place.folder.resolve().name}
+        if is_named and is_release(released, images):
             return released
     return None
 
@@ -182,8 +182,8 @@ def _of_table(
     """
     if settings.items:
         images = NamedImages(place.folder, [line.path for line in lines])
-        wanted = images.listed(settings.items)
-        lines = [line for line in lines if line.path in wanted]
+        paths = images.listed(settings.items)
+        lines = [line for line in lines if line.path in paths]
     crops = {crop.path: crop for crop in records.crops} if records else {}
     characters = [
         _described(
@@ -198,8 +198,8 @@ def _of_table(
     if settings.as_paper:
         characters = _as_printed(place, characters, settings.seed)
     copies = Copies([character.crop for character in characters])
-    chosen = [character for character in characters if copies.is_usable(character.crop)]
-    return chosen, list(copies.notes())
+    characters = [character for character in characters if copies.is_usable(character.crop)]
+    return characters, list(copies.notes())
 
 
 def _described(place: SourceFolder, line: Description, released: Character | None) -> Character:
@@ -291,27 +291,27 @@ def _filtered(
     records: Records, settings: DecipheringSettings
 ) -> tuple[dict[str, list[Crop]], list[str]]:
     """The classes without images that the options era, annotated and undeciphered leave out."""
-    source, wanted = records.place.source, ""
+    source, era_name = records.place.source, ""
     if source.eras and (era := settings.era or source.era) != "all":
-        wanted = source.era_of(era)
-        if not wanted:
+        era_name = source.era_of(era)
+        if not era_name:
             raise UsageError("option era={}: choose all or {}", era, ", ".join(source.eras))
     marks = any("annotated" in rule.pattern.groupindex for rule in records.rules)
-    known = {"no": {True}, "only": {False}}.get(settings.undeciphered, {True, False})
+    statuses = {"no": {True}, "only": {False}}.get(settings.undeciphered, {True, False})
 
     def is_of_era(crop: Crop) -> bool:
-        return not wanted or source.era_of(records.fields(crop).get("era", "")) in {"", wanted}
+        return not era_name or source.era_of(records.fields(crop).get("era", "")) in {"", era_name}
 
     def is_asked(crop: Crop) -> bool:
         marked = not marks or ("annotated" in records.fields(crop)) == settings.annotated
-        return marked and crop.is_deciphered in known and is_of_era(crop)
+        return marked and crop.is_deciphered in statuses and is_of_era(crop)
 
     classes = {label: list(filter(is_asked, crops)) for label, crops in records.classes.items()}
     notes = []
-    if wanted:
+    if era_name:
         count = sum(not is_of_era(crop) for crop in records.crops)
         notes.append(
-            f"{source.name}: skipped {number_of(count, 'image')} of other eras than {wanted} "
+            f"{source.name}: skipped {number_of(count, 'image')} of other eras than {era_name} "
             "(option era)"
         )
     return {label: crops for label, crops in classes.items() if crops}, notes
@@ -332,29 +332,29 @@ def _draw(
         DataError: there are fewer classes, or the release does not mark the subset.
     """
     source, folder = records.place.source, records.place.folder
-    drawn: dict[str, list[Crop]] = {}
+    sample: dict[str, list[Crop]] = {}
     for label in draw_order(classes, seed, source.name, "classes"):
-        if count and len(drawn) == count:
+        if count and len(sample) == count:
             break
         is_known = classes[label][0].is_deciphered
         if not subset or (is_known and _subset_of(source, len(classes[label])) == subset):
             crops = copies.draw(order_of(classes[label], seed), per_class)
             if len(crops) >= (per_class if subset else 1):
-                drawn[label] = crops
-    if len(drawn) < count and subset:
-        raise _too_few(len(drawn) * per_class, subset, count * per_class, folder)
-    if len(drawn) < count:
+                sample[label] = crops
+    if len(sample) < count and subset:
+        raise _too_few(len(sample) * per_class, subset, count * per_class, folder)
+    if len(sample) < count:
         raise DataError(
             n_(
                 "{n:,} character; wanted are {}",
                 "{n:,} characters; wanted are {}",
-                len(drawn),
+                len(sample),
                 count,
-                hint=_("Ask for at most {}: --option classes=N", len(drawn)),
+                hint=_("Ask for at most {}: --option classes=N", len(sample)),
             ),
             file=folder,
         )
-    return [crop for label in sorted(drawn) for crop in drawn[label]]
+    return [crop for label in sorted(sample) for crop in sample[label]]
 
 
 def _too_few(images: int, subset: str, count: int, folder: Path) -> DataError:
@@ -374,14 +374,14 @@ def _too_few(images: int, subset: str, count: int, folder: Path) -> DataError:
     )
 
 
-def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[Character]:
+def _as_printed(place: SourceFolder, characters: list[Character], seed: str) -> list[Character]:
     """As many characters of each subset as the paper has; of radicals whole variants.
 
     The paper has descriptions of all its characters, so those without one are not drawn.
     """
     source, variants = place.source, place.source.variants
-    by_name = {one.crop.id: one for one in every if one.description}
-    chosen: set[str] = set()
+    by_name = {character.crop.id: character for character in characters if character.description}
+    sample: set[str] = set()
     for subset, count in source.subsets.items():
         radicals: dict[str, list[str]] = {}
         for name in draw_order(by_name, seed, source.name):
@@ -389,19 +389,31 @@ def _as_printed(place: SourceFolder, every: list[Character], seed: str) -> list[
                 radical = by_name[name].metadata.get("character", "") if variants else name
                 radicals.setdefault(radical, []).append(name)
         least = variants or 1
-        names = [name for one in radicals.values() if len(one) >= least for name in one[:least]]
+        names = [
+            name for group in radicals.values() if len(group) >= least for name in group[:least]
+        ]
         if len(names) < count:
             raise _too_few(len(names), subset, count, place.folder)
-        chosen.update(names[:count])
-    return [one for name, one in by_name.items() if not source.subsets or name in chosen]
+        sample.update(names[:count])
+    return [
+        character for name, character in by_name.items() if not source.subsets or name in sample
+    ]
 
 
-def _counts(source: Source, chosen: Sequence[Character]) -> Iterator[str]:
+def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
     """Notes on how many characters have a description, a subset, or are undeciphered."""
     name = source.name
-    unknown = [one.line for one in chosen if not (one.description or one.crop.is_deciphered)]
-    known = [one.line for one in chosen if not one.description and one.crop.is_deciphered]
-    yield from note_unlike_print(source, len(chosen) - len(unknown))
+    unknown = [
+        character.line
+        for character in characters
+        if not (character.description or character.crop.is_deciphered)
+    ]
+    known = [
+        character.line
+        for character in characters
+        if not character.description and character.crop.is_deciphered
+    ]
+    yield from note_unlike_print(source, len(characters) - len(unknown))
     if unknown:
         yield (
             f"{name}: {number_of(len(unknown), 'character is', 'characters are')} without a "
@@ -409,11 +421,13 @@ def _counts(source: Source, chosen: Sequence[Character]) -> Iterator[str]:
         )
     if known:
         yield (
-            f"{name}: {len(known)} of {len(chosen) - len(unknown)} known characters have no "
+            f"{name}: {len(known)} of {len(characters) - len(unknown)} known characters have no "
             f"description (asked, not scored): {join_names(known)}. "
             "Write descriptions.csv with the columns image and description"
         )
-    if loose := [one.line for one in chosen if not one.metadata.get("subset")]:
+    if loose := [
+        character.line for character in characters if not character.metadata.get("subset")
+    ]:
         yield (
             f"{name}: {number_of(len(loose), 'character is', 'characters are')} of no subset: "
             f"{join_names(loose)}"
@@ -424,13 +438,13 @@ def detect_characters(listing: Listing) -> Detection | None:
     """Recognise characters to decipher: a release, or a table of descriptions."""
     if not listing.src.is_dir() or not listing.images:
         return None
-    named = any(source.task == _TASK for source in named_sources(listing))
-    if not named and (listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")):
+    is_named = any(source.task == _TASK for source in named_sources(listing))
+    if not is_named and (listing.ending("xml") or listing.named("boxes.csv", "boxes.tsv")):
         return None
     try:
-        places = sources_in(listing.src, _TASK, "" if named else listing.src.resolve().name)
+        places = sources_in(listing.src, _TASK, "" if is_named else listing.src.resolve().name)
     except KejuError as error:
-        return Detection(0.6, "OBI-Bench's deciphering", missing=str(error)) if named else None
+        return Detection(0.6, "OBI-Bench's deciphering", missing=str(error)) if is_named else None
     texts, missing, fit = [], "", 1.0
     for place in places:
         folder = place.folder.relative_to(place.src)
@@ -440,10 +454,10 @@ def detect_characters(listing: Listing) -> Detection | None:
         counted = number_of(len(images), "image")
         if table := find_table(place.folder, NAME):
             texts.append(f"{place.source.name}: {counted}, described in {table.name}")
-            fit = 1.0 if named else 0.9
+            fit = 1.0 if is_named else 0.9
         elif released := _released_place(place, images):
             texts.append(f"{released.source.name} as released: {counted}")
-        elif named:
+        elif is_named:
             texts.append(f"{place.source.name}: {counted}")
             missing, fit = f"{NAME}.csv: image, description", 0.6
         else:

@@ -54,13 +54,13 @@ class Copies:
 
     def draw(self, crops: Iterable[Crop], count: int) -> list[Crop]:
         """The first `count` usable images of which none is a copy of another."""
-        drawn: dict[Path, Crop] = {}
+        sample: dict[Path, Crop] = {}
         for crop in crops:
-            if len(drawn) == count:
+            if len(sample) == count:
                 break
             if self.is_usable(crop):
-                drawn.setdefault(self._copies_of(crop)[0].path, crop)
-        return list(drawn.values())
+                sample.setdefault(self._copies_of(crop)[0].path, crop)
+        return list(sample.values())
 
     def is_usable(self, crop: Crop) -> bool:
         """Whether an image is of one class alone; if not, `notes` reports it."""
@@ -132,7 +132,7 @@ def _eligible(records: Records, similar: Path | None) -> tuple[dict[str, list[Cr
         DataError: there are none; the file names less than two, or none of the source.
     """
     needed, notes = records.place.source.gallery.needed, list[str]()
-    wanted = dict(records.classes)
+    classes = dict(records.classes)
     if similar:
         lines = map(str.strip, source_text(similar).split("\n"))
         labels = list(dict.fromkeys(line for line in lines if line))
@@ -143,8 +143,8 @@ def _eligible(records: Records, similar: Path | None) -> tuple[dict[str, list[Cr
                 file=similar,
                 hint="Write each as its folder is called",
             )
-        wanted = {label: wanted[label] for label in labels if label in wanted}
-        if not wanted:
+        classes = {label: classes[label] for label in labels if label in classes}
+        if not classes:
             raise DataError(
                 "none of its lines is a class of {}: expected names as {}; found {}",
                 records.source,
@@ -153,12 +153,12 @@ def _eligible(records: Records, similar: Path | None) -> tuple[dict[str, list[Cr
                 file=similar,
                 hint="Write one class a line, as its folder is called",
             )
-        if unknown := [label for label in labels if label not in wanted]:
+        if unknown := [label for label in labels if label not in classes]:
             notes.append(f"{records.source} has no class {join_names(unknown)}")
-    large = {label: crops for label, crops in wanted.items() if len(crops) >= needed}
+    large = {label: crops for label, crops in classes.items() if len(crops) >= needed}
     if not large:
-        raise _too_few(records, len(wanted), n_("{n:,} image", "{n:,} images", needed))
-    if small := sorted(wanted.keys() - large.keys()):
+        raise _too_few(records, len(classes), n_("{n:,} image", "{n:,} images", needed))
+    if small := sorted(classes.keys() - large.keys()):
         notes.append(
             f"{records.source}: skipped {number_of(len(small), 'class', 'classes')} of "
             f"fewer than {needed} images: {join_names(small)}"
@@ -190,41 +190,41 @@ def draw_classes(
     name, gallery = records.source, records.place.source.gallery
     eligible, notes = _eligible(records, similar)
     different = n_("{n:,} different image", "{n:,} different images", gallery.needed)
-    drawn: dict[str, DrawnClass] = {}
+    classes: dict[str, DrawnClass] = {}
     for label in draw_order(eligible, seed, name, "classes"):
-        if count and len(drawn) == count:
+        if count and len(classes) == count:
             break
         crops = copies.draw(order_of(eligible[label], seed), gallery.needed)
         if len(crops) == gallery.needed:
             references, queries = crops[: gallery.references], crops[gallery.references :]
-            drawn[label] = DrawnClass(crops[0].owner, references, queries)
+            classes[label] = DrawnClass(crops[0].owner, references, queries)
         else:
             notes.append(
                 f"{name}: skipped {label}, which has only {len(crops)} images without copies"
             )
-    if not drawn:
+    if not classes:
         raise _too_few(records, len(eligible), different)
-    if len(drawn) < count:
+    if len(classes) < count:
         raise DataError(
             "{} {}; wanted are {}",
-            n_("{n:,} class has", "{n:,} classes have", len(drawn)),
+            n_("{n:,} class has", "{n:,} classes have", len(classes)),
             different,
             count,
             file=records.place.folder,
             hint=_(
                 "Ask for at most {} of this source with --option classes=N; with mixed=yes, "
                 "N is divided among all sources",
-                len(drawn),
+                len(classes),
             ),
         )
-    return Drawn(records, [drawn[label] for label in sorted(drawn)], [], notes)
+    return Drawn(records, [classes[label] for label in sorted(classes)], [], notes)
 
 
-def draw_distractors(drawn: Drawn, copies: Copies, count: int, seed: str) -> list[Crop]:
+def draw_distractors(gallery: Drawn, copies: Copies, count: int, seed: str) -> list[Crop]:
     """Images of classes that were not drawn, one of each before a second of any.
 
     Args:
-        drawn: the classes that were drawn.
+        gallery: the classes that were drawn.
         copies: the copies among the images of the source.
         count: how many; 0 for as many as the classes drawn have images, if there are.
         seed: the seed.
@@ -232,29 +232,29 @@ def draw_distractors(drawn: Drawn, copies: Copies, count: int, seed: str) -> lis
     Raises:
         DataError: there are not enough.
     """
-    records = drawn.records
-    others = records.classes.keys() - {each.queries[0].label for each in drawn.classes}
+    records = gallery.records
+    labels = records.classes.keys() - {group.queries[0].label for group in gallery.classes}
     turns = sorted(
         (turn, rank, crop)
-        for rank, label in enumerate(draw_order(others, seed, records.source, "distractors"))
+        for rank, label in enumerate(draw_order(labels, seed, records.source, "distractors"))
         for turn, crop in enumerate(order_of(records.classes[label], seed))
     )
-    most = count or len(drawn.classes) * records.place.source.gallery.needed
-    chosen = copies.draw((crop for *_turn, crop in turns), most)
-    if len(chosen) < count:
+    most = count or len(gallery.classes) * records.place.source.gallery.needed
+    distractors = copies.draw((crop for *_turn, crop in turns), most)
+    if len(distractors) < count:
         raise DataError(
             n_(
                 "{n:,} image of other classes; wanted are {} distractors",
                 "{n:,} images of other classes; wanted are {} distractors",
-                len(chosen),
+                len(distractors),
                 count,
             ),
             file=records.place.folder,
-            hint=_("Ask for less: --option distractors={}, or fewer classes", len(chosen))
-            if chosen
+            hint=_("Ask for less: --option distractors={}, or fewer classes", len(distractors))
+            if distractors
             else _("Leave classes over for them: --option classes=N"),
         )
-    return chosen
+    return distractors
 
 
 def only_listed(several: Sequence[Records], file: Path) -> list[Records]:
@@ -264,14 +264,14 @@ def only_listed(several: Sequence[Records], file: Path) -> list[Records]:
         DataError: as `NamedImages.listed`; a source has no image in the list.
     """
     folder = several[0].place.folder
-    every = [crop.path for records in several for crop in records.crops]
-    listed = NamedImages(folder if len(several) == 1 else folder.parent, every).listed(file)
+    paths = [crop.path for records in several for crop in records.crops]
+    listed = NamedImages(folder if len(several) == 1 else folder.parent, paths).listed(file)
     limited = []
     for records in several:
-        kept = {label: [crop for crop in crops if crop.path in listed]
+        classes = {label: [crop for crop in crops if crop.path in listed]
                 for label, crops in records.classes.items()}  # fmt: skip
         limited.append(
-            records._replace(classes={label: crops for label, crops in kept.items() if crops})
+            records._replace(classes={label: crops for label, crops in classes.items() if crops})
         )
     if empty := [records.source for records in limited if not records.classes]:
         raise DataError(

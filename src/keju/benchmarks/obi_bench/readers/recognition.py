@@ -95,24 +95,24 @@ def read_recognition(
     if settings.items:
         listed = NamedImages(src, listed).listed(settings.items)
         facts["items"] = len(listed)
-    chosen = list(listed)
+    listed_paths = list(listed)
     record_sources(writer, places, facts)
     for place, paths in zip(places, images, strict=True):
         annotations = annotations_in(place.folder, paths, settings)
         yield from (f"{place.source.name}: {note}" for note in annotations.notes)
-        every = list(filter(set(paths).__contains__, chosen))
-        yield from _read_source(place, writer, settings, every, annotations)
+        sample = list(filter(set(paths).__contains__, listed_paths))
+        yield from _read_source(place, writer, settings, sample, annotations)
 
 
 def _read_source(
     place: SourceFolder,
     writer: DatasetWriter,
     settings: RecognitionSettings,
-    every: Sequence[Path],
+    paths: Sequence[Path],
     annotations: Annotations,
 ) -> Iterator[str]:
     source = place.source.name
-    boxed, negatives, skipped = _sort_images(place, every, annotations, settings)
+    boxed, negatives, skipped = _sort_images(place, paths, annotations, settings)
     if skipped:
         yield (
             f"skipped {number_of(len(skipped), 'image')} without boxes: "
@@ -122,36 +122,36 @@ def _read_source(
     described = {line.path: line.cells["description"] for line in table}
     shared = settings.description or place.source.describes
     counts: Counter[str] = Counter()
-    asked: list[Path] = []
+    images: list[Path] = []
     dropped: list[Path] = []
     for path in _sampled(place, boxed, settings):
-        drawn, data = annotations.of[path], source_bytes(path)
+        boxes, data = annotations.of[path], source_bytes(path)
         canvas = read_canvas(data, path)
-        fitted = fit_boxes(drawn, canvas, skip_faulty=settings.skip_faulty)
+        fitted = fit_boxes(boxes, canvas, skip_faulty=settings.skip_faulty)
         counts.update(clipped=fitted.clipped, skipped=fitted.skipped, twice=fitted.twice)
-        counts["turned"] += is_ambiguous(drawn[0], canvas)
+        counts["turned"] += is_ambiguous(boxes[0], canvas)
         if not fitted.boxes:
             dropped.append(path)
             continue
-        asked.append(path)
+        images.append(path)
         what = described.get(path) or shared
         answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes)), "Where": ""}
         answers = ({"What": what} if what else {}) | answers
         _add_items(place, writer, path, data, answers, fitted.boxes)
     for path in _sampled(place, negatives, settings):
         _add_items(place, writer, path, source_bytes(path), {"Yes-or-No": "no"})
-    for kind, (one, many, line) in _CHANGES.items():
+    for kind, (singular, plural, line) in _CHANGES.items():
         if counts[kind]:
-            yield f"{source}: {number_of(counts[kind], one, many)} {line}"
+            yield f"{source}: {number_of(counts[kind], singular, plural)} {line}"
     if dropped:
         yield (
             f"{source}: dropped {number_of(len(dropped), 'image')} whose boxes were all skipped: "
             f"{join_names(path.name for path in dropped)}"
         )
-    yield from note_unlike_print(place.source, len(asked))
+    yield from note_unlike_print(place.source, len(images))
     if empty := sum(not text for text in described.values()):
         yield f"{source}: {empty} of {len(described)} rows have no description"
-    bare = sum(not described.get(path) for path in asked)
+    bare = sum(not described.get(path) for path in images)
     if bare and not shared:
         yield (
             f"{source}: {number_of(bare, 'image is', 'images are')} not asked What: nothing "
@@ -216,7 +216,7 @@ class _Parts(NamedTuple):
 
 def _sort_images(
     place: SourceFolder,
-    every: Iterable[Path],
+    paths: Iterable[Path],
     annotations: Annotations,
     settings: RecognitionSettings,
 ) -> _Parts:
@@ -226,7 +226,7 @@ def _sort_images(
         DataError: boxes on an image of negatives; images without boxes, if neither option is set.
     """
     parts = _Parts([], [], [])
-    for path in every:
+    for path in paths:
         boxes = annotations.of.get(path)
         name = place.name_of(path)
         if _NEGATIVES in name.split("/")[:-1]:
@@ -276,8 +276,8 @@ def _sampled(
     if settings.items:
         return paths
     names = {place.name_of(path): path for path in paths}
-    chosen = draw_order(names, settings.seed, place.source.name)[: settings.sample or len(names)]
-    return [names[name] for name in sorted(chosen)]
+    sample = draw_order(names, settings.seed, place.source.name)[: settings.sample or len(names)]
+    return [names[name] for name in sorted(sample)]
 
 
 _FIT = {"yinqiwenyuan": 1.0, "table": 0.8, "via": 0.85}
@@ -302,15 +302,15 @@ def detect_recognition(listing: Listing) -> Detection | None:
     if "voc" in forms and not xml_roots(listing)["annotation"]:
         del forms["voc"]
     source = source_called(listing.src.resolve().name)
-    named = source is not None and source.task == _TASK
+    is_named = source is not None and source.task == _TASK
     if not forms:
         what = f"{number_of(len(listing.images), 'image')} of {listing.src.name}, without boxes"
         missing = f"the boxes, as {', '.join(NAMES.values())}"
-        return Detection(_NAMED_FIT, what, missing=missing) if named else None
+        return Detection(_NAMED_FIT, what, missing=missing) if is_named else None
     counts = [f"{number_of(len(paths), 'file')} of {NAMES[form]}" for form, paths in forms.items()]
     what = f"{number_of(len(listing.images), 'image')} with boxes: {' and '.join(counts)}"
     fit = max(_FIT.get(form, _USUAL_FIT) for form in forms)
-    options = {} if named or set(forms) != {"yinqiwenyuan"} else {"source": _AYNU}
+    options = {} if is_named or set(forms) != {"yinqiwenyuan"} else {"source": _AYNU}
     try:
         places = sources_in(listing.src, _TASK, options.get("source", ""))
     except (DataError, UsageError) as error:

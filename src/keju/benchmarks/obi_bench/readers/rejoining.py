@@ -94,10 +94,10 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
             joins, notes = joins_in(place, images, settings.pairs, settings.field)
         fragments = list(joins)
         if settings.items:
-            named = NamedImages(place.folder, [images[name] for name in fragments])
-            chosen = named.listed(settings.items)
-            writer.declare(items=str(len(chosen)))
-            fragments = [name for name in fragments if images[name] in chosen]
+            finder = NamedImages(place.folder, [images[name] for name in fragments])
+            paths = finder.listed(settings.items)
+            writer.declare(items=str(len(paths)))
+            fragments = [name for name in fragments if images[name] in paths]
         alone = [name for name in fragments if not joins[name].intersection(fragments)]
         if len(alone) == len(fragments):
             raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
@@ -141,8 +141,8 @@ def joins_by_bone(images: Iterable[str], folder: Path) -> Adjacency:
     Raises:
         DataError: all are in one folder, and a fragment's name does not end in a number or letter.
     """
-    whole = whole_images(images)
-    fragments = [name for name in images if name not in whole]
+    whole_bones = whole_images(images)
+    fragments = [name for name in images if name not in whole_bones]
     bone_of = _folder_of if len(set(map(_folder_of, fragments))) > 1 else bone_in
     if strange := [name for name in fragments if not bone_of(name)]:
         raise DataError(
@@ -182,25 +182,25 @@ def joins_in(
         DataError: no file, one that names a fragment that is not there, or adjoins a fragment to
             itself or to another bone's.
     """
-    named = NamedImages(place.folder, images.values())
+    finder = NamedImages(place.folder, images.values())
     whole = whole_images(images)
     joins: Adjacency = {name: set() for name in images if name not in whole}
     files, apart = _files_of_pairs(place, pattern), 0
     for file in files:
         for line, cells in _pairs(file, columns or {}):
             names = ((cells[role] or "").strip() for role in ("fragment", "adjoins"))
-            one, other = (place.name_of(named.find(name, line)) for name in names)
-            if one == other:
-                raise line.error(_("{} adjoins itself", one), hint=_("Remove the pair"))
-            if _folder_of(one) != _folder_of(other):
-                problem = _("{} and {} are in folders of different bones", one, other)
+            fragment, neighbour = (place.name_of(finder.find(name, line)) for name in names)
+            if fragment == neighbour:
+                raise line.error(_("{} adjoins itself", fragment), hint=_("Remove the pair"))
+            if _folder_of(fragment) != _folder_of(neighbour):
+                problem = _("{} and {} are in folders of different bones", fragment, neighbour)
                 raise line.error(problem, hint=_("Remove the pair"))
             label, no_label = cells.get("label"), cells.get("apart")
             if not _truth("1" if label is None else label, line) or _truth(no_label or "0", line):
                 apart += 1
                 continue
-            joins.setdefault(one, set()).add(other)
-            joins.setdefault(other, set()).add(one)
+            joins.setdefault(fragment, set()).add(neighbour)
+            joins.setdefault(neighbour, set()).add(fragment)
     notes = []
     if files[0].stem.casefold() != "adjacency":
         notes.append(f"pairs read from {join_names(map(place.name_of, files))}")

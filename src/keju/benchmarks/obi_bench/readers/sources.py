@@ -202,9 +202,9 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
     name = name or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        chosen = {src: _source_named(name, task_id)}
+        matches = {src: _source_named(name, task_id)}
     elif strange and only and all(only.skips(f"{other}/-") for other in strange):
-        chosen = {next(iter(known)): only}  # EVOBC beside OBC, which repeats some of its images.
+        matches = {next(iter(known)): only}  # EVOBC beside OBC, which repeats some of its images.
     elif strange:
         raise DataError(
             "expected folders called after sources; found also {}",
@@ -216,9 +216,9 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
             ),
         )
     else:
-        chosen = {path: source for path, source in known.items() if source.name in own}
+        matches = {path: source for path, source in known.items() if source.name in own}
     order = sources(task_id)
-    if not chosen:
+    if not matches:
         raise DataError(
             "no source of {} in it, but {}",
             task_id,
@@ -226,7 +226,7 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
             file=src,
             hint=_("Sources of {}: {}", task_id, ", ".join(source.name for source in order)),
         )
-    places = [SourceFolder(source, folder, src) for folder, source in chosen.items()]
+    places = [SourceFolder(source, folder, src) for folder, source in matches.items()]
     places.sort(key=lambda place: order.index(place.source) if place.source in order else 0)
     if not paths:
         return places
@@ -259,7 +259,12 @@ def source_called(name: str) -> Source | None:
     """The source with this name in one of its spellings, or None."""
     plain = plain_name(name)
     return next(
-        (one for one in sources() if plain in map(plain_name, (one.name, *one.spellings))), None
+        (
+            source
+            for source in sources()
+            if plain in map(plain_name, (source.name, *source.spellings))
+        ),
+        None,
     )
 
 
