@@ -194,10 +194,6 @@ def test_an_image_is_found_by_its_folder_where_names_repeat(read, tmp_path):
     [
         ("list.txt", "# the paper's\nbone3.png\nimages/bone1.png\n"),
         ("list.txt", "D:\\obi\\images\\bone3.png\nbone1\n"),
-        ("list.json", '["bone3.png", "bone1.png"]'),
-        ("list.csv", "id,image\n7,bone3.png\n9,bone1.png\n"),
-        ("list.jsonl", '{"image": "bone3.png"}\n{"image": "bone1.png"}\n'),
-        ("list.json", '[{"image": "bone3.png"}, {"image": "bone1.png"}]'),
     ],
 )
 def test_a_list_gives_exactly_its_images_in_its_order(read, tmp_path, name, text):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks.obi_bench.readers.sources import sources, sweep
+from keju.benchmarks.obi_bench.readers.sources import preset, sources
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
@@ -38,7 +38,7 @@ def test_the_numbers_of_every_source_make_its_printed_size() -> None:
         assert drawn == source.images
     for source in sources("deciphering"):
         assert sum(source.subsets.values()) == source.images
-    assert sweep() == (10, 20, 30, 50, 100)
+    assert preset("classification").gallery.sweep == (10, 20, 30, 50, 100)
 
 
 def shown(item: Item, files: dict[str, str]) -> list[str]:

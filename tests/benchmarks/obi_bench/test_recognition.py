@@ -201,7 +201,9 @@ def test_detection_names_form_and_source_and_what_is_missing(tmp_path: Path) -> 
     assert found.options == {"source": "YinQiWenYuan_detection"}
     assert found.missing == ""
     put(tmp_path / "bones/bare.png", picture(7))
-    assert detected(tmp_path / "bones").missing.startswith("a correction (1 of 3 images have no")
+    assert detected(tmp_path / "bones").missing.startswith(
+        "a correction (1 image without boxes: bare.png"
+    )
     assert detected(tmp_path / "bones/none") is None
     put(tmp_path / "O2BR/1.png", picture(1))
     assert "the boxes, as Pascal VOC" in detected(tmp_path / "O2BR").missing

@@ -17,7 +17,7 @@ from keju.runs import RunFolder
 from keju.scoring import score_run
 from tests.support.commanding import keju
 from tests.support.layouts import obi_characters as trees
-from tests.support.released import obi_classes, picture, put, table
+from tests.support.released import obi_classes, picture, put
 
 
 def what(done) -> dict[str, dict[str, str]]:
@@ -160,15 +160,15 @@ def test_a_class_has_its_character_as_metadata(read, tmp_path: Path, build, char
     assert found == {character}
 
 
-def test_names_may_be_given_and_merged_classes_have_all_of_theirs(read, tmp_path: Path):
+def test_merged_classes_have_all_of_their_characters(read, tmp_path: Path):
     src = trees.class_folders("mine", ("7", "0008_0009"))(tmp_path)
-    names = put(tmp_path / "names.json", json.dumps({"7": "七", "0008": "八", "0009": "九"}))
-    done = read("obi-classification", src, names=str(names))
+    names = put(src / "ID_to_chinese.json", json.dumps({"7": "七", "0008": "八", "0009": "九"}))
+    done = read("obi-classification", src)
     found = {item.metadata["class"]: item.metadata["character"] for item in done.items}
     assert found == {"7": "七", "0008_0009": "八九"}
     put(names, '{"7": ["七"]}')
     with pytest.raises(DataError, match="expected a text under '7'"):
-        read("obi-classification", src, names=str(names))
+        read("obi-classification", src)
 
 
 def shared_image(src: Path) -> None:
@@ -197,7 +197,6 @@ def test_an_image_in_two_classes_is_used_in_neither_whatever_is_drawn(
     done = read("obi-classification", tmp_path / "s", seed=seed)
     assert twice not in used(done)
     assert {item.metadata["class"] for item in done.items} == {f"c{n}" for n in range(6)}
-    assert done.manifest.made["duplicates"] == "drop"
     small = read("obi-classification", tmp_path / "s", seed=seed, classes="3")
     files = {item.metadata["file"] for item in small.items}
     assert files < {item.metadata["file"] for item in done.items}
@@ -205,25 +204,17 @@ def test_an_image_in_two_classes_is_used_in_neither_whatever_is_drawn(
     assert twice not in used(retrieval)
 
 
-def test_the_rule_for_copies_is_reported_and_can_be_chosen(read, tmp_path: Path):
+def test_an_image_in_two_classes_is_reported(read, tmp_path: Path):
     src = tmp_path / "s"
     for label in ("a", "b"):
         for number in range(5):
             put(src / f"{label}/{number}.png", picture(number + 10 * (label == "b")))
     put(src / "b/5.png", (src / "a/0.png").read_bytes())
-    dropped = read("obi-classification", src)
-    assert {item.metadata["class"] for item in dropped.items} == {"b"}
+    done = read("obi-classification", src)
+    assert {item.metadata["class"] for item in done.items} == {"b"}
     assert (
-        "1 image exists byte by byte in several classes, used in no class "
-        "(duplicates=drop): s/a/0.png = s/b/5.png"
-    ) in dropped.notes
-    kept = read("obi-classification", src, duplicates="keep-first")
-    assert {item.metadata["class"] for item in kept.items} == {"a", "b"}
-    assert not any(item.metadata["file"] == "b/5.png" for item in kept.items)
-    with pytest.raises(DataError, match=r"the same image as .*, which is of another class"):
-        read("obi-classification", src, duplicates="error")
-    with pytest.raises(UsageError, match="duplicates=no: use one of drop, keep-first, error"):
-        read("obi-classification", src, duplicates="no")
+        "1 image exists byte by byte in several classes, used in no class: s/a/0.png = s/b/5.png"
+    ) in done.notes
 
 
 def test_copies_in_two_sources_matter_only_in_one_gallery(read, tmp_path: Path):
@@ -245,34 +236,29 @@ def test_a_release_with_a_character_in_two_classes_drops_the_image(read, tmp_pat
     assert {about["class"] for about in what(done).values()} == {"0011_0012", "0157", "0482"}
 
 
-def test_a_list_takes_the_place_of_a_draw(read, tmp_path: Path):
-    src = trees.class_folders("HWOBC", trees.CODES)(tmp_path)
-    lines = [
-        f"../data/HWOBC/{label}/{label}_{n}.png" for label in trees.CODES[:2] for n in (3, 1, 0)
-    ]
+def test_nothing_is_drawn_but_images_of_a_list(read, tmp_path: Path):
+    src = trees.class_folders("HWOBC", trees.CODES, "train:7")(tmp_path)
+    listed = {label: [f"train/{label}/{label}_{n}.png" for n in (6, 3, 1, 2, 0)]
+              for label in trees.CODES[:2]}  # fmt: skip
+    lines = [f"../data/HWOBC/{name}" for names in listed.values() for name in names]
     done = read("obi-classification", src, items=str(put(tmp_path / "l.txt", "\n".join(lines))))
-    files = {item.metadata["file"] for item in done.items}
-    assert files == {f"{label}/{label}_{n}.png" for label in trees.CODES[:2] for n in (1, 0)}
+    assert {item.metadata["class"] for item in done.items} == set(listed)
     assert {len(item.images) for item in done.items} == {3}
+    hashes = {sha256(src / name) for names in listed.values() for name in names}
+    assert used(done) == hashes
 
 
-def test_a_list_may_give_roles(read, tmp_path: Path):
+def test_of_a_list_for_retrieval_classes_with_few_images_are_distractors(read, tmp_path: Path):
     src = trees.class_folders("OBC306", trees.CODES)(tmp_path)
     one, two = trees.CODES[:2]
-    rows = [(f"{one}_0.png", "query"), (f"{one}_1.png", "relevant"), (f"{one}_2.png", "relevant"),
-            (f"{two}_0.png", "distractor")]  # fmt: skip
-    file = table(tmp_path / "list.csv", ("image", "role"), *rows)
-    done = read("obi-retrieval", src, items=str(file))
-    assert {item.metadata["file"] for item in done.items} == {f"{one}/{one}_0.png"}
-    assert {(len(item.images), item.relevant) for item in done.items} == {(4, (1, 2))}
-    table(file, ("image", "role"), (f"{one}_0.png", "hero"))
-    with pytest.raises(DataError, match="the role 'hero' is unknown"):
-        read("obi-retrieval", src, items=str(file))
+    names = [f"{one}_{number}.png" for number in range(5)] + [f"{two}_0.png"]
+    done = read("obi-retrieval", src, items=str(put(tmp_path / "list.txt", "\n".join(names))))
+    assert {item.metadata["class"] for item in done.items} == {one}
+    assert {(len(item.images), item.relevant) for item in done.items} == {(6, (1, 2, 3, 4))}
 
 
 def test_lists_of_the_authors_are_read(read, tmp_path: Path):
-    listed = [{"path": "../HUST-OBC/deciphered/0157/L_0157_13972.jpg", "label": 141}]
-    file = put(tmp_path / "Validation_test.json", json.dumps(listed))
+    file = put(tmp_path / "list.txt", "../HUST-OBC/deciphered/0157/L_0157_13972.jpg\n")
     done = read("obi-deciphering", trees.hust(tmp_path / "a"), items=str(file))
     assert list(what(done)) == ["deciphered/0157/L_0157_13972.jpg"]
     file = put(tmp_path / "TE_OBI_com.txt", "../OBI_Component_20/7/1_47no1_a.png 13\n")
@@ -284,10 +270,10 @@ def test_lists_of_the_authors_are_read(read, tmp_path: Path):
     ("text", "says"),
     [
         ("nothing.png\n", "the source has no image 'nothing.png'"),
-        ("0.png\n", "'0.png' may be c0/0.png, c1/0.png"),
+        ("0.png\n", "several images fit '0.png': c0/0.png, c1/0.png"),
         ("c0/0.png\nc0/0.png\n", "c0/0.png is also in line 1"),
         ("\n", "the list is empty"),
-        ("c0/0.png\n", "no listed class of s has a reference and a query"),
+        ("c0/0.png\n", "none of its 1 class has 5 images"),
     ],
 )
 def test_a_list_that_does_not_fit_is_refused(read, tmp_path: Path, text: str, says: str):

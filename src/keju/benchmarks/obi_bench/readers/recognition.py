@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.benchmarks.obi_bench.readers.descriptions import NAME, read_descriptions, table_of
-from keju.benchmarks.obi_bench.readers.lists import ImageFinder, check_names, read_list
+from keju.benchmarks.obi_bench.readers.descriptions import read_descriptions
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     Seed,
@@ -27,12 +28,11 @@ from keju.benchmarks.obi_bench.readers.sources import (
     sources_in,
 )
 from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
-from keju.datasets.readers.box_fitting import Drawn, fit_boxes, is_ambiguous, read_canvas
+from keju.datasets.readers.box_fitting import fit_boxes, is_ambiguous, read_canvas
 from keju.datasets.readers.boxes import (
     NAMES,
     Annotations,
     BoxSettings,
-    Recognised,
     annotations_in,
     recognise_boxes,
 )
@@ -42,33 +42,6 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
 from keju.texts import _, n_
-
-LAYOUT = """\
-SRC/                          one source, or a folder for each: O2BR, YinQiWenYuan_detection
-  images/bone001.jpg          the images, in folders as deep as you like
-  annotations/bone001.xml     the boxes, in one of the forms below
-  descriptions.csv            if there is one: image, description, the answer to What
-  negatives/tree.jpg          if there are: images without any inscription
-Boxes are read as
-  bone001.json                YinQiWenYuan's: {"img_name": …, "ann": [[x1, y1, x2, y2, 1.0], …]}
-  bone001.xml                 Pascal VOC, as LabelImg writes it
-  bone001.json                labelme's: rectangles, and the boxes around polygons
-  labels/bone001.txt          YOLO's: class, middle and size as shares; or outlines
-  instances_train.json        COCO's, one file or several: images, annotations with bbox
-  annotations.json            Create ML's, as LabelImg writes it
-  via_project.json            VIA's project, or its annotations as JSON or CSV
-  boxes.csv                   one line a box: image, xmin, ymin, xmax, ymax, or x, y, width, height
-                              (also .tsv, .json, .xlsx)
-An annotation belongs to the image of its own name, wherever that is: beside it, or in a parallel
-tree (images/train, labels/train). A folder with several forms needs --option form=NAME.
-Each image is asked What, Yes-or-No, How and Where; one of negatives is asked Yes-or-No alone.
-Boxes are in pixels of the image turned upright by EXIF. Where the annotation gives the size of the
-image as stored, its boxes are turned with the image; where the size does not show it (none, or EXIF
-only flips the image or turns it by 180 degrees), they are read as drawn on the upright image, and a
-note counts such images.
-The authors offer the test images of OBI-Bench on a network drive (README of
-zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen. O2BR was annotated with LabelImg
-(paper, B.1.2), which writes Pascal VOC, YOLO or Create ML."""
 
 _TASK = "recognition"
 _NEGATIVES = preset(_TASK).negatives
@@ -82,20 +55,7 @@ class RecognitionSettings(BoxSettings, frozen=True, kw_only=True):
         str,
         Meta(description="the answer to What for every image that descriptions.csv does not name"),
     ] = ""
-    descriptions: Annotated[
-        Path | None,
-        Meta(
-            description="the table of descriptions, where it is not SRC/descriptions.csv; images "
-            "are named from SRC on"
-        ),
-    ] = None
-    items: Annotated[
-        Path | None,
-        Meta(
-            description="a list of the images to import, instead of a draw: one name a line, a "
-            "JSON list of names, or a table with the column image"
-        ),
-    ] = None
+    items: ItemList = None
     sample: Annotated[
         int | None,
         Meta(description="this many images of each source, drawn (default all)", ge=1),
@@ -127,63 +87,121 @@ def read_recognition(
     if settings.items and settings.sample:
         raise UsageError("options items and sample: give one of them")
     places = sources_in(src, _TASK, settings.source)
-    images = [images_in(place) for place in places]
-    wanted = _listed(settings.items, src, images) if settings.items else None
+    images = [list(images_in(place).values()) for place in places]
     facts: dict[str, object] = {"seed": settings.seed, "sample": settings.sample or "all"}
-    if wanted is not None:
-        facts["items"] = len(wanted)
+    listed: Iterable[Path] = chain(*images)
+    if settings.items:
+        listed = NamedImages(src, listed).listed(settings.items)
+        facts["items"] = len(listed)
+    listed_paths = list(listed)
     record_sources(writer, places, facts)
     for place, paths in zip(places, images, strict=True):
-        yield from _read_source(place, writer, settings, list(paths.values()), wanted)
-
-
-def _listed(file: Path, src: Path, images: Sequence[Mapping[str, Path]]) -> list[Path]:
-    """The images that a list names, in its order.
-
-    Raises:
-        DataError: a name fits no image or several, is listed twice, or a line has two names.
-    """
-    listed = read_list(file)
-    check_names(listed, 1)
-    paths = {
-        path.relative_to(src).as_posix(): path for by_name in images for path in by_name.values()
-    }
-    return [paths[image.name] for image in ImageFinder(paths).find_listed(listed)]
+        annotations = annotations_in(place.folder, paths, settings)
+        yield from (f"{place.source.name}: {note}" for note in annotations.notes)
+        sample = list(filter(set(paths).__contains__, listed_paths))
+        yield from _read_source(place, writer, settings, sample, annotations)
 
 
 def _read_source(
     place: SourceFolder,
     writer: DatasetWriter,
     settings: RecognitionSettings,
-    every: list[Path],
-    wanted: list[Path] | None,
+    paths: Sequence[Path],
+    annotations: Annotations,
 ) -> Iterator[str]:
-    annotations = annotations_in(place.folder, every, settings)
-    yield from (f"{place.source.name}: {note}" for note in annotations.notes)
-    if wanted is not None:
-        inside = set(every)
-        every = [path for path in wanted if path in inside]
-    parts = _sort_images(place, every, annotations, settings)
-    if parts.skipped:
+    source = place.source.name
+    boxed, negatives, skipped = _sort_images(place, paths, annotations, settings)
+    if skipped:
         yield (
-            f"skipped {number_of(len(parts.skipped), 'image')} without boxes: "
-            f"{join_names(_names(place, parts.skipped))}"
+            f"skipped {number_of(len(skipped), 'image')} without boxes: "
+            f"{join_names(map(place.name_of, skipped))}"
         )
-    chosen = _sampled(place, parts.boxed, settings)
-    what = _What(_descriptions(place, settings.descriptions), settings.description, place)
-    fit = _Fit(settings.skip_faulty)
-    asked_about = [path for path in chosen if _add(place, writer, path, annotations, what, fit)]
-    negatives = _sampled(place, parts.negatives, settings)
-    for path in negatives:
-        _add_negative(place, writer, path)
-    yield from fit.notes(place.source.name)
-    yield from note_unlike_print(place.source, len(asked_about))
-    yield from what.note(asked_about)
+    table = read_descriptions(place) or []
+    described = {line.path: line.cells["description"] for line in table}
+    shared = settings.description or place.source.describes
+    counts: Counter[str] = Counter()
+    images: list[Path] = []
+    dropped: list[Path] = []
+    for path in _sampled(place, boxed, settings):
+        boxes, data = annotations.of[path], source_bytes(path)
+        canvas = read_canvas(data, path)
+        fitted = fit_boxes(boxes, canvas, skip_faulty=settings.skip_faulty)
+        counts.update(clipped=fitted.clipped, skipped=fitted.skipped, twice=fitted.twice)
+        counts["turned"] += is_ambiguous(boxes[0], canvas)
+        if not fitted.boxes:
+            dropped.append(path)
+            continue
+        images.append(path)
+        what = described.get(path) or shared
+        answers = {"Yes-or-No": "yes", "How": str(len(fitted.boxes)), "Where": ""}
+        answers = ({"What": what} if what else {}) | answers
+        _add_items(place, writer, path, data, answers, fitted.boxes)
+    for path in _sampled(place, negatives, settings):
+        _add_items(place, writer, path, source_bytes(path), {"Yes-or-No": "no"})
+    for kind, (singular, plural, line) in _CHANGES.items():
+        if counts[kind]:
+            yield f"{source}: {number_of(counts[kind], singular, plural)} {line}"
+    if dropped:
+        yield (
+            f"{source}: dropped {number_of(len(dropped), 'image')} whose boxes were all skipped: "
+            f"{join_names(path.name for path in dropped)}"
+        )
+    yield from note_unlike_print(place.source, len(images))
+    if empty := sum(not text for text in described.values()):
+        yield f"{source}: {empty} of {len(described)} rows have no description"
+    bare = sum(not described.get(path) for path in images)
+    if bare and not shared:
+        yield (
+            f"{source}: {number_of(bare, 'image is', 'images are')} not asked What: nothing "
+            "describes them"
+        )
+    elif bare and not settings.description:
+        yield (
+            f"{source}: What is held to keju's own description for {number_of(bare, 'image')}, "
+            "since the paper prints none; give yours with --option description=TEXT"
+        )
     if not negatives:
         yield (
-            f"{place.source.name}: no {_NEGATIVES}, so a model that always says yes is right in "
-            "Yes-or-No, as in the paper"
+            f"{source}: no {_NEGATIVES}, so a model that always says yes is right in Yes-or-No, as "
+            "in the paper"
         )
+
+
+_CHANGES = {
+    "clipped": ("box", "boxes", "clipped that left the image by a pixel or less"),
+    "skipped": ("box", "boxes", "skipped without area or outside the image"),
+    "twice": ("box", "boxes", "listed twice and counted once"),
+    "turned": (
+        "image",
+        "images",
+        "turned by EXIF, whose annotation does not show on which image it was drawn: boxes are "
+        "read as drawn on the upright image",
+    ),
+}
+"""The changes of boxes that are counted, each with the words of its note."""
+
+
+def _add_items(
+    place: SourceFolder,
+    writer: DatasetWriter,
+    path: Path,
+    data: bytes,
+    answers: Mapping[str, str],
+    boxes: tuple[Box, ...] = (),
+) -> None:
+    """Add the items of the queries that have an answer; Where is answered by the boxes."""
+    ref = writer.add_image(data, str(path))
+    pattern = Item(
+        id=place.id_of(path),
+        benchmark=BENCHMARK,
+        task=_TASK,
+        images=(ref,),
+        group=ref.sha256,
+        metadata=place.source.about | {"file": place.name_of(path)},
+    )
+    for item in items_of_queries(pattern, *answers):
+        inside = boxes if item.query == "Where" else ()
+        writer.add(replace(item, answer=answers[item.query], boxes=inside))
 
 
 class _Parts(NamedTuple):
@@ -195,39 +213,47 @@ class _Parts(NamedTuple):
 
 
 def _sort_images(
-    place: SourceFolder, every: list[Path], annotations: Annotations, settings: RecognitionSettings
+    place: SourceFolder,
+    paths: Iterable[Path],
+    annotations: Annotations,
+    settings: RecognitionSettings,
 ) -> _Parts:
     """Sort the images.
 
     Raises:
         DataError: boxes on an image of negatives; images without boxes, if neither option is set.
     """
-    boxes = annotations.of
-    negatives = [path for path in every if _NEGATIVES in path.relative_to(place.folder).parts[:-1]]
-    if drawn_on := [path for path in negatives if boxes.get(path)]:
-        raise DataError(
-            "boxes on images of {}: {}",
-            _NEGATIVES,
-            join_names(_names(place, drawn_on)),
-            file=place.folder,
-            hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
-        )
-    boxed = [path for path in every if boxes.get(path)]
-    others = {*negatives, *boxed}
-    bare = [path for path in every if path not in others]
-    if settings.without_boxes == "negative":
-        return _Parts(boxed, negatives + bare, [])
-    if bare and not settings.skip_missing:
+    parts = _Parts([], [], [])
+    for path in paths:
+        boxes = annotations.of.get(path)
+        name = place.name_of(path)
+        if _NEGATIVES in name.split("/")[:-1]:
+            if boxes:
+                raise DataError(
+                    "boxes on images of {}: {}",
+                    _NEGATIVES,
+                    name,
+                    file=place.folder,
+                    hint=_("Remove the boxes, or move the images out of {}", _NEGATIVES),
+                )
+            parts.negatives.append(path)
+        elif boxes:
+            parts.boxed.append(path)
+        elif settings.without_boxes == "negative":
+            parts.negatives.append(path)
+        else:
+            parts.skipped.append(path)
+    if parts.skipped and not settings.skip_missing:
         files = annotations.files
         names = (
-            f"{name} (nothing in {files[path].name})" if path in files else name
-            for name, path in zip(_names(place, bare), bare, strict=True)
+            place.name_of(path) + (f" (nothing in {files[path].name})" if path in files else "")
+            for path in parts.skipped
         )
         raise DataError(
             n_(
                 "{n:,} image without boxes: {}",
                 "{n:,} images without boxes: {}",
-                len(bare),
+                len(parts.skipped),
                 join_names(names),
                 hint=_(
                     "Draw them; or say that they have no characters: --option "
@@ -238,146 +264,18 @@ def _sort_images(
             ),
             file=place.folder,
         )
-    return _Parts(boxed, negatives, bare)
+    return parts
 
 
-class _Fit:
-    """Puts boxes inside their images, and counts what was changed."""
-
-    def __init__(self, skip_faulty: bool) -> None:
-        self._skip_faulty = skip_faulty
-        self._counts: Counter[str] = Counter()
-        self._emptied: list[str] = []
-
-    def boxes(self, path: Path, data: bytes, drawn: list[Drawn]) -> tuple[Box, ...]:
-        """The boxes of an image; empty where all were skipped."""
-        canvas = read_canvas(data, path)
-        fitted = fit_boxes(drawn, canvas, skip_faulty=self._skip_faulty)
-        self._counts.update(clipped=fitted.clipped, skipped=fitted.skipped, twice=fitted.twice)
-        if is_ambiguous(drawn[0], canvas):
-            self._counts["turned"] += 1
-        if not fitted.boxes:
-            self._emptied.append(path.name)
-        return fitted.boxes
-
-    def notes(self, source: str) -> Iterator[str]:
-        """One line for each kind of change."""
-        lines = {
-            "clipped": ("box", "boxes", "clipped that left the image by a pixel or less"),
-            "skipped": ("box", "boxes", "skipped without area or outside the image"),
-            "twice": ("box", "boxes", "listed twice and counted once"),
-            "turned": (
-                "image",
-                "images",
-                "turned by EXIF, whose annotation does not show on which image it was drawn: "
-                "boxes are read as drawn on the upright image",
-            ),
-        }
-        for kind, (one, many, line) in lines.items():
-            if count := self._counts[kind]:
-                yield f"{source}: {number_of(count, one, many)} {line}"
-        if self._emptied:
-            yield (
-                f"{source}: dropped {number_of(len(self._emptied), 'image')} whose boxes "
-                "were all skipped: "
-                f"{join_names(self._emptied)}"
-            )
-
-
-def _descriptions(place: SourceFolder, given: Path | None) -> dict[Path, str]:
-    """The descriptions of images, from the given table or that in the source."""
-    table = table_of(place, given)
-    lines = read_descriptions(table, place, given) if table else ()
-    return {line.path: line.cells["description"] for line in lines}
-
-
-class _What:
-    """Where the answer to What comes from."""
-
-    def __init__(
-        self, described: Mapping[Path, str], description: str, place: SourceFolder
-    ) -> None:
-        self._described = described
-        self._otherwise = description or place.source.describes
-        self._name = "" if description else place.source.name
-
-    def of(self, path: Path) -> str:
-        """The answer for an image; empty where there is none."""
-        return self._described.get(path, "") or self._otherwise
-
-    def note(self, chosen: list[Path]) -> Iterator[str]:
-        """How many images have no description of their own."""
-        ours = [path for path in chosen if not self._described.get(path)]
-        if empty := sum(not each for each in self._described.values()):
-            total = len(self._described)
-            yield f"{self._name or NAME}: {empty} of {total} rows have no description"
-        if ours and not self._otherwise:
-            yield (
-                f"{self._name}: {number_of(len(ours), 'image is', 'images are')} not asked "
-                "What: nothing describes them"
-            )
-        elif ours and self._name:
-            yield (
-                f"{self._name}: What is held to keju's own description for "
-                f"{number_of(len(ours), 'image')}, "
-                "since the paper prints none; give yours with --option description=TEXT"
-            )
-
-
-def _add(
-    place: SourceFolder,
-    writer: DatasetWriter,
-    path: Path,
-    annotations: Annotations,
-    what: _What,
-    fit: _Fit,
-) -> bool:
-    """Add the items of an image; False where none of its boxes is left."""
-    data = source_bytes(path)
-    inside = fit.boxes(path, data, annotations.of[path])
-    if not inside:
-        return False
-    pattern = _pattern(place, writer, path, data)
-    answers = {"What": what.of(path), "Yes-or-No": "yes", "How": str(len(inside)), "Where": ""}
-    for item in items_of_queries(pattern):
-        if item.query == "What" and not answers["What"]:
-            continue
-        where = inside if item.query == "Where" else ()
-        writer.add(replace(item, answer=answers[item.query], boxes=where))
-    return True
-
-
-def _add_negative(place: SourceFolder, writer: DatasetWriter, path: Path) -> None:
-    pattern = _pattern(place, writer, path, source_bytes(path))
-    for item in items_of_queries(pattern, "Yes-or-No"):
-        writer.add(replace(item, answer="no"))
-
-
-def _pattern(place: SourceFolder, writer: DatasetWriter, path: Path, data: bytes) -> Item:
-    """An item of an image, which is stored, without its query and answer."""
-    ref = writer.add_image(data, str(path))
-    return Item(
-        id=place.id_of(path),
-        benchmark=BENCHMARK,
-        task=_TASK,
-        images=(ref,),
-        group=ref.sha256,
-        metadata=place.source.about | {"file": place.name_of(path)},
-    )
-
-
-def _sampled(place: SourceFolder, paths: list[Path], settings: RecognitionSettings) -> list[Path]:
-    """As many of the images as the option says, in their order; all that a list names."""
+def _sampled(
+    place: SourceFolder, paths: Sequence[Path], settings: RecognitionSettings
+) -> Sequence[Path]:
+    """As many of the images as the option says, in the order of names; all that a list names."""
     if settings.items:
         return paths
-    most = settings.sample or len(paths)
     names = {place.name_of(path): path for path in paths}
-    chosen = draw_order(names, settings.seed, place.source.name)[:most]
-    return [names[name] for name in sorted(chosen)]
-
-
-def _names(place: SourceFolder, paths: list[Path]) -> list[str]:
-    return [place.name_of(path) for path in paths]
+    sample = draw_order(names, settings.seed, place.source.name)[: settings.sample or len(names)]
+    return [names[name] for name in sorted(sample)]
 
 
 _FIT = {"yinqiwenyuan": 1.0, "table": 0.8, "via": 0.85}
@@ -398,80 +296,48 @@ def detect_recognition(listing: Listing) -> Detection | None:
     """
     if not listing.src.is_dir() or not listing.images:
         return None
-    recognised = _recognised(listing)
-    name = source_called(listing.src.resolve().name)
-    named = bool(name and name.task == _TASK)
-    if not recognised.forms:
+    forms = recognise_boxes(listing.files, listing.text, listing.images).forms
+    if "voc" in forms and not xml_roots(listing)["annotation"]:
+        del forms["voc"]
+    source = source_called(listing.src.resolve().name)
+    is_named = source is not None and source.task == _TASK
+    if not forms:
         what = f"{number_of(len(listing.images), 'image')} of {listing.src.name}, without boxes"
         missing = f"the boxes, as {', '.join(NAMES.values())}"
-        return Detection(_NAMED_FIT, what, missing=missing) if named else None
-    counts = [
-        f"{len(paths)} file{'s'[: len(paths) > 1]} of {NAMES[form]}"
-        for form, paths in recognised.forms.items()
-    ]
+        return Detection(_NAMED_FIT, what, missing=missing) if is_named else None
+    counts = [f"{number_of(len(paths), 'file')} of {NAMES[form]}" for form, paths in forms.items()]
     what = f"{number_of(len(listing.images), 'image')} with boxes: {' and '.join(counts)}"
-    fit = max(_FIT.get(form, _USUAL_FIT) for form in recognised.forms)
-    options = {} if named or set(recognised.forms) != {"yinqiwenyuan"} else {"source": _AYNU}
+    fit = max(_FIT.get(form, _USUAL_FIT) for form in forms)
+    options = {} if is_named or set(forms) != {"yinqiwenyuan"} else {"source": _AYNU}
     try:
         places = sources_in(listing.src, _TASK, options.get("source", ""))
     except (DataError, UsageError) as error:
         return Detection(fit / 2, what, missing=f"other folders ({error})")
-    if not _is_small(listing, recognised):
+    files = list(filter(None, map(listing.path, chain(*forms.values()))))
+    size = sum(path.stat().st_size for path in files)
+    if not listing.complete or len(files) > _MOST_FILES or size > _MOST_BYTES:
         return Detection(fit, what, options)
     missing = ""
     for place in places:
+        images = list(images_in(place).values())
         try:
-            options |= _options_for(place)
+            annotations = annotations_in(place.folder, images, BoxSettings())
+            skipping = RecognitionSettings(skip_missing=True)
+            bare = _sort_images(place, images, annotations, skipping).skipped
+            # YOLO writes no file, or an empty one, for an image without boxes.
+            if annotations.form == "yolo" or all(path in annotations.files for path in bare):
+                options |= {"without-boxes": "negative"} if bare else {}
+            else:
+                _sort_images(place, images, annotations, RecognitionSettings())
         except DataError as error:
             missing = missing or f"a correction ({error.problem}; {error.hint})"
     return Detection(fit, what, options, missing)
 
 
-def _recognised(listing: Listing) -> Recognised:
-    """The forms of the files of a listing; XML counts where its root is VOC's."""
-    recognised = recognise_boxes(listing.files, listing.text, listing.images)
-    if "voc" in recognised.forms and not xml_roots(listing)["annotation"]:
-        del recognised.forms["voc"]
-    return recognised
-
-
-def _is_small(listing: Listing, recognised: Recognised) -> bool:
-    paths: list[PurePosixPath] = [path for each in recognised.forms.values() for path in each]
-    if not listing.complete or len(paths) > _MOST_FILES:
-        return False
-    full = (listing.path(path) for path in paths)
-    return sum(path.stat().st_size for path in full if path) <= _MOST_BYTES
-
-
-def _options_for(place: SourceFolder) -> dict[str, str]:
-    """The option that images without boxes need: YOLO writes no file, or an empty one, for them.
-
-    Raises:
-        DataError: the annotations are not readable, or images have none.
-    """
-    images = list(images_in(place).values())
-    annotations = annotations_in(place.folder, images, BoxSettings())
-    bare = [path for path in images if not annotations.of.get(path) and not _negative(path, place)]
-    if not bare:
-        return {}
-    if annotations.form == "yolo" or all(path in annotations.files for path in bare):
-        return {"without-boxes": "negative"}
-    raise DataError(
-        "{} of {} images have no boxes",
-        len(bare),
-        len(images),
-        hint="Draw the boxes, or use --option skip-missing=yes or without-boxes=negative",
-    )
-
-
-def _negative(path: Path, place: SourceFolder) -> bool:
-    return _NEGATIVES in path.relative_to(place.folder).parts[:-1]
-
-
 READER = Reader(
     "obi-recognition",
-    "OBI-Bench's recognition: images with boxes",
-    LAYOUT,
+    preset(_TASK).what,
+    preset(_TASK).layout,
     read_recognition,
     RecognitionSettings,
     detect_recognition,

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from keju.benchmarks.obi_bench.readers.fragment_pairs import (
-    Adjacency,
-    bones_by,
-    folder_of,
-    joins_in,
-    whole_images,
-)
-from keju.benchmarks.obi_bench.readers.lists import ImageFinder, Listed, check_names, read_list
+from keju.benchmarks.obi_bench.readers.lists import ItemList, NamedImages
 from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SourceFolder,
@@ -24,41 +19,35 @@ from keju.benchmarks.obi_bench.readers.sources import (
     images_in,
     items_of_queries,
     note_unlike_print,
+    preset,
     record_sources,
     source_called,
     sources,
     sources_in,
 )
-from keju.datasets.readers.base import Detection, Reader, join_names, source_bytes
+from keju.datasets.readers.base import (
+    Detection,
+    Reader,
+    files_under,
+    join_names,
+    source_bytes,
+    source_text,
+)
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.records import Place, map_fields, text_of
+from keju.datasets.readers.tables import all_rows
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.items import ImageRef, Item
 from keju.settings import Settings
-from keju.texts import _
+from keju.texts import _, n_
 
-LAYOUT = """\
-SRC/                      one source (OBI-rejoin)
-  bone001/1.png           its fragments, in a folder for each bone; or all in one folder, named
-  bone001/2.png           after their bone: bone001_1.png, bone001_2.png
-  bone001/whole.png       if there is one: the whole bone, which is not a fragment
-Which fragments adjoin is said by
-  adjacency.csv           one line a pair: fragment, adjoins, named from the table's folder on
-                          (bone001/1.png or bone001/1); there may be one in each bone's folder
-  pairs.csv               if there is no such table; also image1, image2; label 0: they are apart
-  pairs.txt               two names a line, then perhaps 1 or 0
-or by --option adjacency=all: all fragments of a bone adjoin one another.
-A file of another name: --option pairs=FILE; other columns: --option field.fragment=NAME.
-Pairs in JSON become a pairs.txt:
-  [["a", "b"], …]         jq -r '.[] | join(" ")' pairs.json > pairs.txt
-  {"a": ["b", …], …}      jq -r 'to_entries[] | .key + " " + .value[]' pairs.json > pairs.txt
-  {"pairs": [{"a", "b"}]} jq -r '.pairs[] | .a + " " + .b' pairs.json > pairs.txt
-Each fragment is asked against all others of the source; those that adjoin it are relevant.
-This layout is our reading of "200 pieces torn into 483 fragments". The authors offer their test
-images on a network drive (README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not
-seen."""
+Adjacency = dict[str, set[str]]
+"""Of each fragment, by its path under the source, those that adjoin it."""
 
 _TASK = "rejoining"
+_TRUTH = {"1": True, "true": True, "0": False, "false": False, "": False}
 
 
 class RejoiningSettings(Settings, frozen=True, kw_only=True):
@@ -72,13 +61,6 @@ class RejoiningSettings(Settings, frozen=True, kw_only=True):
             "(default table)"
         ),
     ] = "table"
-    bones: Annotated[
-        Literal["", "folder", "name"],
-        Meta(
-            description="folder: a folder for each bone; name: fragments are named after their "
-            "bone, as bone001_1.png (default name where all are in one folder, else folder)"
-        ),
-    ] = ""
     pairs: Annotated[
         str,
         Meta(
@@ -90,14 +72,7 @@ class RejoiningSettings(Settings, frozen=True, kw_only=True):
         dict[str, str],
         Meta(description="the column of the table that has the NAME: fragment, adjoins, label"),
     ] = msgspec.field(default_factory=dict)
-    items: Annotated[
-        Path | None,
-        Meta(
-            description="a list of the fragments to import, one name a line: no others are queries "
-            "or candidates; or of the pairs to ask, two names a line: query and candidate; also as "
-            "JSON, or as a table with the columns query and candidate"
-        ),
-    ] = None
+    items: ItemList = None
 
 
 def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings) -> Iterator[str]:
@@ -109,139 +84,234 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
         DataError: no fragments, no table, one that names a fragment that is not there, or adjoins a
             fragment to itself or to another bone's.
     """
-    listed = read_list(settings.items) if settings.items else []
-    check_names(listed, 2)
     places = sources_in(src, _TASK, settings.source)
-    if listed and len(places) > 1:
-        raise UsageError("option items: give one source, with --option source=NAME")
-    facts: dict[str, object] = {"adjacency": settings.adjacency}
-    if listed:
-        facts["items"] = len(listed)
-    record_sources(writer, places, facts)
+    record_sources(writer, places, {"adjacency": settings.adjacency})
     for place in places:
-        yield from _read_source(place, writer, settings, listed)
-
-
-def _read_source(
-    place: SourceFolder,
-    writer: DatasetWriter,
-    settings: RejoiningSettings,
-    listed: Sequence[Listed],
-) -> Iterator[str]:
-    name = place.source.name
-    images = images_in(place)
-    if settings.adjacency == "all":
-        whole = whole_images(images)
-        fragments = [fragment for fragment in images if fragment not in whole]
-        bones = bones_by(settings.bones, fragments, place.folder)
-        joins: Adjacency = {fragment: bones[fragment] - {fragment} for fragment in fragments}
-    else:
-        joins, notes = joins_in(place, images, settings.pairs, settings.field)
+        name, images = place.source.name, images_in(place)
+        if settings.adjacency == "all":
+            joins, notes = joins_by_bone(images, place.folder), list[str]()
+        else:
+            joins, notes = joins_in(place, images, settings.pairs, settings.field)
+        fragments = list(joins)
+        if settings.items:
+            finder = NamedImages(place.folder, [images[name] for name in fragments])
+            paths = finder.listed(settings.items)
+            writer.declare(items=str(len(paths)))
+            fragments = [name for name in fragments if images[name] in paths]
+        alone = [name for name in fragments if not joins[name].intersection(fragments)]
+        if len(alone) == len(fragments):
+            raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
+        _add_items(place, writer, joins, fragments)
         yield from (f"{name}: {note}" for note in notes)
-    galleries = _galleries(list(joins), listed)
-    alone = [query for query in galleries if not joins[query] & set(galleries[query])]
-    if len(alone) == len(galleries):
-        raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
-    _add(place, writer, {fragment: images[fragment] for fragment in joins}, joins, galleries)
-    if skipped := [image for image in images if image not in joins]:
-        yield (
-            f"{name}: skipped {number_of(len(skipped), 'image')} of whole bones: "
-            f"{join_names(skipped)}"
-        )
-    if alone:
-        yield (
-            f"{name}: {number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
-            f"they are only candidates: {join_names(alone)}"
-        )
-    yield from note_unlike_print(place.source, len(joins), "fragments")
+        if skipped := [image for image in images if image not in joins]:
+            yield (
+                f"{name}: skipped {number_of(len(skipped), 'image')} of whole bones: "
+                f"{join_names(skipped)}"
+            )
+        if alone:
+            yield (
+                f"{name}: {number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
+                f"they are only candidates: {join_names(alone)}"
+            )
+        yield from note_unlike_print(place.source, len(joins), "fragments")
 
 
-def _galleries(fragments: Sequence[str], listed: Sequence[Listed]) -> dict[str, list[str]]:
-    """The candidates of each query, by name: all others, or those that a list gives.
+def whole_images(names: Iterable[str]) -> set[str]:
+    """The images that show a whole bone; none if all of them seem to."""
+    every = set(names)
+    images = set(filter(re.compile(preset(_TASK).fragments["whole"]).fullmatch, every))
+    return images if len(images) < len(every) else set()
+
+
+def bone_in(name: str) -> str:
+    """The bone that a fragment is named after, with its folder; empty if its name has no number."""
+    match = re.fullmatch(preset(_TASK).fragments["bone"], name)
+    return match["bone"] if match else ""
+
+
+def joins_by_bone(images: Iterable[str], folder: Path) -> Adjacency:
+    """All fragments of a bone adjoin one another.
+
+    A bone is a folder or, where all fragments are in one folder, what they are named after.
+
+    Args:
+        images: the images of the source, by their path in it.
+        folder: the source, for the error.
 
     Raises:
-        DataError: the list has single names and pairs, or a name that is not there.
+        DataError: all are in one folder, and a fragment's name does not end in a number or letter.
     """
-    every = list(fragments)
-    if len({len(entry.names) for entry in listed}) > 1:
+    whole_bones = whole_images(images)
+    fragments = [name for name in images if name not in whole_bones]
+    bone_of = _folder_of if len(set(map(_folder_of, fragments))) > 1 else bone_in
+    if strange := [name for name in fragments if not bone_of(name)]:
         raise DataError(
-            "single names and pairs in one list",
-            file=listed[0].place.file,
-            hint="List fragments, one a line, or pairs, two a line",
+            n_(
+                "{n:,} fragment is not named after a bone: {}",
+                "{n:,} fragments are not named after a bone: {}",
+                len(strange),
+                join_names(strange),
+                hint="Name them as bone001_1.png, or put each bone's into a folder of its own",
+            ),
+            file=folder,
         )
-    finder = ImageFinder(fragments)
-    if listed and len(listed[0].names) == 2:
-        return _listed_pairs(listed, finder)
-    if listed:
-        chosen = {image.name for image in finder.find_listed(listed)}
-        every = [name for name in every if name in chosen]
-    return {name: every[:place] + every[place + 1 :] for place, name in enumerate(every)}
+    bones: dict[str, set[str]] = {}
+    for name in fragments:
+        bones.setdefault(bone_of(name), set()).add(name)
+    return {name: bones[bone_of(name)] - {name} for name in fragments}
 
 
-def _listed_pairs(listed: Sequence[Listed], finder: ImageFinder) -> dict[str, list[str]]:
-    galleries: dict[str, list[str]] = {}
-    for entry in listed:
-        one, other = (finder.find(name, entry.place) for name in entry.names)
-        if one == other or other in galleries.get(one, []):
-            raise entry.place.error(
-                _("a pair of the same image, or one that is listed twice", hint="Remove it")
-            )
-        galleries.setdefault(one, []).append(other)
-    return galleries
-
-
-def _add(
+def joins_in(
     place: SourceFolder,
-    writer: DatasetWriter,
-    fragments: Mapping[str, Path],
-    joins: Adjacency,
-    galleries: Mapping[str, Sequence[str]],
+    images: Mapping[str, Path],
+    pattern: str = "",
+    columns: Mapping[str, str] | None = None,
+) -> tuple[Adjacency, list[str]]:
+    """Which fragments adjoin, as the files of pairs say, and notes for the user.
+
+    An image of a whole bone is a fragment only if a pair names it.
+
+    Args:
+        place: the source.
+        images: all images, by their path under it.
+        pattern: a regular expression of the files' paths, in place of the preset's.
+        columns: names of columns by role, from the options ``field.ROLE=NAME``.
+
+    Raises:
+        UsageError: an option names a column of a role that this format has not.
+        DataError: no file, one that names a fragment that is not there, or adjoins a fragment to
+            itself or to another bone's.
+    """
+    finder = NamedImages(place.folder, images.values())
+    whole = whole_images(images)
+    joins: Adjacency = {name: set() for name in images if name not in whole}
+    files, apart = _files_of_pairs(place, pattern), 0
+    for file in files:
+        for line, cells in _pairs(file, columns or {}):
+            names = ((cells[role] or "").strip() for role in ("fragment", "adjoins"))
+            fragment, neighbour = (place.name_of(finder.find(name, line)) for name in names)
+            if fragment == neighbour:
+                raise line.error(_("{} adjoins itself", fragment), hint=_("Remove the pair"))
+            if _folder_of(fragment) != _folder_of(neighbour):
+                problem = _("{} and {} are in folders of different bones", fragment, neighbour)
+                raise line.error(problem, hint=_("Remove the pair"))
+            label, no_label = cells.get("label"), cells.get("apart")
+            if not _truth("1" if label is None else label, line) or _truth(no_label or "0", line):
+                apart += 1
+                continue
+            joins.setdefault(fragment, set()).add(neighbour)
+            joins.setdefault(neighbour, set()).add(fragment)
+    notes = []
+    if files[0].stem.casefold() != "adjacency":
+        notes.append(f"pairs read from {join_names(map(place.name_of, files))}")
+    if apart:
+        notes.append(f"skipped {number_of(apart, 'pair')} declared not to adjoin")
+    return {name: joins[name] for name in images if name in joins}, notes
+
+
+def _files_of_pairs(place: SourceFolder, pattern: str) -> list[Path]:
+    """The files that the first expression of their paths that fits any fits."""
+    suffixes = {"csv", "tsv", "jsonl", "json", "parquet", "xlsx", "txt"}
+    tables = {place.name_of(path): path for path in files_under(place.folder, suffixes)}
+    try:
+        for each in (pattern,) if pattern else preset(_TASK).pairs:
+            fits = re.compile(each, re.IGNORECASE).fullmatch
+            if files := [path for name, path in tables.items() if fits(name)]:
+                return files
+    except re.error as error:
+        raise UsageError("option pairs={}: not a regular expression: {}", pattern, error) from None
+    unlike = _(". Not recognised as pairs: {}", join_names(tables)) if tables else ""
+    raise DataError(
+        "expected adjacency.csv, or another list of pairs; found none{}",
+        unlike,
+        file=place.folder,
+        hint=_(
+            "Write it, or name its file: --option pairs=FILE (see keju data formats "
+            "obi-rejoining), or declare that the fragments of a bone adjoin one another: "
+            "--option adjacency=all"
+        ),
+    )
+
+
+def _pairs(
+    file: Path, columns: Mapping[str, str]
+) -> Iterator[tuple[Place, Mapping[str, str | None]]]:
+    """The pairs of a table, or of a text by the preset's expression of a line."""
+    if file.suffix.casefold() == ".txt":
+        for number, line in enumerate(source_text(file).split("\n"), start=1):
+            if line.strip() and not line.startswith(("#", "img_source")):
+                place = Place(file, f"line {number}")
+                match = re.fullmatch(preset(_TASK).fragments["line"], line.strip())
+                if not match:
+                    raise place.error(
+                        _("{!r} is not a pair of names", shortened(line)),
+                        _("Write two names a line, or a CSV with the columns fragment and adjoins"),
+                    )
+                yield place, match.groupdict()
+        return
+    rows = all_rows(file)
+    roles = preset(_TASK).fields("fragment", "adjoins")
+    fields = map_fields(file, [cells for _place, cells in rows], roles, columns)
+    import_log().columns(fields, rows[0].cells)
+    for place, cells in rows:
+        yield place, {role: text_of(cells, key, place) for role, key in fields.items()}
+
+
+def _truth(word: str, place: Place) -> bool:
+    plain = word.strip().casefold().removesuffix(".0")
+    if plain not in _TRUTH:
+        raise place.error(
+            _("{!r} does not say whether the two adjoin", word[:40], hint="Write 1 or 0")
+        )
+    return _TRUTH[plain]
+
+
+def _folder_of(name: str) -> str:
+    """The folder of a fragment; ``.`` for the source's own."""
+    return PurePosixPath(name).parent.as_posix()
+
+
+def _add_items(
+    place: SourceFolder, writer: DatasetWriter, joins: Adjacency, fragments: Sequence[str]
 ) -> None:
-    shown = dict.fromkeys([*galleries, *(name for names in galleries.values() for name in names)])
-    refs = {
-        name: writer.add_image(source_bytes(path), str(path))
-        for name, path in fragments.items()
-        if name in shown
-    }
-    _must_differ(place, refs)
-    groups = _bones(list(fragments), joins)
+    """Add the items of each fragment that another one adjoins, against all others.
+
+    Raises:
+        DataError: two fragments are the same image.
+    """
+    refs: dict[str, ImageRef] = {}
+    first: dict[str, str] = {}
+    for name in fragments:
+        path = place.folder / name
+        refs[name] = writer.add_image(source_bytes(path), str(path))
+        same = first.setdefault(refs[name].sha256, name)
+        if same != name:
+            raise DataError("the same image as {}", same, file=path, hint="Keep one of them")
+    bones = _bones(joins)
     # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
-    for name, candidates in galleries.items():
-        relevant = tuple(n for n, other in enumerate(candidates, 1) if other in joins[name])
+    for name in fragments:
+        others = [other for other in fragments if other != name]
+        relevant = tuple(n for n, other in enumerate(others, 1) if other in joins[name])
         if not relevant:
             continue
         pattern = Item(
-            id=place.id_of(fragments[name]),
+            id=f"{place.source.name}/{name}",
             benchmark=BENCHMARK,
             task=_TASK,
-            images=(refs[name], *(refs[other] for other in candidates)),
+            images=(refs[name], *(refs[other] for other in others)),
             relevant=relevant,
-            group=f"{place.source.name}/{groups[name]}",
+            group=f"{place.source.name}/{bones[name]}",
             metadata=place.source.about | {"file": name},
         )
         for item in items_of_queries(pattern):
             writer.add(item)
 
 
-def _must_differ(place: SourceFolder, refs: Mapping[str, ImageRef]) -> None:
-    first: dict[str, str] = {}
-    for name, ref in refs.items():
-        if ref.sha256 in first:
-            raise DataError(
-                "the same image as {}",
-                first[ref.sha256],
-                file=place.folder / name,
-                hint="Keep one of them",
-            )
-        first[ref.sha256] = name
-
-
-def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
+def _bones(joins: Adjacency) -> dict[str, str]:
     """The bone of each fragment: its folder, or the first of those that it hangs together with."""
     bones: dict[str, str] = {}
-    for name in names:
-        folder = folder_of(name)
-        if folder != ".":
+    for name in joins:
+        if (folder := _folder_of(name)) != ".":
             bones[name] = folder
         elif name not in bones:
             waiting = {name}
@@ -252,54 +322,39 @@ def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
 
 
 _MOST_IMAGES = 5_000
-_MOST_BYTES = 1 << 24
 _MOST_PARTS = 12
 """Fragments of one bone; a folder of more is a class of characters rather than a bone."""
 
 
 def detect_rejoining(listing: Listing) -> Detection | None:
     """Recognise fragments by a list of pairs of them, or by the name of the source's folder."""
-    if not listing.src.is_dir() or not 2 <= len(listing.images) <= _MOST_IMAGES:
-        return None
     source = source_called(listing.src.resolve().name)
-    if source and source.task != _TASK:
+    few = listing.src.is_dir() and listing.complete and 2 <= len(listing.images) <= _MOST_IMAGES
+    if not few or (source and source.task != _TASK):
         return None
     images = {path.as_posix(): listing.root / path for path in listing.images}
-    fragments = images.keys() - whole_images(images)
-    text = number_of(len(fragments), "fragment")
-    tables = map(listing.path, listing.ending("csv", "tsv", "jsonl", "txt"))
-    size = sum(path.stat().st_size for path in tables if path)
-    found = _detect_pairs(listing, images, text) if size <= _MOST_BYTES else None
-    if found or source is None:
-        return found
+    text = number_of(len(images.keys() - whole_images(images)), "fragment")
     try:
-        bones = bones_by("", sorted(fragments), listing.root)
-    except DataError:
-        bones = {}
-    if 1 < max(map(len, bones.values()), default=0) <= _MOST_PARTS:
-        options = {"adjacency": "all"}
-        return Detection(0.9, f"{text}, taken to adjoin within each bone", options)
-    return Detection(0.7, text, missing="a table of the pairs that adjoin")
-
-
-def _detect_pairs(listing: Listing, images: Mapping[str, Path], text: str) -> Detection | None:
-    if not listing.complete:
-        return None
-    place = SourceFolder(sources(_TASK)[0], listing.root, listing.root)
-    try:
-        joins, _notes = joins_in(place, images)
+        joins, _notes = joins_in(SourceFolder(sources(_TASK)[0], listing.src, listing.src), images)
+        pairs = number_of(sum(map(len, joins.values())) // 2, "pair")
+        return Detection(0.95, f"{text} and {pairs} that adjoin")
     except DataError as error:
         if any(path.stem.casefold() == "adjacency" for path in listing.files):
             return Detection(0.9, text, missing=f"a correction ({error})")
+    if source is None:
         return None
-    pairs = number_of(sum(map(len, joins.values())) // 2, "pair")
-    return Detection(0.95, f"{text} and {pairs} that adjoin")
+    with suppress(DataError):
+        largest = max(map(len, joins_by_bone(sorted(images), listing.src).values()))
+        if 0 < largest < _MOST_PARTS:
+            options = {"adjacency": "all"}
+            return Detection(0.9, f"{text}, taken to adjoin within each bone", options)
+    return Detection(0.7, text, missing="a table of the pairs that adjoin")
 
 
 READER = Reader(
     "obi-rejoining",
-    "OBI-Bench's rejoining: one folder of fragments per bone",
-    LAYOUT,
+    preset(_TASK).what,
+    preset(_TASK).layout,
     read_rejoining,
     RejoiningSettings,
     detect_rejoining,

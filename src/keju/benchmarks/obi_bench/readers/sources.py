@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from keju.datasets.readers.base import check_name, files_under, image_files, join_names, plain_name
+from keju.datasets.readers.base import check_name, image_files, join_names, plain_name
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.records import Field
 from keju.datasets.store import DatasetWriter
@@ -75,13 +75,6 @@ class Gallery(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.references + self.queries
 
 
-class Tier(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A tier of characters that are found more often than `above` times."""
-
-    name: str
-    above: int
-
-
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
 
@@ -124,13 +117,15 @@ class Preset(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The sources of one task as data. The files explain their keys."""
 
     task: str
+    what: str = ""
+    layout: str = ""
     sources: dict[str, Source]
     paths: tuple[Rule, ...] = ()
     gallery: Gallery = Gallery()
     columns: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     pairs: tuple[str, ...] = ()
     fragments: dict[str, str] = msgspec.field(default_factory=dict)
-    tiers: tuple[Tier, ...] = ()
+    tiers: dict[str, int] = msgspec.field(default_factory=dict)
     negatives: str = ""
 
     def fields(self, *required: str) -> dict[str, Field]:
@@ -158,15 +153,10 @@ def sources(task_id: str = "") -> tuple[Source, ...]:
     return tuple(source for name in tasks for source in preset(name).sources.values())
 
 
-def sweep() -> tuple[int, ...]:
-    """The numbers of classes of the classification sweep."""
-    return preset("classification").gallery.sweep
-
-
 def tier_of(frequency: int) -> str:
     """The tier of a character that is found so often; empty below the lowest."""
     tiers = preset("deciphering").tiers
-    return next((tier.name for tier in tiers if frequency > tier.above), "")
+    return next((tier for tier, above in tiers.items() if frequency > above), "")
 
 
 class SourceFolder(NamedTuple):
@@ -206,18 +196,16 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
         raise DataError("expected a folder", file=src, hint="See: keju data detect SRC")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
+    strange = [path.name for path in folders if path not in known]
+    own = {source.name: source for source in known.values() if source.task == task_id}
+    only = next(iter(own.values())) if len(own) == len(known) == 1 else None
     name = name or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        return [SourceFolder(_with_paths(source_named(name, task_id), paths), src, src)]
-    strange = [path.name for path in folders if path not in known]
-    if len(folders) > 1 and len({source.name for source in known.values()}) == 1:
-        # EVOBC beside Data/OBC, which repeats some of its images.
-        source = source_named(next(iter(known.values())).name, task_id)
-        if all(source.skips(f"{other}/-") for other in strange):
-            folder = next(iter(known)) if len(known) == 1 else src
-            return [SourceFolder(_with_paths(source, paths), folder, src)]
-    if strange:
+        matches = {src: _source_named(name, task_id)}
+    elif strange and only and all(only.skips(f"{other}/-") for other in strange):
+        matches = {next(iter(known)): only}  # EVOBC beside OBC, which repeats some of its images.
+    elif strange:
         raise DataError(
             "expected folders called after sources; found also {}",
             join_names(strange),
@@ -227,9 +215,10 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
                 strange[0],
             ),
         )
+    else:
+        matches = {path: source for path, source in known.items() if source.name in own}
     order = sources(task_id)
-    chosen = {path: source for path, source in known.items() if source in order}
-    if not chosen:
+    if not matches:
         raise DataError(
             "no source of {} in it, but {}",
             task_id,
@@ -237,48 +226,46 @@ def sources_in(src: Path, task_id: str, name: str = "", paths: str = "") -> list
             file=src,
             hint=_("Sources of {}: {}", task_id, ", ".join(source.name for source in order)),
         )
-    return [
-        SourceFolder(_with_paths(source, paths), path, src)
-        for path, source in sorted(chosen.items(), key=lambda pair: order.index(pair[1]))
-    ]
-
-
-def source_named(name: str, task_id: str) -> Source:
-    """The source of a task that is called so, or one of the user's own.
-
-    Raises:
-        UsageError: it is a source of another task.
-    """
-    source = source_called(name)
-    if source and source.task != task_id:
-        known = ", ".join(each.name for each in sources(task_id))
-        raise UsageError(
-            "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
-        )
-    if source:
-        return source
-    known_task = preset(task_id)
-    return Source(name=name, task=task_id, paths=known_task.paths, gallery=known_task.gallery)
-
-
-def source_called(name: str) -> Source | None:
-    """The source with this name in one of its spellings, or None."""
-    for source in sources():
-        if plain_name(name) in map(plain_name, (source.name, *source.spellings)):
-            return source
-    return None
-
-
-def _with_paths(source: Source, paths: str) -> Source:
+    places = [SourceFolder(source, folder, src) for folder, source in matches.items()]
+    places.sort(key=lambda place: order.index(place.source) if place.source in order else 0)
     if not paths:
-        return source
+        return places
     try:
         groups = re.compile(paths).groupindex
     except re.error as error:
         raise UsageError("option paths={}: not a regular expression: {}", paths, error) from None
     if "class" not in groups:
         raise UsageError("option paths={}: it has no group (?P<class>…)", paths)
-    return msgspec.structs.replace(source, paths=(Rule(path=paths),))
+    rules = (Rule(path=paths),)
+    return [
+        place._replace(source=msgspec.structs.replace(place.source, paths=rules))
+        for place in places
+    ]
+
+
+def _source_named(name: str, task_id: str) -> Source:
+    """The source of a task that is called so, or one of the user's own."""
+    source = source_called(name)
+    if source and source.task != task_id:
+        known = ", ".join(each.name for each in sources(task_id))
+        raise UsageError(
+            "{} is a source of {}. Sources of {}: {}", source.name, source.task, task_id, known
+        )
+    shipped = preset(task_id)
+    return source or Source(name=name, task=task_id, paths=shipped.paths, gallery=shipped.gallery)
+
+
+def source_called(name: str) -> Source | None:
+    """The source with this name in one of its spellings, or None."""
+    plain = plain_name(name)
+    return next(
+        (
+            source
+            for source in sources()
+            if plain in map(plain_name, (source.name, *source.spellings))
+        ),
+        None,
+    )
 
 
 def draw_order(names: Iterable[str], *key: str) -> list[str]:
@@ -298,37 +285,17 @@ def images_in(place: SourceFolder) -> dict[str, Path]:
     """
     images = {place.name_of(path): path for path in image_files(place.folder)}
     if not images:
-        raise no_images(place)
+        raise DataError(
+            "the folder has no images of {}",
+            place.source.name,
+            file=place.folder,
+            hint=_("See the layout: keju data formats obi-{}", place.source.task),
+        )
     for name, path in images.items():
-        for part in name.split("/"):
-            check_name(part, path)
+        if not name.isascii():
+            for part in name.split("/"):
+                check_name(part, path)
     return images
-
-
-def no_images(place: SourceFolder) -> DataError:
-    """The error of a source without images."""
-    return DataError(
-        "the folder has no images of {}",
-        place.source.name,
-        file=place.folder,
-        hint=_("See the layout: keju data formats obi-{}", place.source.task),
-    )
-
-
-def tables_in(place: SourceFolder, patterns: Sequence[str]) -> list[Path]:
-    """The files that the first expression of their paths that fits any fits.
-
-    Raises:
-        DataError: one is a link that leads out of the source.
-    """
-    suffixes = {"csv", "tsv", "json", "jsonl", "parquet", "xlsx", "txt"}
-    files = {place.name_of(path): path for path in files_under(place.folder, suffixes)}
-    for pattern in patterns:
-        if paths := [
-            path for name, path in files.items() if re.fullmatch(pattern, name, re.IGNORECASE)
-        ]:
-            return paths
-    return []
 
 
 def items_of_queries(pattern: Item, *queries: str) -> Iterator[Item]:
