@@ -68,7 +68,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
         DataError: no boxes, or boxes in several formats; a file that does not have its format; an
             image that is missing, or that two files have boxes for.
     """
-    index = ImageFinder(None, [folder], images)
+    index = ImageFinder([folder], images)
     relative = [PurePosixPath(path.relative_to(folder).as_posix()) for path in images]
     files = [
         PurePosixPath(path.relative_to(folder).as_posix()) for path in files_under(folder, SUFFIXES)
