@@ -1,6 +1,6 @@
 """`read_mapped`: a source as its mapping says; what the mapping does not name is refused.
 
-The path of an item of MCS-Bench: 12 functions in 8 files::
+The path of an item whose mapping a preset drafts: 12 functions in 8 files::
 
     import_dataset                        __init__.py
       read                                presets.py         drafts the mapping

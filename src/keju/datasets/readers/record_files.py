@@ -24,6 +24,9 @@ from keju.texts import _, n_
 MOST_MISSING = 1000
 """Missing files after which an import stops, unless it is to skip their records."""
 
+_MOST_PATHS = 10_000
+"""Images whose paths are kept for further records."""
+
 _INDEX = 64
 """Maximum length of a cell of images that is the number of another record, as in VLMEvalKit."""
 
@@ -67,6 +70,7 @@ class RecordFiles:
         self._finder = ImageFinder(roots, beside=images is None)
         self._writer = writer
         self._missing: dict[str, Place] = {}
+        self._paths: dict[tuple[str, Path, str], Path] = {}
         self._refs: dict[Path, ImageRef] = {}
         self._by_row: dict[tuple[Path, str], list[ImageRef]] = {}
         self._texts: set[Path] = set()
@@ -99,9 +103,16 @@ class RecordFiles:
             if isinstance(image, bytes):
                 refs.append(self._writer.add_image(image, f"{place.file}: {place.item}"))
                 continue
-            path = self._finder.find(image, place, near)
-            if path is None or self._is_of_other_task(path, image, kind):
-                raise MissingFileError(image, place)
+            # Many questions are asked about one image, and links are resolved for each path.
+            key = (image, place.file, kind.id)
+            path = self._paths.get(key)
+            if path is None:
+                path = self._finder.find(image, place, near)
+                if path is None or self._is_of_other(path, image, kind):
+                    raise MissingFileError(image, place)
+                if len(self._paths) == _MOST_PATHS:
+                    self._paths.clear()
+                self._paths[key] = path
             if path not in self._refs:
                 self._refs[path] = self._writer.add_image(source_bytes(path), str(path))
             refs.append(self._refs[path])
@@ -148,13 +159,13 @@ class RecordFiles:
             return next(filter(None, by_column), [])
         return [value for values in by_column for value in values]
 
-    def _is_of_other_task(self, path: Path, name: str, kind: Task) -> bool:
+    def _is_of_other(self, path: Path, name: str, kind: Task) -> bool:
         """Whether a folder that only the path has is called after another task."""
         if not path.is_relative_to(self._root):
             return False
         named = PurePosixPath(name.replace("\\", "/")).parts
         folders = path.relative_to(self._root).parts[:-1]
-        return any(_is_of_other(each, kind) for each in folders if each not in named)
+        return any(_names_other(each, kind) for each in folders if each not in named)
 
     # ---- texts and pages
 
@@ -279,7 +290,7 @@ def _is_long(cell: str) -> bool:
 
 
 @cache
-def _is_of_other(folder: str, kind: Task) -> bool:
+def _names_other(folder: str, kind: Task) -> bool:
     """Whether a folder is called after a task, and not after this one."""
     named = [each for each in tasks() if folder in (each.id, each.name_zh, each.name_en)]
     return bool(named) and kind not in named
