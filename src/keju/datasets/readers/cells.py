@@ -47,9 +47,9 @@ class Record(NamedTuple):
         if column in self.cells:
             return self.cells[column]
         prefix = f"{column}."
-        inner = {key[len(prefix) :]: cell for key, cell in self.cells.items()
-                 if key.startswith(prefix)}  # fmt: skip
-        return inner or None
+        fields = {key[len(prefix) :]: cell for key, cell in self.cells.items()
+                  if key.startswith(prefix)}  # fmt: skip
+        return fields or None
 
     def has(self, columns: Columns) -> bool:
         """Whether one of some columns, or of the blanks of templates, is not empty."""

@@ -47,8 +47,8 @@ def with_conversation(cells: JsonObject, column: str, place: Place) -> JsonObjec
             )
         )
     values = (texts["user"][0], "".join(texts["assistant"]), images)
-    others = {name: value for name, value in cells.items() if name != column}
-    return others | {name: value for name, value in zip(CONVERSATION, values, strict=True) if value}
+    kept = {name: cell for name, cell in cells.items() if name != column}
+    return kept | {name: value for name, value in zip(CONVERSATION, values, strict=True) if value}
 
 
 def _messages(value: object, place: Place) -> list[JsonObject]:

@@ -109,7 +109,7 @@ class ImageFinder:
         if (literal := self._literal(name, place)) is not None:
             return literal
         parts = _parts(name)
-        if any(_BETWEEN.search(part) for part in parts[:-1]):
+        if self._images is None and any(map(_BETWEEN.search, parts[:-1])):
             return None  # Several paths in one text, of which only the last would be found.
         for by_stem in (False, True):
             size, found = self._longest(parts, by_stem=by_stem)
@@ -159,14 +159,17 @@ class ImageFinder:
         """The one image that fits a pattern."""
         path = PurePosixPath(name.removeprefix(ANY_FOLDER).removesuffix(ANY_SUFFIX))
         by_stem = name.endswith(ANY_SUFFIX)
-        found = self._table(1, by_stem=by_stem).get((_folded(path.name),), [])
-        found = [each for each in found if (each.stem if by_stem else each.name) == path.name]
+        size = 1 if name.startswith(ANY_FOLDER) else max(1, min(len(path.parts), _LONGEST_TAIL))
+        fitting = self._table(size, by_stem=by_stem).get(
+            tuple(map(_folded, path.parts[-size:])), []
+        )
+        images = [each for each in fitting if path.name == (each.stem if by_stem else each.name)]
         if not name.startswith(ANY_FOLDER):
             folders = {root / path.parent for root in self.roots}
-            found = [each for each in found if each.parent in folders]
-        if len(found) > 1:
-            raise self._several(name, sorted(found), place, _("Give the whole path"))
-        return self._checked(found[0]) if found else None
+            images = [each for each in images if each.parent in folders]
+        if len(images) > 1:
+            raise self._several(name, sorted(images), place, _("Give the whole path"))
+        return self._checked(images[0]) if images else None
 
     def _several(self, name: str, found: Iterable[Path], place: Place, hint: str) -> DataError:
         names = join_names(map(self._short_path, found), 2)

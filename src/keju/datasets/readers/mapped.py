@@ -190,11 +190,12 @@ def read_mapped(
         transcriptions = transcriptions_of(made)
     places: dict[str, Place] = {}
     bare, count = 0, 0
-    for each in made:
-        if (other := places.setdefault(each.item.id, each.place)) is not each.place:
-            skip.drop(each.place, same_id(each, other))
+    for entry in made:
+        first = places.setdefault(entry.item.id, entry.place)
+        if first is not entry.place:
+            skip.drop(entry.place, same_id(entry, first))
             continue
-        item = with_transcription(each.item, transcriptions)
+        item = with_transcription(entry.item, transcriptions)
         bare += not (item.draft or item.answer or item.answer_simplified or item.boxes)
         writer.add(item)
         count += 1
@@ -506,9 +507,9 @@ class _ItemMaker:
             raise place.error(
                 _("the mapping does not give a task", hint="Set task in [constants] or [fields]")
             )
-        for each in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
-            if has_task(each):
-                return task(each)
+        for task_id in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
+            if has_task(task_id):
+                return task(task_id)
         named = tasks_named(name)
         if len(named) > 1:
             named = tasks_named(name, domain) or named
@@ -633,19 +634,19 @@ class _ItemMaker:
         for script, text in wordings.items():
             if options and not options_in(text):
                 columns = self._mapping.fields.get("options_traditional", ())
-                own = self._options(record, columns) if script == "traditional" else ()
-                own = own or tuple(in_script(each, script) for each in options)
-                wordings[script] = insert_options(text, own, kind)
+                released = self._options(record, columns) if script == "traditional" else ()
+                converted = tuple(in_script(option, script) for option in options)
+                wordings[script] = insert_options(text, released or converted, kind)
         return wordings
 
 
 def _check_words(kind: Task, texts: dict[str, str], place: Place) -> None:
     """Refuse a record whose name of the task or domain contradicts its task."""
-    own = {
+    known = {
         "task_name": (kind.name_zh, kind.name_en),
         "domain": (kind.domain_zh, kind.domain),
     }
-    for role, names in own.items():
+    for role, names in known.items():
         name = texts[role].strip()
         if name and name not in names and is_task_word(name):
             raise place.error(

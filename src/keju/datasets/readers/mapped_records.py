@@ -78,8 +78,8 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
     records = _table_records(src, root, mapping) if mapping.tables else _images(src, root)
     if mapping.messages:
         records = (
-            each._replace(cells=with_conversation(each.cells, mapping.messages, each.place))
-            for each in records
+            record._replace(cells=with_conversation(record.cells, mapping.messages, record.place))
+            for record in records
         )
     for column, pattern in mapping.split.items():
         records = _with_groups(records, _cell_of(column), pattern, f"split.{column}")
@@ -119,32 +119,32 @@ def _table_records(src: Path, root: Path, mapping: Mapping) -> Iterator[Record]:
                 continue
             parts = _place_columns(PurePosixPath(path), root) | of_path
             for place, cells in rows(file, as_tuple(table.key), table.shape):
-                own = flat(cells)
-                record = Record(place, parts | own, table, _PARTS - own.keys())
+                columns = flat(cells)
+                record = Record(place, parts | columns, table, _PARTS - columns.keys())
                 yield from _each(record) if table.each else (record,)
 
 
 def _each(record: Record) -> Iterator[Record]:
     """A record for each object in a list of a record."""
     column, place = record.table.each, record.place
-    inner = record.cells.get(column)
-    if not (isinstance(inner, list) and inner and all(isinstance(one, dict) for one in inner)):
+    objects = record.cells.get(column)
+    if not (isinstance(objects, list) and objects and all(isinstance(o, dict) for o in objects)):
         raise place.error(
             _("{!r} does not contain a list of objects", column, hint="Correct each in [[tables]]")
         )
-    others = {key: value for key, value in record.cells.items() if key != column}
-    for number, cells in enumerate(inner, start=1):
+    shared = {key: cell for key, cell in record.cells.items() if key != column}
+    for number, cells in enumerate(objects, start=1):
         yield record._replace(
             place=Place(place.file, f"{place.item}, {column} {number}"),
-            cells=others | flat({column: cells}),
+            cells=shared | flat({column: cells}),
         )
 
 
 def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:
     """The tables of a mapping with their files; every other table must be ignored."""
-    every = [src] if src.is_file() else list(files_under(src, {s.lstrip(".") for s in SUFFIXES}))
-    paths = {file.relative_to(root).as_posix(): file for file in every}
-    found: list[tuple[Table, list[Path]]] = []
+    files = [src] if src.is_file() else files_under(src, {s.lstrip(".") for s in SUFFIXES})
+    paths = {file.relative_to(root).as_posix(): file for file in files}
+    tables: list[tuple[Table, list[Path]]] = []
     for table in mapping.tables:
         fitting = [file for path, file in paths.items() if fnmatchcase(path, table.path)]
         if not fitting and src.is_file() and len(mapping.tables) == 1:
@@ -157,23 +157,23 @@ def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Pa
                 file=src,
                 hint="Correct path in [[tables]]",
             )
-        found.append((table, fitting))
-    used = {file for _table, files in found for file in files}
-    used |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
-    ignored = ignoring(mapping)
-    left = [path for path, file in paths.items() if file not in used and not ignored(path)]
-    if left and src.is_dir():
+        tables.append((table, fitting))
+    named = {file for _table, fitting in tables for file in fitting}
+    named |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
+    ignores = ignoring(mapping)
+    unnamed = [path for path, file in paths.items() if file not in named and not ignores(path)]
+    if unnamed and src.is_dir():
         raise DataError(
             n_(
                 "{n:,} table of the source is neither mapped nor ignored: {}",
                 "{n:,} tables of the source are neither mapped nor ignored: {}",
-                len(left),
-                join_names(map(shortened, left)),
+                len(unnamed),
+                join_names(map(shortened, unnamed)),
             ),
             file=src,
-            hint=_('Add [[tables]] path = "{0}", or ignored = ["{0}"]', shortened(left[0])),
+            hint=_('Add [[tables]] path = "{0}", or ignored = ["{0}"]', shortened(unnamed[0])),
         )
-    return found
+    return tables
 
 
 def ignoring(mapping: Mapping) -> Callable[[str], bool]:
@@ -181,7 +181,7 @@ def ignoring(mapping: Mapping) -> Callable[[str], bool]:
 
     @cache
     def is_ignored(name: str) -> bool:
-        return any(name == each or fnmatchcase(name, each) for each in mapping.ignored)
+        return any(name == text or fnmatchcase(name, text) for text in mapping.ignored)
 
     return is_ignored
 
@@ -249,9 +249,9 @@ def _with_groups(
                     skipped["skipped"] += 1
                 continue
             is_matched = True
-            if again := groups.keys() & record.cells.keys():
+            if columns := groups.keys() & record.cells.keys():
                 raise UsageError(
-                    "the group {!r} of {} is also a column. Rename the group", min(again), key
+                    "the group {!r} of {} is also a column. Rename the group", min(columns), key
                 )
             yield record.with_cells(dict(groups))
     if count and not is_matched:
@@ -318,11 +318,11 @@ def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterato
             raise place.error(problem, _("Keep one of them"))
     # The groups of `names` are columns of every record, also without a line of the table.
     groups = named_groups(lookup.names, [])[0] if lookup.names else ()
-    nothing: JsonObject = dict.fromkeys(groups, "")
+    blank: JsonObject = dict.fromkeys(groups, "")
     is_found = False
     for record in records:
-        line = lines.get(record.text(lookup.by).strip(), nothing)
-        is_found = is_found or line is not nothing
+        line = lines.get(record.text(lookup.by).strip(), blank)
+        is_found = is_found or line is not blank
         yield record._replace(cells={**line, **record.cells})
     if lines and not is_found:
         raise DataError(
@@ -339,8 +339,8 @@ def _lookup_files(root: Path, lookup: Lookup) -> list[Path]:
     if not {"*", "?", "["} & set(lookup.path):
         return [root / lookup.path]
     suffix = PurePosixPath(lookup.path).suffix.lstrip(".")
-    every = files_under(root, {suffix})
-    return [e for e in every if fnmatchcase(e.relative_to(root).as_posix(), lookup.path)]
+    files = files_under(root, {suffix})
+    return [f for f in files if fnmatchcase(f.relative_to(root).as_posix(), lookup.path)]
 
 
 def _lookup_rows(root: Path, lookup: Lookup) -> Iterator[tuple[Place, JsonObject]]:
@@ -467,13 +467,13 @@ def _names_around(column: str) -> list[str]:
 
 def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
     """Every use of columns in a mapping: the section, the key, the columns."""
-    yield from (("[fields]", *each) for each in mapping.fields.items())
+    yield from (("[fields]", *pair) for pair in mapping.fields.items())
     for part in mapping.items:
         for role in ("id", "question", "answer", "options"):
             yield "[[items]]", role, getattr(part, role)
-    yield from (("[blanks]", *each) for each in mapping.blanks.items())
-    yield from (("[metadata]", *each) for each in mapping.metadata.items())
-    yield from (("[columns]", *each) for each in mapping.columns.items())
+    yield from (("[blanks]", *pair) for pair in mapping.blanks.items())
+    yield from (("[metadata]", *pair) for pair in mapping.metadata.items())
+    yield from (("[columns]", *pair) for pair in mapping.columns.items())
     yield from (("split", column, column) for column in mapping.split)
     yield from (("only", column, column) for column in mapping.only)
     yield "texts", "", mapping.texts
