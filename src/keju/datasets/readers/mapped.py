@@ -99,8 +99,11 @@ _NUMBER = "\0"
 """The place in an id where its number among those that are the same without it follows."""
 
 _ONE_TEXT = [role for role in TEXTS if role not in {"task", "answer"}]
+"""Roles whose text is looked up in the same way; a task is known before, an answer has a form."""
+
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
 _AS_THEY_ARE = frozenset({"id", "source_id"})
+"""Roles in which a backslash and an n are no line break."""
 
 
 class MappedSettings(Settings, frozen=True, kw_only=True):
@@ -233,8 +236,8 @@ class _Skip(NamedTuple):
         import_log().dropped.append((place.item, english_problem(error)))
 
 
-class _Source(NamedTuple):
-    """Where an item of a record is: `[fields]`, or these with an entry of `[[items]]`.
+class _Roles(NamedTuple):
+    """The columns of one item of a record: `[fields]`, with those of an entry of `[[items]]`.
 
     Attributes:
         task: the task of an entry of `[[items]]`.
@@ -249,16 +252,19 @@ class _Source(NamedTuple):
     texts: tuple[str, ...]
 
 
-def _sources(mapping: Mapping) -> Iterator[_Source]:
-    """Where the items of a record are."""
+def _roles_of(mapping: Mapping) -> Iterator[_Roles]:
+    """The roles of each item of a record."""
     for part in mapping.items or (Part(task=""),):
-        roles = {role: getattr(part, role) for role in ("id", "question", "answer", "options")}
-        own = {role: columns for role, columns in roles.items() if columns}
-        fields = {**mapping.fields, **own}
-        yield _Source(
+        stated = {
+            role: columns
+            for role in ("id", "question", "answer", "options")
+            if (columns := getattr(part, role))
+        }
+        fields = {**mapping.fields, **stated}
+        yield _Roles(
             task=part.task,
             fields=fields,
-            needed=tuple(own[role] for role in ("question", "answer") if role in own),
+            needed=tuple(stated[role] for role in ("question", "answer") if role in stated),
             texts=tuple(role for role in _ONE_TEXT if role in {*fields, *mapping.constants}),
         )
 
@@ -288,7 +294,7 @@ class _ItemMaker:
         self._columns = columns
         self._files = files
         self._writer = writer
-        self._sources = tuple(_sources(mapping))
+        self._roles = tuple(_roles_of(mapping))
         self._newlines = Newlines(mapping.newlines)
         self._first = {"from-0": 0, "from-1": 1}.get(mapping.answer_is)
         self._numbers: Counter[str] = Counter()
@@ -308,10 +314,10 @@ class _ItemMaker:
             items: list[Item] = []
             try:
                 complete = self._with_text(record)
-                for source in self._sources:
-                    if not all(map(complete.has, source.needed)):
-                        self._empty[source.task] += 1
-                    elif item := self.make_item(complete, source):
+                for roles in self._roles:
+                    if not all(map(complete.has, roles.needed)):
+                        self._empty[roles.task] += 1
+                    elif item := self.make_item(complete, roles):
                         items.append(item)
             except MissingFileError as error:
                 if skip.invalid:
@@ -330,7 +336,7 @@ class _ItemMaker:
             counts = [f"{name}: {count:,}" for name, count in sorted(self._empty.items())]
             yield _("no item where the question or answer is empty: {}", ", ".join(counts))
 
-    def make_item(self, record: Record, source: _Source) -> Item | None:
+    def make_item(self, record: Record, roles: _Roles) -> Item | None:
         """One item of a record; None of a page without text lines.
 
         Raises:
@@ -338,7 +344,7 @@ class _ItemMaker:
             DataError: the task is missing or unknown, the prompt cannot be filled, or an answer
                 names none of the options.
         """
-        kind = self._task_of(record, source)
+        kind = self._task_of(record, roles)
         self._numbers[kind.id] += 1
         columns = {"task": kind.id, "number": self._numbers[kind.id]}
         record = record._replace(cells={**columns, **record.cells})
@@ -350,13 +356,13 @@ class _ItemMaker:
                 return None
             text = "\n".join(line.text for line in lines if line.text.strip())
             record = record.with_cells({"text": text})
-        texts = defaultdict(str, {role: self._text(record, role, source) for role in source.texts})
+        texts = defaultdict(str, {role: self._text(record, role, roles) for role in roles.texts})
         _check_words(kind, texts, record.place)
         query = _query(kind, texts["query"], record.place)
         verbatim = self._is_verbatim(texts["question"], query.template)
-        answer = self._answer(record, source, texts, images, kind, query)
+        answer = self._answer(record, roles, texts, images, kind, query)
         pages = self._pages(record)
-        name = self._name(record, source, texts["id"])
+        name = self._name(record, roles, texts["id"])
         item = Item(
             id=name,
             benchmark=kind.benchmark,
@@ -394,9 +400,9 @@ class _ItemMaker:
             return record
         return record.with_cells({"text": self._files.text(record)})
 
-    def _text(self, record: Record, role: str, source: _Source) -> str:
+    def _text(self, record: Record, role: str, roles: _Roles) -> str:
         """The text of a role: of the first of its columns that has one, else the constant one."""
-        columns = source.fields.get(role, ())
+        columns = roles.fields.get(role, ())
         if role == "id":
             record = record.with_cells({OCCURRENCE: _NUMBER})
         if role in _QUESTIONS:
@@ -412,20 +418,22 @@ class _ItemMaker:
         text = self._mapping.values.get(role, {}).get(text.strip(), text)
         return text if role in _AS_THEY_ARE else self._newlines.convert(text)
 
-    def _name(self, record: Record, source: _Source, name: str) -> str:
+    def _name(self, record: Record, roles: _Roles, name: str) -> str:
         """The id of an item, made of the name of its table or file where it has none."""
         name = name.strip()
-        if not name and "id" in source.fields:
+        if not name and "id" in roles.fields:
             raise record.place.error(
                 _("without an ID", hint="Write its ID, or correct id in [fields]")
             )
         if _NUMBER in name:
             self._occurrences[name] += 1
             return name.replace(_NUMBER, str(self._occurrences[name]))
-        if name or self._mapping.tables:
-            return name or f"{record.place.file.stem}-{self.records:06}"
-        file = str(record.cells["file"])
-        return file.rpartition(".")[0] or file
+        if name:
+            return name
+        if self._mapping.tables:
+            return f"{record.place.file.stem}-{self.records:06}"
+        path = str(record.cells["file"])
+        return path.rpartition(".")[0] or path
 
     def _blanks(self, record: Record) -> dict[str, str]:
         texts = {name: record.text(column).strip() for name, column in self._mapping.blanks.items()}
@@ -492,11 +500,11 @@ class _ItemMaker:
 
     # ---- its task
 
-    def _task_of(self, record: Record, source: _Source) -> Task:
+    def _task_of(self, record: Record, roles: _Roles) -> Task:
         """The task of a record: of `[[items]]`, a column, its table, else the constant one."""
-        name = source.task or record.text(self._mapping.fields.get("task", ())).strip()
+        name = roles.task or record.text(self._mapping.fields.get("task", ())).strip()
         name = name or record.table.task or self._mapping.constants.get("task", "")
-        domain = "" if source.task else self._text(record, "domain", source).strip()
+        domain = "" if roles.task else self._text(record, "domain", roles).strip()
         if (name, domain) not in self._tasks:
             self._tasks[name, domain] = self._task_called(name, domain, record.place)
         return self._tasks[name, domain]
@@ -540,13 +548,13 @@ class _ItemMaker:
     def _answer(
         self,
         record: Record,
-        source: _Source,
+        roles: _Roles,
         texts: dict[str, str],
         images: tuple[ImageRef, ...],
         kind: Task,
         query: Query,
     ) -> _Answer:
-        place, fields = record.place, source.fields
+        place, fields = record.place, roles.fields
         question, simplified = texts["question"], texts["answer_simplified"]
         if query.form == "boxes":
             cells = [record.cell(column) for column in as_tuple(fields.get("answer", ()))]
@@ -554,7 +562,7 @@ class _ItemMaker:
             boxes = boxes_in(cells[0], images, place) if cells else ()
             answer = NO_BOXES if cells and not boxes else ""
             return _Answer(question, answer, simplified, boxes=boxes)
-        answer, *others = self._accepted(record, source, query.form) or [""]
+        answer, *others = self._accepted(record, roles, query.form) or [""]
         printed = options_in(question) if query.form == "letter" else ()
         options = printed
         if query.form == "letter" and not printed:
@@ -577,13 +585,13 @@ class _ItemMaker:
         )
         return _Answer(question, answer, simplified, options)
 
-    def _accepted(self, record: Record, source: _Source, form: AnswerForm) -> list[str]:
+    def _accepted(self, record: Record, roles: _Roles, form: AnswerForm) -> list[str]:
         """The accepted answers, the first one first.
 
         A list has several that are accepted, all names of the entities, or the lines of a
         transcription, as the form of the answer says.
         """
-        texts = record.texts(source.fields.get("answer", ()))
+        texts = record.texts(roles.fields.get("answer", ()))
         if not texts and (constant := self._mapping.constants.get("answer", "")):
             texts = [constant]
         texts = [self._replaced("answer", text) for text in texts]

@@ -42,9 +42,8 @@ class MissingFileError(DataError):
 
     def __init__(self, name: str, place: Place) -> None:
         self.name = name
-        super().__init__(
-            "the file {!r} is missing", shortened(name), file=place.file, item=place.item or None
-        )
+        problem = _("the file {!r} is missing", shortened(name))
+        super().__init__(problem, file=place.file, item=place.item or None)
 
 
 class RecordFiles:
