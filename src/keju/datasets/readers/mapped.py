@@ -103,7 +103,7 @@ _ONE_TEXT = [role for role in TEXTS if role not in {"task", "answer"}]
 
 _QUESTIONS = ("question", "question_simplified", "question_traditional")
 _AS_THEY_ARE = frozenset({"id", "source_id"})
-"""Roles in which a backslash and an n are no line break."""
+"""Roles in which a backslash and an n stay as they are."""
 
 
 class MappedSettings(Settings, frozen=True, kw_only=True):
