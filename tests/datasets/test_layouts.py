@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections import Counter
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from keju.benchmarks.mcs_bench import preset
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import find_best, find_candidates
+from keju.datasets.readers.draft import draft, mapping_text
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.presets import read_preset
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from tests.support.layouts import Layout, layouts, options_for
+from tests.support.edited_layouts import EDITED
+from tests.support.layouts import Layout, ancientdoc, layouts, options_for
+from tests.support.layouts.mcs_bench import said
+from tests.support.released import put
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
 
@@ -97,3 +105,95 @@ def test_a_detected_layout_imports_by_auto_as_by_its_reader(tmp_path, name):
     assert auto.manifest.hash == given.manifest.hash
     assert auto.manifest.made == given.manifest.made
     assert f"read as {layout.reader}" in auto.notes[0]
+
+
+# ---- layouts that need an edited mapping
+
+ADDED_LINES = {
+    "images called after task and id": 0,
+    "images with zeros in their numbers": 0,
+    "images in folders of tasks": 0,
+    "folders of domains and tasks without numbers": 0,
+    "images in folders of domains and tasks": 1,
+    "names of tasks that several domains have": 2,
+    "the task in the id": 2,
+    "options with slashes between them": 2,
+    "several images in one text": 2,
+    "other names of columns": 4,
+    "folders that name no task": 4,
+    "questions in columns of one record": 5,
+}
+CHANGED_LINES = {
+    "JSON list": 1,
+    "CSV, one row per question": 1,
+    "parquet with images": 2,
+    "JSON object with a list": 3,
+    "label.csv with all tasks": 27,
+    "label.csv given as a file": 27,
+    "names with a slash": 28,
+    "wide parquet with images": 29,
+    "label.csv with images in parquet": 32,
+    "Chinese column names": 35,
+    "traditional category names": 37,
+    "questions and answers as JSON in one cell": 30,
+    "questions and answers marked in one cell": 30,
+}
+"""Lines of AncientDoc's presets that these layouts change or add; four for each question."""
+
+REFUSED = {
+    "mcs-bench: both scripts in records of their own": "a file for each script (jq)",
+    "obi-rejoining: adjacency of each fragment": "adjacency.csv",
+    "obi-rejoining: list of pairs": "adjacency.csv",
+    "obi-rejoining: list of objects": "adjacency.csv",
+}
+"""Layouts that the former readers took and that no mapping reads, and what to make of them."""
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_a_layout_that_nobody_foresaw_needs_few_lines(tmp_path, name):
+    write, added, tasks = EDITED[name]
+    assert len(added.splitlines()) == ADDED_LINES[name]
+    src = write(tmp_path / "src")
+    if added:
+        with pytest.raises(DataError):
+            import_dataset("mcs-bench", src, tmp_path / "out", **ABOUT)
+    facts = read_preset(Path(preset.__file__).with_name("preset.toml"))
+    lines = mapping_text(draft(src, facts, tomllib.loads(added))).splitlines()
+    text = "\n".join(line for line in lines if '= "TODO' not in line)
+    options = {"map": str(put(tmp_path / "mapping.toml", text))}
+    import_dataset("mapped", src, tmp_path / "edited", **ABOUT, options=options)
+    items = Dataset.open(tmp_path / "edited").items()
+    wanted = [each for each in said() if not tasks or each.task.id in tasks]
+    assert sorted((item.task, item.question, item.answer) for item in items) == sorted(
+        (each.task.id, each.question, each.answer) for each in wanted
+    )
+
+
+@pytest.mark.parametrize("name", ancientdoc.EDITS)
+def test_a_layout_of_ancientdoc_that_nobody_has_seen_changes_few_lines(name):
+    edit = ancientdoc.EDITS[name]
+    file = ancientdoc.PRESETS / f"{edit.preset}.toml"
+    shipped = Counter(file.read_text("utf-8").splitlines())
+    edited = Counter(ancientdoc.preset_text(edit).splitlines())
+    assert (edited - shipped).total() == CHANGED_LINES[name]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_layout_that_no_mapping_reads_is_refused(name):
+    assert BY_NAME[name].missing
+
+
+def test_records_of_two_scripts_are_read_from_a_file_for_each(tmp_path):
+    layout = BY_NAME["mcs-bench: both scripts in records of their own"]
+    src = layout.write(tmp_path / "src")
+    records = json.loads((src / "data.json").read_text("utf-8"))
+    for language, script in (("zh-CN", "simplified"), ("zh-TW", "traditional")):
+        chosen = [record for record in records if record["Language"] == language]
+        bare = [{key: cell for key, cell in record.items() if key != "Language"}
+                for record in chosen]  # fmt: skip
+        put(src / f"data_{script}.json", json.dumps(bare))
+    (src / "data.json").unlink()
+    import_dataset("mcs-bench", src, tmp_path / "out", **ABOUT)
+    items = [msgspec.to_builtins(item) for item in Dataset.open(tmp_path / "out").items()]
+    expected = imported(BY_NAME["mcs-bench: both scripts in one list"], tmp_path / "canonical")
+    assert comparable(items, ()) == comparable(expected, ())

@@ -454,7 +454,7 @@ def test_an_import_stops_after_a_thousand_missing_images(tmp_path, quiz):
 
 def test_a_cell_may_name_several_images(tmp_path, quiz):
     put(quiz / "b.png", picture(2))
-    rows = [{"n": "1", "i": "a.png; b.png"}, {"n": "2", "i": ["b.png", "a.png"]}]
+    rows = [{"n": "1", "i": '["a.png", "b.png"]'}, {"n": "2", "i": ["b.png", "a.png"]}]
     put(quiz / "q.json", json.dumps([*rows, {"n": "3", "i": "a.png", "j": "b.png"}]))
     found = items_of(tmp_path, quiz, """
         ignored = ["q.csv"]

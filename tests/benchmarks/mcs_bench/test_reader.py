@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from traceback import walk_stack
+from types import FrameType
 
 import pytest
 
-from keju.datasets.readers import Imported, import_dataset
+import keju
+from keju.datasets.readers import Imported, import_dataset, mapped
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.definitions import Units, choices_of, prompt_of, units_of
@@ -303,3 +307,26 @@ def test_number_name_and_domain_must_agree(source: Source, record: dict, says: s
 def test_without_a_number_or_a_name_the_field_is_named(source: Source) -> None:
     with pytest.raises(DataError, match=r"tables 1\.task = TODO"):
         source.read(without(OCR, "Task_ID"))
+
+
+def test_an_item_passes_twelve_functions_of_eight_files(source: Source) -> None:
+    """Those that run while a record is read, its image found and stored, or the item added."""
+    ends = {"rows", "ImageFinder.find", "DatasetWriter.add_image", "DatasetWriter.add"}
+    path: dict[str, str] = {}
+
+    def note_callers(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_qualname in ends:
+            codes = [caller.f_code for caller, _line in walk_stack(frame)]
+            stack = {code.co_qualname: code.co_filename for code in codes
+                     if keju.__path__[0] in code.co_filename}  # fmt: skip
+            if "draft" not in stack:  # It looks at the records too, before any is imported.
+                path.update(stack)
+
+    sys.setprofile(note_callers)
+    try:
+        source.read(OCR)
+    finally:
+        sys.setprofile(None)
+    assert (len(path), len(set(path.values()))) == (12, 8)
+    drawn = str(mapped.__doc__)
+    assert [name for name in path if name.rpartition(".")[2] not in drawn] == []

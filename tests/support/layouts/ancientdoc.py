@@ -396,14 +396,18 @@ EDITS = {
 """Of each layout that nobody has seen, the edit of a preset that reads it."""
 
 
-def mapping_of(edit: Edit) -> Mapping:
-    """The mapping of a preset after an edit."""
+def preset_text(edit: Edit) -> str:
+    """The content of a preset after an edit."""
     text = (PRESETS / f"{edit.preset}.toml").read_text("utf-8")
     for line, new in edit.lines.items():
         assert line in text
         text = text.replace(line, new)
-    preset = msgspec.toml.decode(text + edit.added, type=Preset)
-    return mapping_from(preset.mapping, PRESETS)
+    return text + edit.added
+
+
+def mapping_of(edit: Edit) -> Mapping:
+    """The mapping of a preset after an edit."""
+    return mapping_from(msgspec.toml.decode(preset_text(edit), type=Preset).mapping, PRESETS)
 
 
 def mapping_file(edit: Edit) -> str:

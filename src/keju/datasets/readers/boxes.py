@@ -158,7 +158,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
         DataError: no boxes, or boxes in several forms; a file that does not have its form; an image
             that is missing, or that two files have boxes for.
     """
-    finder = ImageFinder(None, [folder], images)
+    finder = ImageFinder([folder], images)
     files, pictures = (
         [PurePosixPath(path.relative_to(folder).as_posix()) for path in paths]
         for paths in (files_under(folder, SUFFIXES), images)

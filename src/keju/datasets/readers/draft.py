@@ -15,8 +15,9 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
+from keju.datasets.readers.cells import filled, flat
+from keju.datasets.readers.conversations import CONVERSATION
 from keju.datasets.readers.images import decoded_image
-from keju.datasets.readers.mapped_records import CONVERSATION, filled, flat
 from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, Row, lists_in

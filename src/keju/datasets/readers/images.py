@@ -1,4 +1,4 @@
-"""`ImageFinder`: finds the images that records and annotations name, and stores each once.
+"""`ImageFinder`: finds the images that records and annotations name.
 
 A release has the image paths of its authors' machines, an annotation file those of the annotator's.
 An image of a record that is found by other means than the given path is reported at the end of the
@@ -12,19 +12,17 @@ import re
 import unicodedata
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import inside, join_names, kept_inside, source_bytes
+from keju.datasets.readers.base import inside, join_names, kept_inside
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import is_litter
 from keju.datasets.readers.records import Place
-from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
-from keju.items import ImageRef
-from keju.texts import _, n_
+from keju.texts import _
 
 MOST_FILES = 500_000
 """Maximum number of images in an index; the largest known source has 230,000."""
@@ -49,6 +47,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/\-_\s]{64,}={0,2}\s*")
 _BEGINNINGS = ("iVBORw0KGgo", "/9j/", "_9j_", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAADGpQ")
 """The beginnings of PNG, JPEG, GIF, WebP, BMP, TIFF and JPEG 2000 in base64."""
 
+_BETWEEN = re.compile(r"[;；|,，\n]")
 _ADDRESS = re.compile(r"(?:[a-z]+:)?//[^/]*", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -70,30 +69,26 @@ class ImageFinder:
     to directories are not followed, and a link to a file outside is an error.
 
     Args:
-        writer: the dataset that stores the images; None if they are only searched.
         roots: the directories.
         images: the images to choose from, where not all below the roots: those that annotations
             are about. Their directories are the annotator's, so that the file name is enough and is
             not reported.
-
-    Attributes:
-        missing: names of images that were not found, each with the first record that has it.
+        beside: whether a path may also start from the record's file, or from ``images`` beside it.
     """
 
     def __init__(
         self,
-        writer: DatasetWriter | None,
         roots: Iterable[Path],
         images: Iterable[Path] | None = None,
+        *,
+        beside: bool = False,
     ) -> None:
         self.roots = tuple(dict.fromkeys(roots))
-        self.missing: dict[str, Place] = {}
-        self._writer = writer
+        self._beside = beside
         self._images = None if images is None else tuple(images)
         self._allowed = None if self._images is None else frozenset(self._images)
         self._folders: set[str] = set()
         self._tables: dict[tuple[int, bool], dict[Key, list[Path]]] = {}
-        self._refs: dict[Path, ImageRef] = {}
 
     def find(self, name: str, place: Place, near: Collection[str] = ()) -> Path | None:
         """The image that a record names; None if there is none.
@@ -114,6 +109,8 @@ class ImageFinder:
         if (literal := self._literal(name, place)) is not None:
             return literal
         parts = _parts(name)
+        if self._images is None and any(map(_BETWEEN.search, parts[:-1])):
+            return None  # Several paths in one text, of which only the last would be found.
         for by_stem in (False, True):
             size, found = self._longest(parts, by_stem=by_stem)
             if size == 1 and len(parts) > 1 and self._images is None:
@@ -127,40 +124,6 @@ class ImageFinder:
                 )
             return path
         return None
-
-    def store(self, value: object, place: Place, near: Collection[str] = ()) -> ImageRef | None:
-        """The image in the dataset; None, and recorded as missing, if it does not exist.
-
-        Args:
-            value: what `find` takes; base64 or a ``data:`` URL; bytes; or a parquet cell with
-                ``bytes`` or ``path``.
-            place: the record.
-            near: as in `find`.
-
-        Raises:
-            DataError: as `find`; the value is of another kind, or the image is broken.
-        """
-        if isinstance(value, Mapping):
-            value = value.get("bytes") or value.get("path")
-        if isinstance(value, str):
-            value = decoded_image(value, file=place.file, item=place.item) or value
-        if isinstance(value, bytes):
-            return self._add(value, f"{place.file}: {place.item}")
-        if not isinstance(value, str):
-            raise place.error(
-                _(
-                    "expected an image or its name; found {}",
-                    type(value).__name__,
-                    hint="Name the image's file",
-                )
-            )
-        path = self.find(value, place, near)
-        if path is None:
-            self.missing.setdefault(value, place)
-            return None
-        if path not in self._refs:
-            self._refs[path] = self._add(source_bytes(path), str(path))
-        return self._refs[path]
 
     def beside(self, file: Path, *names: str) -> Path:
         """The image of an annotation file: of its own name, else of one of the names in it.
@@ -184,66 +147,29 @@ class ImageFinder:
         """Whether an image has that file name, whatever its suffix."""
         return (_folded(stem),) in self._table(1, by_stem=True)
 
-    def raise_if_missing(self, src: Path) -> None:
-        """Raise an error if images were not found.
-
-        Raises:
-            DataError: it names the first missing images, and the searched directories.
-        """
-        if self.missing:
-            names = join_names(
-                f"{shortened(name)} (of {place.item})" for name, place in self.missing.items()
-            )
-            raise DataError(
-                n_(
-                    "{n:,} image is missing: {}; looked in {}",
-                    "{n:,} images are missing: {}; looked in {}",
-                    len(self.missing),
-                    names,
-                    ", ".join(map(str, self.roots)),
-                    hint=(
-                        "Give their folder: --option images=FOLDER, or skip them: --option "
-                        "skip-missing=yes"
-                    ),
-                ),
-                file=src,
-            )
-
-    def _add(self, data: bytes, origin: str) -> ImageRef:
-        if self._writer is None:
-            raise TypeError("an ImageFinder without a writer cannot store images")
-        return self._writer.add_image(data, origin)
-
     def _literal(self, name: str, place: Place) -> Path | None:
-        """The image at that path below a root."""
+        """The image at that path below a root, or beside the record's file."""
         if not _is_plain(name):
             return None
-        path = image_below(self.roots, name, file=place.file, item=place.item)
+        folders = (place.file.parent, place.file.parent / "images") if self._beside else ()
+        path = image_below((*folders, *self.roots), name, file=place.file, item=place.item)
         return path if self._allowed is None or path in self._allowed else None
 
     def _matching(self, name: str, place: Place) -> Path | None:
         """The one image that fits a pattern."""
-        key = PurePosixPath(name.removeprefix(ANY_FOLDER).removesuffix(ANY_SUFFIX)).as_posix()
-        anywhere, any_suffix = name.startswith(ANY_FOLDER), name.endswith(ANY_SUFFIX)
-        key = PurePosixPath(key).name if anywhere else key
-        found = self._patterns.get((anywhere, any_suffix, key), ())
-        if len(found) > 1:
-            raise self._several(name, sorted(found), place, _("Give the whole path"))
-        return self._checked(next(iter(found))) if found else None
-
-    @cached_property
-    def _patterns(self) -> dict[tuple[bool, bool, str], dict[Path, None]]:
-        """Images by (any directory, any suffix, name): each under the three kinds of patterns."""
-        found: dict[tuple[bool, bool, str], dict[Path, None]] = {}
-        for path in self._paths:
-            keys = [(True, True, path.stem), (True, False, path.name)]
-            for root in self.roots:
-                if path.is_relative_to(root):
-                    inner = PurePosixPath(path.relative_to(root).as_posix())
-                    keys.append((False, True, inner.with_suffix("").as_posix()))
-            for key in keys:
-                found.setdefault(key, {})[path] = None
-        return found
+        path = PurePosixPath(name.removeprefix(ANY_FOLDER).removesuffix(ANY_SUFFIX))
+        by_stem = name.endswith(ANY_SUFFIX)
+        size = 1 if name.startswith(ANY_FOLDER) else max(1, min(len(path.parts), _LONGEST_TAIL))
+        fitting = self._table(size, by_stem=by_stem).get(
+            tuple(map(_folded, path.parts[-size:])), []
+        )
+        images = [each for each in fitting if path.name == (each.stem if by_stem else each.name)]
+        if not name.startswith(ANY_FOLDER):
+            folders = {root / path.parent for root in self.roots}
+            images = [each for each in images if each.parent in folders]
+        if len(images) > 1:
+            raise self._several(name, sorted(images), place, _("Give the whole path"))
+        return self._checked(images[0]) if images else None
 
     def _several(self, name: str, found: Iterable[Path], place: Place, hint: str) -> DataError:
         names = join_names(map(self._short_path, found), 2)
@@ -373,7 +299,7 @@ def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
         return b64decode("".join(encoded.split()).translate(_URL_SAFE), validate=True)
     except (Base64Error, ValueError):
         raise DataError(
-            "the image is not valid base64", file=file, item=item, hint="Fetch the file again"
+            "its image is not valid base64", file=file, item=item, hint="Fetch the file again"
         ) from None
 
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
-
-import msgspec
 
 from keju.datasets.readers.base import files_under, image_files, join_names, source_text
-from keju.datasets.readers.mapping import Lookup, Mapping, Table, as_tuple
+from keju.datasets.readers.cells import Record, cell_text, flat, named_columns
+from keju.datasets.readers.conversations import CONVERSATION, with_conversation
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.mapping import Columns, Lookup, Mapping, Table, as_tuple
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import SUFFIXES, rows
-from keju.errors import DataError, UsageError, shortened
-from keju.files import decode_json
+from keju.errors import DataError, UsageError, did_you_mean, nearest_names, shortened
 from keju.images import EXTENSIONS
 from keju.texts import _, n_
 
@@ -34,17 +32,11 @@ PLACE_COLUMNS = frozenset(
 file, the id of the task, the number of the record among those of the task, and in an id its number
 among the ids that are the same without it."""
 
-CONVERSATION = ("messages.user", "messages.assistant", "messages.images")
-"""The columns that a conversation becomes."""
-
 SECONDS = 20.0
 """Time limit for all names that one regular expression is matched with at once."""
 
-_DEEPEST = 5
 _BATCH = 20_000
 """Records that are matched with a regular expression at once."""
-
-_BLANK = re.compile(r"\{([^{}:]+)(?::0?([0-9]{1,2}))?\}")
 
 # Python cannot interrupt a match, but a separate process can be ended.
 _PROGRAM = """
@@ -60,26 +52,18 @@ else:
     json.dump({"groups": list(expression.groupindex), "found": found}, sys.stdout)
 """
 
+_FIRST = 1000
+"""Records in which the columns of a mapping are looked for before any is imported."""
 
-class Record(NamedTuple):
-    """One record.
-
-    Attributes:
-        place: its place, for errors.
-        cells: its cells by column.
-        table: the table of the mapping that it is from.
-        derived: those of its columns that are not the source's own, but parts of its path.
-    """
-
-    place: Place
-    cells: JsonObject
-    table: Table
-    derived: frozenset[str]
-
+_FIRST_SIZE = 1 << 26
+"""Characters and bytes of these records: a cell may be an image."""
 
 _PARTS = frozenset({"file", "folder", "name", "stem", "source_name"})
 _IMAGES = Table(path="")
 """The table of records that are images."""
+
+
+# ---- the records of a source
 
 
 def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
@@ -90,64 +74,77 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
             ignored, there are no images, or a record has not the form that the mapping says.
         UsageError: a regular expression cannot be used.
     """
-    found: Iterator[Record] = _table_records(src, mapping) if mapping.tables else _images(src)
+    root = src if src.is_dir() else src.parent
+    records = _table_records(src, root, mapping) if mapping.tables else _images(src, root)
     if mapping.messages:
-        found = (each._replace(cells=_with_conversation(each, mapping.messages)) for each in found)
+        records = (
+            record._replace(cells=with_conversation(record.cells, mapping.messages, record.place))
+            for record in records
+        )
     for column, pattern in mapping.split.items():
-        found = _with_groups(found, _cell_of(column), pattern, f"split.{column}")
+        records = _with_groups(records, _cell_of(column), pattern, f"split.{column}")
     for lookup in mapping.lookup:
-        found = _looked_up(src, found, lookup)
+        records = _looked_up(root, records, lookup)
     if mapping.columns:
-        found = _with_columns(found, mapping)
-    wanted = mapping.only.items()
-    if not wanted:
-        return found
-    return (each for each in found if all(each.cells.get(name) == text for name, text in wanted))
-
-
-def _with_columns(found: Iterable[Record], mapping: Mapping) -> Iterator[Record]:
-    """The records with the columns that the mapping makes of others."""
-    for record in found:
-        cells = dict(record.cells)
-        for name, column in mapping.columns.items():
-            text = column_text(column, cells, record.place)
-            cells[name] = mapping.values.get(name, {}).get(text.strip(), text)
-        yield record._replace(cells=cells)
+        records = (_with_columns(record, mapping) for record in records)
+    for column, text in mapping.only.items():
+        records = filter(_says(column, text), records)
+    return records
 
 
 def _cell_of(column: str) -> Callable[[Record], str]:
     return lambda record: str(record.cells.get(column, ""))
 
 
-def _table_records(src: Path, mapping: Mapping) -> Iterator[Record]:
-    root = src if src.is_dir() else src.parent
-    source_name = {"source_name": root.resolve().name}
-    for table, files in _files(src, mapping):
+def _says(column: str, text: str) -> Callable[[Record], bool]:
+    return lambda record: record.cells.get(column) == text
+
+
+def _with_columns(record: Record, mapping: Mapping) -> Record:
+    """A record with the columns that the mapping makes of others."""
+    for name, column in mapping.columns.items():
+        text = record.text(column)
+        record = record.with_cells({name: mapping.values.get(name, {}).get(text.strip(), text)})
+    return record
+
+
+def _table_records(src: Path, root: Path, mapping: Mapping) -> Iterator[Record]:
+    for table, files in _files(src, root, mapping):
         paths = [file.relative_to(root).as_posix() for file in files]
-        groups = _groups(table.names, paths, "names of [[tables]]") if table.names else None
-        for number, (file, path) in enumerate(zip(files, paths, strict=True)):
-            parts: JsonObject = place_columns(PurePosixPath(path)) | source_name
-            if groups is not None:
-                named = groups[number]
-                if named is None:
-                    continue
-                parts |= named
+        groups: Sequence[dict[str, str] | None] = [{}] * len(files)
+        if table.names:
+            groups = _groups(table.names, paths, "names of [[tables]]")
+        for file, path, of_path in zip(files, paths, groups, strict=True):
+            if of_path is None:
+                continue
+            parts = _place_columns(PurePosixPath(path), root) | of_path
             for place, cells in rows(file, as_tuple(table.key), table.shape):
-                own = flat(cells)
-                derived = _PARTS - own.keys()
-                if not table.each:
-                    yield Record(place, parts | own, table, derived)
-                    continue
-                for inner_place, inner in _each(place, parts | own, table.each):
-                    yield Record(inner_place, inner, table, derived)
+                columns = flat(cells)
+                record = Record(place, parts | columns, table, _PARTS - columns.keys())
+                yield from _each(record) if table.each else (record,)
 
 
-def _files(src: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:
+def _each(record: Record) -> Iterator[Record]:
+    """A record for each object in a list of a record."""
+    column, place = record.table.each, record.place
+    objects = record.cells.get(column)
+    if not (isinstance(objects, list) and objects and all(isinstance(o, dict) for o in objects)):
+        raise place.error(
+            _("{!r} does not contain a list of objects", column, hint="Correct each in [[tables]]")
+        )
+    shared = {key: cell for key, cell in record.cells.items() if key != column}
+    for number, cells in enumerate(objects, start=1):
+        yield record._replace(
+            place=Place(place.file, f"{place.item}, {column} {number}"),
+            cells=shared | flat({column: cells}),
+        )
+
+
+def _files(src: Path, root: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:
     """The tables of a mapping with their files; every other table must be ignored."""
-    root = src if src.is_dir() else src.parent
-    every = [src] if src.is_file() else list(files_under(src, {s.lstrip(".") for s in SUFFIXES}))
-    paths = {file.relative_to(root).as_posix(): file for file in every}
-    found: list[tuple[Table, list[Path]]] = []
+    files = [src] if src.is_file() else files_under(src, {s.lstrip(".") for s in SUFFIXES})
+    paths = {file.relative_to(root).as_posix(): file for file in files}
+    tables: list[tuple[Table, list[Path]]] = []
     for table in mapping.tables:
         fitting = [file for path, file in paths.items() if fnmatchcase(path, table.path)]
         if not fitting and src.is_file() and len(mapping.tables) == 1:
@@ -160,23 +157,23 @@ def _files(src: Path, mapping: Mapping) -> list[tuple[Table, list[Path]]]:
                 file=src,
                 hint="Correct path in [[tables]]",
             )
-        found.append((table, fitting))
-    used = {file for __, files in found for file in files}
-    used |= {file for each in mapping.lookup for file in _lookup_files(root, each)}
-    ignored = ignoring(mapping)
-    left = [path for path, file in paths.items() if file not in used and not ignored(path)]
-    if left and src.is_dir():
+        tables.append((table, fitting))
+    named = {file for _table, fitting in tables for file in fitting}
+    named |= {file for lookup in mapping.lookup for file in _lookup_files(root, lookup)}
+    ignores = ignoring(mapping)
+    unnamed = [path for path, file in paths.items() if file not in named and not ignores(path)]
+    if unnamed and src.is_dir():
         raise DataError(
             n_(
                 "{n:,} table of the source is neither mapped nor ignored: {}",
                 "{n:,} tables of the source are neither mapped nor ignored: {}",
-                len(left),
-                join_names(map(shortened, left)),
+                len(unnamed),
+                join_names(map(shortened, unnamed)),
             ),
             file=src,
-            hint=_('Add [[tables]] path = "{0}", or ignored = ["{0}"]', shortened(left[0])),
+            hint=_('Add [[tables]] path = "{0}", or ignored = ["{0}"]', shortened(unnamed[0])),
         )
-    return found
+    return tables
 
 
 def ignoring(mapping: Mapping) -> Callable[[str], bool]:
@@ -184,99 +181,79 @@ def ignoring(mapping: Mapping) -> Callable[[str], bool]:
 
     @cache
     def is_ignored(name: str) -> bool:
-        return any(name == each or fnmatchcase(name, each) for each in mapping.ignored)
+        return any(name == text or fnmatchcase(name, text) for text in mapping.ignored)
 
     return is_ignored
 
 
-def _images(src: Path) -> Iterator[Record]:
-    root = src if src.is_dir() else src.parent
+def _images(src: Path, root: Path) -> Iterator[Record]:
     files = list(image_files(src)) if src.is_dir() else [src]
     if not files:
         raise DataError(
             "no images, and the mapping names no tables", file=src, hint="Add [[tables]]"
         )
-    source_name = root.resolve().name
     for file in files:
         path = PurePosixPath(file.relative_to(root).as_posix())
-        cells = place_columns(path) | {"source_name": source_name}
-        yield Record(Place(file, path.as_posix()), cells, _IMAGES, _PARTS)
+        yield Record(Place(file, path.as_posix()), _place_columns(path, root), _IMAGES, _PARTS)
 
 
-def place_columns(path: PurePosixPath) -> JsonObject:
-    """The columns derived from a path: file, folder, name and stem."""
+def _place_columns(path: PurePosixPath, root: Path) -> JsonObject:
+    """The columns that a path gives: file, folder, name and stem, and the name of the source."""
     folder = path.parent.as_posix()
-    name = {"file": path.as_posix(), "name": path.name, "stem": path.stem}
-    return {**name, "folder": "" if folder == "." else folder}
+    return {
+        "file": path.as_posix(), "folder": "" if folder == "." else folder, "name": path.name,
+        "stem": path.stem, "source_name": root.resolve().name,
+    }  # fmt: skip
 
 
-def flat(cells: JsonObject) -> JsonObject:
-    """The cells of a record without empty ones; a field of an object in it is ``OUTER.INNER``.
-
-    Images in Hugging Face's form, an object with bytes and path, stay whole; the path is a column
-    too.
-    """
-    found: JsonObject = {}
-    _flatten(cells, "", 0, found)
-    return found
-
-
-def _flatten(cells: JsonObject, prefix: str, depth: int, found: JsonObject) -> None:
-    for key, value in cells.items():
-        if isinstance(value, dict) and value and depth < _DEEPEST and not _is_image(value):
-            _flatten(value, f"{prefix}{key}.", depth + 1, found)
-        elif not (value is None or (isinstance(value, float) and math.isnan(value))):
-            found[f"{prefix}{key}"] = value
-            if isinstance(value, dict) and value and isinstance(value.get("path"), str):
-                found[f"{prefix}{key}.path"] = value["path"]
-
-
-def _is_image(value: JsonObject) -> bool:
-    return {"bytes", "path"} >= set(value) and isinstance(value.get("bytes"), bytes)
-
-
-def _each(place: Place, cells: JsonObject, column: str) -> Iterator[tuple[Place, JsonObject]]:
-    inner = cells.get(column)
-    if not (isinstance(inner, list) and inner and all(isinstance(one, dict) for one in inner)):
-        raise place.error(
-            _("{!r} does not contain a list of objects", column, hint="Correct each in [[tables]]")
-        )
-    others = {key: value for key, value in cells.items() if key != column}
-    for number, record in enumerate(inner, start=1):
-        within = flat({column: record})
-        yield Place(place.file, f"{place.item}, {column} {number}"), {**others, **within}
+# ---- regular expressions
 
 
 def with_path_groups(
-    found: Iterable[Record], path_of: Callable[[Record], str], pattern: str
+    records: Iterable[Record],
+    path_of: Callable[[Record], str],
+    pattern: str,
+    counts: Counter[str],
 ) -> Iterator[Record]:
     """The records with the named groups of their images' paths; without a match they are skipped.
+
+    Counts the records that match, and that are ``skipped``.
 
     Raises:
         UsageError: the expression cannot be used or matches no path, or a group has the name of a
             column.
     """
-    return _with_groups(found, path_of, pattern, "names")
+    for record in _with_groups(records, path_of, pattern, "names", skipped=counts):
+        counts["matched"] += 1
+        yield record
 
 
 def _with_groups(
-    found: Iterable[Record], text_of: Callable[[Record], str], pattern: str, key: str
+    records: Iterable[Record],
+    text_of: Callable[[Record], str],
+    pattern: str,
+    key: str,
+    skipped: Counter[str] | None = None,
 ) -> Iterator[Record]:
-    records = iter(found)
+    """The records with the named groups of a text; without a match unchanged, or `skipped`."""
+    iterator = iter(records)
     first, count, is_matched = "", 0, False
-    while batch := list(islice(records, _BATCH)):
+    while batch := list(islice(iterator, _BATCH)):
         texts = [text_of(record) for record in batch]
-        matches = _groups(pattern, texts, key)
         first, count = first or texts[0], count + len(batch)
-        is_matched = is_matched or any(groups is not None for groups in matches)
-        for record, groups in zip(batch, matches, strict=True):
-            if groups is None and key == "names":
+        for record, groups in zip(batch, _groups(pattern, texts, key), strict=True):
+            if groups is None:
+                if skipped is None:
+                    yield record
+                else:
+                    skipped["skipped"] += 1
                 continue
-            if again := [name for name in groups or () if name in record.cells]:
+            is_matched = True
+            if columns := groups.keys() & record.cells.keys():
                 raise UsageError(
-                    "the group {!r} of {} is also a column. Rename the group", again[0], key
+                    "the group {!r} of {} is also a column. Rename the group", min(columns), key
                 )
-            yield record._replace(cells={**record.cells, **(groups or {})})
+            yield record.with_cells(dict(groups))
     if count and not is_matched:
         what = _("paths") if key == "names" else _("texts")
         raise UsageError("{} matches none of {:,} {}, e.g. {!r}", key, count, what, first)
@@ -325,31 +302,28 @@ def named_groups(
     return tuple(answer["groups"]), answer["found"]
 
 
-def _looked_up(src: Path, found: Iterable[Record], lookup: Lookup) -> Iterator[Record]:
+# ---- second tables
+
+
+def _looked_up(root: Path, records: Iterable[Record], lookup: Lookup) -> Iterator[Record]:
     """The records with the columns of a second table."""
-    root = src if src.is_dir() else src.parent
     lines: dict[str, JsonObject] = {}
-    groups = named_groups(lookup.names, [])[0] if lookup.names else ()
-    nothing: JsonObject = dict.fromkeys(groups, "")
     for place, cells in _lookup_rows(root, lookup):
-        whole = flat(cells)
-        if lookup.key not in whole:
+        if lookup.key not in cells:
             problem = _("no column {!r}", lookup.key)
-            raise place.error(problem, _("Columns: {}", ", ".join(list(whole)[:30])))
-        key = cell_text(whole.pop(lookup.key), lookup.key, place).strip()
-        if key in lines and lines[key] != whole:
+            raise place.error(problem, _("Columns: {}", ", ".join(list(cells)[:30])))
+        key = cell_text(cells.pop(lookup.key), lookup.key, place).strip()
+        if lines.setdefault(key, cells) != cells:
             problem = _("two different lines have the {} {!r}", lookup.key, shortened(key))
             raise place.error(problem, _("Keep one of them"))
-        lines[key] = whole
+    # The groups of `names` are columns of every record, also without a line of the table.
+    groups = named_groups(lookup.names, [])[0] if lookup.names else ()
+    blank: JsonObject = dict.fromkeys(groups, "")
     is_found = False
-    for record in found:
-        if "{" in lookup.by:
-            key = filled(lookup.by, record.cells, record.place, needed=False)
-        else:
-            key = cell_text(record.cells.get(lookup.by), lookup.by, record.place)
-        line = lines.get(key.strip())
-        is_found = is_found or bool(line)
-        yield record._replace(cells={**(nothing if line is None else line), **record.cells})
+    for record in records:
+        line = lines.get(record.text(lookup.by).strip(), blank)
+        is_found = is_found or line is not blank
+        yield record._replace(cells={**line, **record.cells})
     if lines and not is_found:
         raise DataError(
             "no record has its {!r} in {!r}",
@@ -365,196 +339,143 @@ def _lookup_files(root: Path, lookup: Lookup) -> list[Path]:
     if not {"*", "?", "["} & set(lookup.path):
         return [root / lookup.path]
     suffix = PurePosixPath(lookup.path).suffix.lstrip(".")
-    every = files_under(root, {suffix})
-    return [e for e in every if fnmatchcase(e.relative_to(root).as_posix(), lookup.path)]
+    files = files_under(root, {suffix})
+    return [f for f in files if fnmatchcase(f.relative_to(root).as_posix(), lookup.path)]
 
 
 def _lookup_rows(root: Path, lookup: Lookup) -> Iterator[tuple[Place, JsonObject]]:
-    for file in _lookup_files(root, lookup):
-        groups: JsonObject = {}
-        if lookup.names:
-            matched = named_groups(lookup.names, [file.relative_to(root).as_posix()])[1][0]
-            if matched is None:
+    files = _lookup_files(root, lookup)
+    groups: Sequence[dict[str, str] | None] = [{}] * len(files)
+    if lookup.names:
+        paths = [file.relative_to(root).as_posix() for file in files]
+        groups = _groups(lookup.names, paths, "names of [[lookup]]")
+    for file, of_path in zip(files, groups, strict=True):
+        if of_path is not None:
+            lines = _listed_names(file) if file.suffix.casefold() == ".txt" else rows(file)
+            for place, cells in lines:
+                yield place, flat(cells) | of_path
+
+
+def _listed_names(file: Path) -> Iterator[tuple[Place, JsonObject]]:
+    """The lines of a list of files: ``stem``, with or without a folder and a suffix before."""
+    for number, line in enumerate(source_text(file).split("\n"), start=1):
+        if line.strip():
+            path = PurePosixPath(line.strip().replace("\\", "/"))
+            # A point in a name without a suffix, as in 卷1.2, begins no suffix.
+            is_file = path.suffix.casefold().lstrip(".") in {*EXTENSIONS, "txt"}
+            yield Place(file, f"line {number}"), {"stem": path.stem if is_file else path.name}
+
+
+# ---- the columns that a mapping names
+
+
+class NamedColumns:
+    """The columns that a mapping names and ignores, compared with those of the records."""
+
+    def __init__(self, mapping: Mapping) -> None:
+        self._rest = mapping.rest
+        self._ignores = ignoring(mapping)
+        self._seen: set[str] = set()
+        self._wanted: dict[str, str] = {}
+        log = import_log()
+        for section, key, columns in _uses(mapping):
+            for column in named_columns(columns):
+                self._wanted.setdefault(column, f"{section} {key}".strip())
+                if section in {"[fields]", "[[items]]", "[blanks]"}:
+                    log.used(key, column)
+                elif section == "[metadata]":
+                    log.kept(column)
+        # The columns of a conversation have names of their own, so that no image is dropped.
+        self._named = {*self._wanted, *mapping.columns} - {mapping.messages}
+        # A record without the conversation is refused, and its column is replaced.
+        self._never_missing = {*CONVERSATION, *PLACE_COLUMNS, mapping.messages}
+
+    def is_metadata(self, column: str) -> bool:
+        """Whether a column that nothing names becomes metadata."""
+        if column in PLACE_COLUMNS or self._ignores(column):
+            return False
+        return self._rest == "metadata" and self._named.isdisjoint(_names_around(column))
+
+    def checked(self, records: Iterable[Record]) -> Iterator[Record]:
+        """The records, after the columns of the first ones were compared with the mapping.
+
+        Raises:
+            DataError: no record has a column of the mapping, or a record has one that is neither
+                mapped nor ignored.
+        """
+        iterator = iter(records)
+        first: list[Record] = []
+        size, is_whole = 0, True
+        for record in iterator:
+            first.append(record)
+            size += sum(len(x) for x in record.cells.values() if isinstance(x, str | bytes))
+            if len(first) == _FIRST or size > _FIRST_SIZE:
+                is_whole = False
+                break
+        if not first:
+            raise DataError("the source has no records", hint="Check [[tables]] and names")
+        unnamed = [error for record in first for error in self._unnamed(record)]
+        if is_whole:
+            # A misspelt name leaves another column unnamed; the misspelt one is the mistake.
+            self._check_wanted()
+        for error in unnamed:
+            raise error
+        yield from first
+        for record in iterator:
+            for error in self._unnamed(record):
+                raise error
+            yield record
+        self._check_wanted()
+
+    def _unnamed(self, record: Record) -> Iterator[DataError]:
+        """An error for each column that no record had before and that nothing names."""
+        columns = record.cells.keys() - record.derived - self._seen
+        self._seen |= columns
+        for column in sorted(columns):
+            if not self._named.isdisjoint(_names_around(column)):
                 continue
-            groups = dict(matched)
-        if file.suffix.casefold() != ".txt":
-            for place, cells in rows(file, as_tuple(lookup.key_of), lookup.shape):
-                yield place, cells | groups
-            continue
-        for number, line in enumerate(source_text(file).split("\n"), start=1):
-            if line.strip():
-                listed = PurePosixPath(line.strip().replace("\\", "/"))
-                cells = place_columns(listed)
-                if listed.suffix.casefold().lstrip(".") not in {*EXTENSIONS, "txt"}:
-                    cells["stem"] = listed.name
-                named = {lookup.key: cells[lookup.key]} if lookup.key in cells else {}
-                yield Place(file, f"line {number}"), named | groups
-
-
-def first_filled(templates: Sequence[str], cells: JsonObject, place: Place) -> str:
-    """The first template whose blanks all have values, filled.
-
-    Raises:
-        DataError: as `filled` of the last one, if none has.
-    """
-    fitting = (each for each in templates if has_blanks(each, cells))
-    return filled(next(fitting, templates[-1]), cells, place)
-
-
-def has_blanks(template: str, cells: JsonObject) -> bool:
-    """Whether a record has a value for every blank of a template."""
-    return all(str(cells.get(blank, "")).strip() for blank in blanks_of(template))
-
-
-def column_text(column: str, cells: JsonObject, place: Place) -> str:
-    """The text of a column, or of a template, whose blanks may be empty.
-
-    Raises:
-        DataError: a cell is not a text or number.
-    """
-    if blanks_of(column):
-        return filled(column, cells, place, needed=False)
-    return cell_text(cells.get(column), column, place)
-
-
-def filled(template: str, cells: JsonObject, place: Place, *, needed: bool = True) -> str:
-    """A template with its blanks ``{COLUMN}`` filled from a record; ``{COLUMN:04}`` adds zeros.
-
-    Raises:
-        DataError: the record has no value for a blank, and it is `needed`, or the value is not a
-            text or number.
-    """
-
-    def value(blank: re.Match[str]) -> str:
-        text = cell_text(cells.get(blank[1]), blank[1], place).strip()
-        if not text and needed and blank[1] != "folder":
-            raise place.error(
-                _(
-                    "no value in the column {!r} for {!r}",
-                    blank[1],
-                    template,
-                    hint=_("Columns: {}", ", ".join(list(cells)[:30])),
+            if self._ignores(column) or self._rest == "ignored":
+                import_log().ignored(column)
+            elif self._rest == "metadata":
+                import_log().kept(column)
+            else:
+                name = shortened(column)
+                yield record.place.error(
+                    _("the column {!r} is neither mapped nor ignored", name),
+                    _('Name it in [fields] or [metadata], or add it to ignored = ["{}"]', name),
                 )
-            )
-        return text.zfill(int(blank[2])) if blank[2] else text
 
-    text = _BLANK.sub(value, template)
-    if not needed and text == _BLANK.sub("", template):
-        return ""  # No blank has a value, so the text around them says nothing.
-    return text.removeprefix("/") if template.startswith("{folder}/") else text
-
-
-def blanks_of(template: str) -> list[str]:
-    """The columns that a template names; none of a column's name."""
-    return [blank[1] for blank in _BLANK.finditer(template)]
-
-
-def cell_text(value: object, column: str, place: Place) -> str:
-    """A cell as text: of a list of texts its lines, of a whole number its digits.
-
-    Raises:
-        DataError: it is an object, bytes, or a list of anything but texts.
-    """
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return "\n".join(value)
-    raise not_text(value, column, place)
+    def _check_wanted(self) -> None:
+        known = {name for column in self._seen for name in _names_around(column)}
+        known |= self._never_missing
+        for column, place in self._wanted.items():
+            if column not in known:
+                raise DataError(
+                    "no record has a column {!r}.{}",
+                    column,
+                    did_you_mean(nearest_names(column, known)),
+                    item=place,
+                    hint=_("Columns: {}", ", ".join(sorted(self._seen)[:40])),
+                )
 
 
-def not_text(value: object, column: str, place: Place) -> DataError:
-    """The error of a cell that is not a text."""
-    return place.error(
-        _(
-            "expected text in {!r}; found {}",
-            column,
-            type(value).__name__,
-            hint="Write it as a text, or name a column inside it: OUTER.INNER",
-        )
-    )
+def _names_around(column: str) -> list[str]:
+    """The column and the objects that it is in: ``a.b.c``, ``a.b`` and ``a``."""
+    parts = column.split(".")
+    return [".".join(parts[:size]) for size in range(len(parts), 0, -1)]
 
 
-# ---- conversations: OpenAI's messages, LLaVA's conversations, ShareGPT, Qwen-VL's <img>
-
-_SPEAKERS = {
-    "human": "user", "user": "user", "gpt": "assistant", "assistant": "assistant",
-    "model": "assistant", "bot": "assistant", "system": "system",
-}  # fmt: skip
-_IN_TEXT = re.compile(r"(?:Picture \d{1,3}: ?)?<img>([^<]{1,1000})</img>\n?")
-_MARK = re.compile(r"<\|?image(?:_\d{1,3}|_pad)?\|?>\n?|<ImageHere>\n?")
-_IMAGE_KEYS = ("image_url", "image", "input_image", "url", "path", "source", "file", "data")
-
-
-def _with_conversation(record: Record, column: str) -> JsonObject:
-    """The cells with the columns of `CONVERSATION` in place of the one with the conversation."""
-    place = record.place
-    said: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}
-    images: list[object] = []
-    for message in _messages(record.cells.get(column), place):
-        text, shown = _content(message.get("content", message.get("value")), place)
-        images += shown
-        speaker = _SPEAKERS.get(str(message.get("role", message.get("from", ""))).casefold())
-        if speaker is None:
-            raise place.error(_("a message without its role", hint="Write user or assistant"))
-        said[speaker].append(text)
-    if len(said["user"]) != 1 or len(said["assistant"]) > 1:
-        raise place.error(
-            _(
-                "{} and {} in a conversation",
-                n_("{n:,} question", "{n:,} questions", len(said["user"])),
-                n_("{n:,} answer", "{n:,} answers", len(said["assistant"])),
-                hint="Write one question and its answer",
-            )
-        )
-    values = (said["user"][0], "".join(said["assistant"]), images)
-    cells = {name: value for name, value in record.cells.items() if name != column}
-    return cells | {name: value for name, value in zip(CONVERSATION, values, strict=True) if value}
-
-
-def _messages(value: object, place: Place) -> list[JsonObject]:
-    if isinstance(value, str):
-        try:
-            value = decode_json(value)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError):
-            value = None
-    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return value
-    raise place.error(_("the conversation is not a list of messages", hint="Write [{…}, {…}]"))
-
-
-def _content(content: object, place: Place) -> tuple[str, list[object]]:
-    """The text of a message, and its images as names, data URLs or objects."""
-    images: list[object] = []
-    texts: list[str] = []
-    for part in content if isinstance(content, list) else [content]:
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict):
-            text, image = part.get("text"), _image_of(part)
-            if isinstance(text, str):
-                texts.append(text)
-            elif image is not None:
-                images.append(image)
-        elif part is not None:
-            raise place.error(_("a message that is not text", hint="Write a text or parts"))
-    text = "\n".join(texts)
-    images += _IN_TEXT.findall(text)
-    return _MARK.sub("", _IN_TEXT.sub("", text)).strip(), images
-
-
-def _image_of(part: JsonObject) -> object:
-    for key in _IMAGE_KEYS:
-        value = part.get(key)
-        if isinstance(value, dict):
-            value = _image_of(value)
-        if value:
-            return value
-    return None
+def _uses(mapping: Mapping) -> Iterator[tuple[str, str, Columns]]:
+    """Every use of columns in a mapping: the section, the key, the columns."""
+    yield from (("[fields]", *pair) for pair in mapping.fields.items())
+    for part in mapping.items:
+        for role in ("id", "question", "answer", "options"):
+            yield "[[items]]", role, getattr(part, role)
+    yield from (("[blanks]", *pair) for pair in mapping.blanks.items())
+    yield from (("[metadata]", *pair) for pair in mapping.metadata.items())
+    yield from (("[columns]", *pair) for pair in mapping.columns.items())
+    yield from (("split", column, column) for column in mapping.split)
+    yield from (("only", column, column) for column in mapping.only)
+    yield "texts", "", mapping.texts
+    yield from (("lookup", "by", lookup.by) for lookup in mapping.lookup)
+    yield from ((key, "", name) for key in ("messages", "index") if (name := getattr(mapping, key)))

@@ -71,7 +71,6 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         task: its task.
         id, question, answer, options: replace those of ``[fields]``.
-        metadata: columns of metadata of this item alone.
     """
 
     task: str
@@ -79,27 +78,23 @@ class Part(Struct, frozen=True, forbid_unknown_fields=True):
     question: Columns = ()
     answer: Columns = ()
     options: Columns = ()
-    metadata: dict[str, str] = field(default_factory=dict)
 
 
 class Lookup(Struct, frozen=True, forbid_unknown_fields=True):
     """``[[lookup]]``: a second table whose columns a record gets, such as one of books.
 
     Attributes:
-        path: of the table from SRC on; ``*`` is any text. A ``.txt`` is a list of the names of
-            files, one per line, with the columns ``file``, ``folder``, ``name`` and ``stem``.
+        path: of the table from SRC on; ``*`` is any text. A ``.txt`` is a list of files, one per
+            line, with the column ``stem``.
         names: a regular expression with named groups for the path; each group becomes a column.
         key: the column of that table by which its lines are found.
         by: the column of the record, or a template, that has the same text.
-        key_of, shape: where the lines are in a JSON file, as in `Table`.
     """
 
     path: str
     key: str
     by: str
     names: str = ""
-    key_of: Columns = ()
-    shape: Shape = "list"
 
 
 class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
@@ -179,7 +174,7 @@ class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
 
 _CHOICES = {
     "prompt": ("verbatim", "template", "own"),
-    "answer_is": ("text", "letter", "from-0", "from-1"),
+    "answer_is": ("text", "from-0", "from-1", "letter"),
     "text_form": ("text", "quads"),
     "text_order": ("file", "geometry"),
     "newlines": ("keep", "auto", "literal"),

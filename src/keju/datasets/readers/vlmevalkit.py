@@ -11,9 +11,9 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from keju.datasets.readers.base import Detection, Reader, files_under
+from keju.datasets.readers.cells import blanks_of
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped import read_mapped
-from keju.datasets.readers.mapped_records import blanks_of
 from keju.datasets.readers.mapping import Columns, Table, as_tuple, read_mapping
 from keju.datasets.readers.tables import rows
 from keju.datasets.store import DatasetWriter

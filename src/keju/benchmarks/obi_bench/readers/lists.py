@@ -37,7 +37,7 @@ class NamedImages:
 
     def __init__(self, top: Path, images: Iterable[Path]) -> None:
         self._top = top
-        self._finder = ImageFinder(None, [top], images)
+        self._finder = ImageFinder([top], images)
 
     def find(self, name: str, place: Place) -> Path:
         """The image of a name; of several, the one nearest to the file of `place`.

@@ -1,0 +1,212 @@
+"""`Record`: one record of a source, whose cells are looked up by columns and templates."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import msgspec
+
+from keju.datasets.readers.choices import python_list
+from keju.datasets.readers.mapping import Columns, Table, as_tuple
+from keju.datasets.readers.records import JsonObject, Place
+from keju.errors import DataError
+from keju.files import decode_json
+from keju.texts import _
+
+_DEEPEST = 5
+"""Objects inside each other whose fields are columns."""
+
+_BLANK = re.compile(r"\{([^{}:]+)(?::0?([0-9]{1,2}))?\}")
+
+
+class Record(NamedTuple):
+    """One record.
+
+    Attributes:
+        place: its place, for errors.
+        cells: its cells by column.
+        table: the table of the mapping that it is from.
+        derived: those of its columns that are not the source's own, but parts of its path.
+    """
+
+    place: Place
+    cells: JsonObject
+    table: Table
+    derived: frozenset[str]
+
+    def with_cells(self, cells: JsonObject) -> Record:
+        """The record with further cells, which replace those of the same columns."""
+        return self._replace(cells={**self.cells, **cells})
+
+    def cell(self, column: str) -> object:
+        """The cell of a column; of a column with an object in it, the object."""
+        if column in self.cells:
+            return self.cells[column]
+        prefix = f"{column}."
+        fields = {key[len(prefix) :]: cell for key, cell in self.cells.items()
+                  if key.startswith(prefix)}  # fmt: skip
+        return fields or None
+
+    def has(self, columns: Columns) -> bool:
+        """Whether one of some columns, or of the blanks of templates, is not empty."""
+        return any(str(self.cells.get(column, "")).strip() for column in named_columns(columns))
+
+    def text(self, columns: Columns, *, needed: bool = False) -> str:
+        """The text of the first column or template that has one; empty if none has.
+
+        Of several, a template counts if all its blanks have values; the blanks of the last one may
+        be empty, unless it is `needed`.
+
+        Raises:
+            DataError: a cell is not a text, or a blank that needs a value has none.
+        """
+        several = as_tuple(columns)
+        for number, column in enumerate(several, start=1):
+            if not blanks_of(column):
+                text = cell_text(self.cell(column), column, self.place)
+            elif number == len(several) or all(map(self.has, blanks_of(column))):
+                text = filled(column, self.cells, self.place, needed=needed)
+            else:
+                continue
+            if text.strip():
+                return text
+        return ""
+
+    def values(self, column: str, *, needed: bool = False) -> list[object]:
+        """The values of a column: its cell, or those of its list; of a template, its text.
+
+        Raises:
+            DataError: as `text`, of a template.
+        """
+        if blanks_of(column):
+            text = filled(column, self.cells, self.place, needed=needed)
+            return [text] if text.strip() else []
+        return list(_values_in(self.cell(column)))
+
+    def texts(self, columns: Columns) -> list[str]:
+        """The texts of the first column that has any: one, or those of its list.
+
+        Raises:
+            DataError: a value is not a text or number.
+        """
+        for column in as_tuple(columns):
+            texts = [cell_text(value, column, self.place) for value in self.values(column)]
+            if texts := [text for text in texts if text.strip()]:
+                return texts
+        return []
+
+
+def _values_in(cell: object) -> Iterator[object]:
+    """The values of a cell: itself, or each of its list, also as JSON or Python writes one."""
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            cell = decode_json(cell)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            cell = python_list(cell.strip()) or [cell]
+            yield from cell
+            return
+    if isinstance(cell, list):
+        for value in cell:
+            yield from _values_in(value)
+    elif not (cell is None or (isinstance(cell, str) and not cell.strip())):
+        yield cell
+
+
+def filled(template: str, cells: JsonObject, place: Place, *, needed: bool = True) -> str:
+    """A template with its blanks ``{COLUMN}`` filled from a record; ``{COLUMN:04}`` adds zeros.
+
+    Raises:
+        DataError: the record has no value for a blank, and it is `needed`, or the value is not a
+            text or number.
+    """
+
+    def value(blank: re.Match[str]) -> str:
+        text = cell_text(cells.get(blank[1]), blank[1], place).strip()
+        if not text and needed and blank[1] != "folder":
+            raise place.error(
+                _(
+                    "no value in the column {!r} for {!r}",
+                    blank[1],
+                    template,
+                    hint=_("Columns: {}", ", ".join(list(cells)[:30])),
+                )
+            )
+        return text.zfill(int(blank[2])) if blank[2] else text
+
+    text = _BLANK.sub(value, template)
+    if not needed and text == _BLANK.sub("", template):
+        return ""  # No blank has a value, so the text around them says nothing.
+    return text.removeprefix("/") if template.startswith("{folder}/") else text
+
+
+@cache
+def blanks_of(template: str) -> tuple[str, ...]:
+    """The columns that a template names; none of a column's name."""
+    return tuple(blank[1] for blank in _BLANK.finditer(template))
+
+
+def named_columns(columns: Columns) -> list[str]:
+    """Some columns, with those that the templates among them name."""
+    return [name for column in as_tuple(columns) for name in blanks_of(column) or (column,)]
+
+
+def cell_text(value: object, column: str, place: Place) -> str:
+    """A cell as text: of a list of texts its lines, of a whole number its digits.
+
+    Raises:
+        DataError: it is an object, bytes, or a list of anything but texts.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(value)
+    raise not_text(value, column, place)
+
+
+def not_text(value: object, column: str, place: Place) -> DataError:
+    """The error of a cell that is not a text."""
+    return place.error(
+        _(
+            "expected text in {!r}; found {}",
+            column,
+            type(value).__name__,
+            hint="Write it as a text, or name a column inside it: OUTER.INNER",
+        )
+    )
+
+
+def flat(cells: JsonObject) -> JsonObject:
+    """The cells of a record without empty ones; a field of an object in it is ``OUTER.INNER``.
+
+    Images in Hugging Face's form, an object with bytes and path, stay whole; the path is a column
+    too.
+    """
+    found: JsonObject = {}
+    _flatten(cells, "", 0, found)
+    return found
+
+
+def _flatten(cells: JsonObject, prefix: str, depth: int, found: JsonObject) -> None:
+    for key, value in cells.items():
+        if isinstance(value, dict) and value and depth < _DEEPEST and not _is_image(value):
+            _flatten(value, f"{prefix}{key}.", depth + 1, found)
+        elif not (value is None or (isinstance(value, float) and math.isnan(value))):
+            found[f"{prefix}{key}"] = value
+            if isinstance(value, dict) and value and isinstance(value.get("path"), str):
+                found[f"{prefix}{key}.path"] = value["path"]
+
+
+def _is_image(value: JsonObject) -> bool:
+    return {"bytes", "path"} >= set(value) and isinstance(value.get("bytes"), bytes)

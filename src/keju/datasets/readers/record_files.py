@@ -1,0 +1,295 @@
+"""`RecordFiles`: the images, text files and saved web pages that records name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from keju.datasets.readers.base import files_under, inside, join_names, source_bytes, source_text
+from keju.datasets.readers.cells import Record, cell_text
+from keju.datasets.readers.images import ImageFinder, decoded_image
+from keju.datasets.readers.mapping import Mapping, as_tuple
+from keju.datasets.readers.quads import lines_by_geometry, quad_lines
+from keju.datasets.readers.records import Place
+from keju.datasets.readers.saved_pages import SavedPage, read_saved
+from keju.datasets.store import DatasetWriter
+from keju.definitions import Task, tasks
+from keju.errors import DataError, UsageError, shortened
+from keju.items import ImageRef, Line
+from keju.texts import _, n_
+
+MOST_MISSING = 1000
+"""Missing files after which an import stops, unless it is to skip their records."""
+
+_MOST_PATHS = 10_000
+"""Images whose paths are kept for further records."""
+
+_INDEX = 64
+"""Maximum length of a cell of images that is the number of another record, as in VLMEvalKit."""
+
+_BLANKS = re.compile(r"\{[^{}]*\}")
+
+
+class MissingFileError(DataError):
+    """A record names a file that does not exist.
+
+    Attributes:
+        name: the name, as the record has it.
+    """
+
+    def __init__(self, name: str, place: Place) -> None:
+        self.name = name
+        problem = _("the file {!r} is missing", shortened(name))
+        super().__init__(problem, file=place.file, item=place.item or None)
+
+
+class RecordFiles:
+    """Finds the files of records below a source, and stores the images.
+
+    Args:
+        src: the source.
+        writer: takes the images.
+        mapping: where the files are.
+        images: the folder from which the names of images start, in place of the mapping's.
+    """
+
+    def __init__(
+        self, src: Path, writer: DatasetWriter, mapping: Mapping, images: Path | None
+    ) -> None:
+        self._root = src if src.is_dir() else src.parent
+        self._mapping = mapping
+        folders = [images] if images else [self._folder(each) for each in as_tuple(mapping.images)]
+        for folder in folders:
+            if not folder.is_dir():
+                raise UsageError("images: {} is not a folder", folder)
+        roots = folders if images else [*folders, self._root, self._root / "images"]
+        self._finder = ImageFinder(roots, beside=images is None)
+        self._writer = writer
+        self._missing: dict[str, Place] = {}
+        self._paths: dict[tuple[str, Path, str], Path] = {}
+        self._refs: dict[Path, ImageRef] = {}
+        self._by_row: dict[tuple[Path, str], list[ImageRef]] = {}
+        self._texts: set[Path] = set()
+        self._empty: list[str] = []
+
+    def _folder(self, name: str) -> Path:
+        here = name in {".", "./"}
+        return self._root if here else inside(self._root, name, file=self._root, item="images")
+
+    # ---- images
+
+    def images(self, record: Record, kind: Task) -> tuple[ImageRef, ...]:
+        """The images of a record, which are stored in the dataset.
+
+        Raises:
+            MissingFileError: an image does not exist.
+            DataError: the record names none although the mapping has a column of images, a name
+                leads out of the source or fits several files, or an image is broken.
+        """
+        place, fields = record.place, self._mapping.fields
+        values = self._images_in(record)
+        if not values and "image" in fields and "page" not in fields and kind.queries[0].image:
+            raise place.error(
+                _("without an image", hint="Name its image, or correct image in [fields]")
+            )
+        refs = self._of_other_row(values, place) if self._mapping.index else []
+        near = (kind.id, kind.name_zh, kind.name_en, kind.domain_zh, kind.domain)
+        for value in () if refs else values:
+            image = self._name_or_data(value, place)
+            if isinstance(image, bytes):
+                refs.append(self._writer.add_image(image, f"{place.file}: {place.item}"))
+                continue
+            # Many questions are asked about one image, and links are resolved for each path.
+            key = (image, place.file, kind.id)
+            path = self._paths.get(key)
+            if path is None:
+                path = self._finder.find(image, place, near)
+                if path is None or self._is_of_other(path, image, kind):
+                    raise MissingFileError(image, place)
+                if len(self._paths) == _MOST_PATHS:
+                    self._paths.clear()
+                self._paths[key] = path
+            if path not in self._refs:
+                self._refs[path] = self._writer.add_image(source_bytes(path), str(path))
+            refs.append(self._refs[path])
+        if self._mapping.index:
+            self._by_row[place.file, record.text(self._mapping.index).strip()] = refs
+        return tuple(refs)
+
+    def _of_other_row(self, values: list[object], place: Place) -> list[ImageRef]:
+        """The images of an earlier row, if its number is the only image of a row; else none."""
+        cell = values[0] if len(values) == 1 else None
+        number = str(cell).strip() if isinstance(cell, str | int) else ""
+        if not number or _is_long(number) or PurePosixPath(number).suffix:
+            return []
+        if (place.file, number) not in self._by_row:
+            raise place.error(_("no row {!r} above it has an image", number, hint="Add its image"))
+        return list(self._by_row[place.file, number])
+
+    def _name_or_data(self, value: object, place: Place) -> str | bytes:
+        """The name of an image, or its bytes, of a value that is one of them or contains it."""
+        if isinstance(value, dict):
+            value = value.get("bytes") or value.get("path") or value
+        if isinstance(value, bytes):
+            return value
+        text = cell_text(value, "image", place).strip()
+        if self._mapping.index and _is_long(text):
+            text = f"data:;base64,{text}"
+        return decoded_image(text, file=place.file, item=place.item) or text
+
+    def path_of(self, record: Record) -> str:
+        """The path of a record's first image relative to the source; its name if it is missing."""
+        name = next((each for each in self._images_in(record) if isinstance(each, str)), "")
+        path = self._finder.find(name, record.place) if name else None
+        if path is None or not path.is_relative_to(self._root):
+            return name.replace("\\", "/")
+        return path.relative_to(self._root).as_posix()
+
+    def _images_in(self, record: Record) -> list[object]:
+        """The images of a record: names, bytes, or objects with bytes and path."""
+        columns = as_tuple(self._mapping.fields.get("image", ()))
+        if not columns and not self._mapping.tables:
+            return [record.cells["file"]]
+        by_column = [record.values(column, needed=True) for column in columns]
+        if self._mapping.index:
+            return next(filter(None, by_column), [])
+        return [value for values in by_column for value in values]
+
+    def _is_of_other(self, path: Path, name: str, kind: Task) -> bool:
+        """Whether a folder that only the path has is called after another task."""
+        if not path.is_relative_to(self._root):
+            return False
+        named = PurePosixPath(name.replace("\\", "/")).parts
+        folders = path.relative_to(self._root).parts[:-1]
+        return any(_names_other(each, kind) for each in folders if each not in named)
+
+    # ---- texts and pages
+
+    def text(self, record: Record) -> str:
+        """The text of a record's text file.
+
+        Raises:
+            MissingFileError: it does not exist.
+            DataError: its name leads out of the source, or it is not readable.
+        """
+        return source_text(self._text_file(record)).strip("\n\t ")
+
+    def lines(self, record: Record, images: tuple[ImageRef, ...]) -> tuple[Line, ...]:
+        """The lines of a record's text file in reading order; none if it has no text.
+
+        Raises:
+            DataError: as `text`, or a line has no four corners.
+        """
+        path = self._text_file(record)
+        lines = quad_lines(path)
+        if not any(line.text.strip() for line in lines):
+            self._empty.append(path.relative_to(self._root).as_posix())
+            return ()
+        if self._mapping.text_order == "geometry" and images:
+            lines = lines_by_geometry(lines, path, images[0])
+        return lines
+
+    def _text_file(self, record: Record) -> Path:
+        name = record.text(self._mapping.texts, needed=True)
+        path = inside(self._root, name, file=record.place.file, item=record.place.item)
+        if not path.is_file():
+            raise MissingFileError(name, record.place)
+        self._texts.add(path)
+        return path
+
+    def page(self, name: str, place: Place) -> SavedPage:
+        """A saved web page: from SRC or its folder ``pages`` on, or beside the table.
+
+        Raises:
+            DataError: it is missing, or has no licence, address or text.
+        """
+        roots = dict.fromkeys((self._root, self._root / "pages", place.file.parent))
+        paths = [inside(root, name, file=place.file, item=place.item) for root in roots]
+        path = next((path for path in paths if path.is_file()), None)
+        if path is None:
+            raise place.error(
+                _("no web page {!r}", shortened(name), hint="Correct page in [fields]")
+            )
+        constants = self._mapping.constants
+        licence, address = constants.get("licence", ""), constants.get("source", "")
+        return read_saved(path, licence=licence, address=address, shortest=1)
+
+    # ---- missing files
+
+    def miss_images_of_texts(self) -> None:
+        """Remember the files with lines that no image belongs to."""
+        if self._mapping.text_form != "quads" or self._mapping.only or not self._root.is_dir():
+            return
+        for template in as_tuple(self._mapping.texts):
+            suffix = PurePosixPath(template).suffix.lstrip(".")
+            for file in files_under(self._root, {suffix}):
+                path = file.relative_to(self._root).as_posix()
+                if file not in self._texts and fnmatchcase(path, _BLANKS.sub("*", template)):
+                    self._missing[_("the image of {}", path)] = Place(file, path)
+
+    def miss(self, name: str, place: Place, *, skip: bool) -> None:
+        """Remember a missing file of a record.
+
+        Raises:
+            DataError: so many are missing that the folder must be wrong, unless they are skipped.
+        """
+        self._missing.setdefault(name, place)
+        if len(self._missing) >= MOST_MISSING and not skip:
+            raise self._missing_error(place.file, " …")
+
+    def _missing_error(self, file: Path, more: str = "") -> DataError:
+        return DataError(
+            n_(
+                "{n:,} file is missing: {}",
+                "{n:,} files are missing: {}",
+                len(self._missing),
+                self._missing_names() + more,
+                hint=(
+                    "Correct image or texts in the mapping, give --option images=FOLDER, or "
+                    "skip these records: --option skip-missing=yes"
+                ),
+            ),
+            file=file,
+        )
+
+    def notes(self, src: Path, *, skip: bool) -> Iterator[str]:
+        """The notes on records that were skipped.
+
+        Raises:
+            DataError: files are missing, and none is to be skipped.
+        """
+        if self._empty:
+            yield n_(
+                "{n:,} page without any text line, skipped: {}",
+                "{n:,} pages without any text line, skipped: {}",
+                len(self._empty),
+                join_names(self._empty),
+            )
+        if self._missing and not skip:
+            raise self._missing_error(src)
+        if self._missing:
+            yield n_(
+                "skipped {n:,} record with missing files: {}",
+                "skipped {n:,} records with missing files: {}",
+                len(self._missing),
+                self._missing_names(),
+            )
+
+    def _missing_names(self) -> str:
+        named = self._missing.items()
+        return join_names(f"{shortened(name)} (of {place.item})" for name, place in named)
+
+
+def _is_long(cell: str) -> bool:
+    """Whether a cell of images is too long for a name or number, so that it is an image."""
+    return len(cell) > _INDEX and not PurePosixPath(cell).suffix
+
+
+@cache
+def _names_other(folder: str, kind: Task) -> bool:
+    """Whether a folder is called after a task, and not after this one."""
+    named = [each for each in tasks() if folder in (each.id, each.name_zh, each.name_en)]
+    return bool(named) and kind not in named
