@@ -112,7 +112,7 @@ class _ExportedImages(ImageFinder):
     """Finds exported images by the hash in a name; the path of an image is its hash."""
 
     def __init__(self, hashes: Collection[str]) -> None:
-        super().__init__(None, [])
+        super().__init__([])
         self._hashes = hashes
 
     def find(self, name: str, place: Place, near: Collection[str] = ()) -> Path:
