@@ -346,8 +346,10 @@ class _ItemMaker:
         """
         kind = self._task_of(record, roles)
         self._numbers[kind.id] += 1
-        columns = {"task": kind.id, "number": self._numbers[kind.id]}
-        record = record._replace(cells={**columns, **record.cells})
+        cells = {"task": kind.id, "number": self._numbers[kind.id], **record.cells}
+        if "task" in as_tuple(self._mapping.fields.get("task", ())):
+            cells["task"] = kind.id  # in templates the id of the task, however the source calls it
+        record = record._replace(cells=cells)
         images = self._files.images(record, kind)
         lines: tuple[Line, ...] = ()
         if self._mapping.text_form == "quads":
