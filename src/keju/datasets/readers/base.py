@@ -221,9 +221,17 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     Suffixes are in lower case, without the point.
 
     Raises:
-        DataError: a file is a link that leads out of the directory, or its name is not UTF-8.
+        DataError: a file is a link that leads out of the directory or to nothing, its name is not
+            UTF-8, or there is an empty directory in its place, as container programs make them for
+            files that they cannot mount.
     """
     for place, folders, files in os.walk(folder):
+        if not (folders or files) and Path(place).suffix.casefold().lstrip(".") in suffixes:
+            raise DataError(
+                "an empty folder with the name of a file",
+                file=Path(place),
+                hint="Put the file at this path, or remove the folder",
+            )
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
             check_time()
@@ -237,15 +245,15 @@ def kept_inside(path: Path, folder: Path) -> Path:
     """The path itself, unless it is a link that leads out of a directory (`leads_out`).
 
     Raises:
-        DataError: it is one.
+        DataError: it is one, or it leads to nothing.
     """
-    if path.is_symlink() and leads_out(path, folder):
-        raise DataError(
-            "the link points outside {}",
-            folder,
-            file=path,
-            hint="Replace the link by the file itself",
-        )
+    if not path.is_symlink():
+        return path
+    hint = _("Replace the link by the file itself")
+    if leads_out(path, folder):
+        raise DataError("the link points outside {}", folder, file=path, hint=hint)
+    if not path.exists():
+        raise DataError("the link leads to no file", file=path, hint=hint)
     return path
 
 
