@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
-from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.option_texts import parse_options
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
@@ -23,6 +22,9 @@ from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
 from keju.settings import Settings, list_options
 from keju.texts import _, listed
+
+if TYPE_CHECKING:
+    from keju.datasets.readers.listing import Listing
 
 Options = Mapping[str, str]
 
@@ -59,7 +61,7 @@ class Detection(NamedTuple):
     missing: str = ""
 
 
-Detect = Callable[[Listing], Detection | None]
+Detect = Callable[["Listing"], Detection | None]
 """Examines the files of a source, without reading all of them; None if it has another format."""
 
 
@@ -207,6 +209,14 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
         item=item,
         hint="Move it there, and write its path relative to that folder",
     )
+
+
+def is_litter(name: str) -> bool:
+    """Whether a file or directory was created by a desktop or archive program."""
+    return name.startswith(".") or name.casefold() in _LITTER
+
+
+_LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
 
 
 def image_files(folder: Path) -> Iterator[Path]:

@@ -202,6 +202,18 @@ def lists_in(file: Path, most: int) -> list[Found]:
     ]
 
 
+def first_records(file: Path, most: int) -> list[JsonObject]:
+    """The first records of a table, or of the first list in it, up to what cannot be read."""
+    found: list[JsonObject] = []
+    with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
+        content = json_object(file)
+        if content is None:
+            found.extend(row.cells for row in islice(rows(file), most))
+        for key, shape, value in _structures(content or {})[:1]:
+            found.extend(row.cells for row in islice(_records(file, value, key, shape), most))
+    return found
+
+
 def _structures(
     content: JsonObject, key: tuple[str, ...] = ()
 ) -> list[tuple[tuple[str, ...], Shape, object]]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks.obi_bench.readers.sources import Rule, SourceFolder, no_images
-from keju.datasets.readers.base import check_name, join_names, kept_inside
+from keju.datasets.readers.base import check_name, is_litter, join_names, kept_inside
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.listing import is_litter
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import all_rows, json_in
 from keju.errors import DataError, number_of

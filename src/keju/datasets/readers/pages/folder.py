@@ -17,8 +17,7 @@ from keju.datasets.readers.base import (
     join_names,
     plain_file,
 )
-from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import unpacking_command
+from keju.datasets.readers.listing import Listing, unpacking_command
 from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_items import TranscriptionTask
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader

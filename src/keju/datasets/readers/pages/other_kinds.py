@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import join_names
-from keju.datasets.readers.obstacles import unpacking_command
+from keju.datasets.readers.listing import unpacking_command
 from keju.datasets.readers.words import shell_word
 from keju.texts import Text, _, join_sentences, n_
 
