@@ -26,7 +26,7 @@ from keju.datasets.readers.encodings import decode
 from keju.errors import DataError
 
 LENGTHS = (10, 30, 100, 1000)
-ENCODINGS = ("utf-8", "utf-16-le", "gb18030", "big5")
+ENCODINGS = ("utf-8", "utf-16", "gb18030", "big5")
 DRAWS = 3
 
 

@@ -10,7 +10,6 @@ import pytest
 from keju.cli.app import note, say
 from keju.datasets.readers.base import check_name, join_names
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.pages.folder import other_kinds
 from keju.datasets.readers.pages.page_items import _NOTES, _describe_pages
 from keju.errors import DataError
@@ -31,7 +30,7 @@ def lines(tmp_path: Path) -> list[str]:
     (tmp_path / "archives").mkdir()
     (tmp_path / "archives" / "x.rar").touch()
     for name in ("e.zip", "pointer", "empty", "archives"):
-        obstacle = find_obstacle(Listing(tmp_path / name))
+        obstacle = Listing(tmp_path / name).obstacle()
         assert obstacle is not None, name
         found += obstacle
     with pytest.raises(DataError) as caught:

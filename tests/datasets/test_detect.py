@@ -160,7 +160,6 @@ def test_a_dataset_of_keju_is_recognised(tmp_path):
         ("a b.zip", "unzip {dir}/'a b.zip' -d {dir}/'a b'"),
         ("x.tar.gz", "mkdir {dir}/x && tar -xf {dir}/x.tar.gz -C {dir}/x"),
         ("x.7z", "7z x {dir}/x.7z -o{dir}/x"),
-        ("x.zip.001", "7z x {dir}/x.zip.001 -o{dir}/x"),
         ("x.rar", "unrar x {dir}/x.rar {dir}/x/"),
     ],
 )
@@ -184,15 +183,6 @@ def test_git_lfs_pointers_are_recognised(tmp_path):
     assert "Git LFS pointer files" in found.problem
     assert "lfs pull" in found.hint
     assert "Git LFS" in examine(tmp_path / "a.jpg").obstacle.problem
-
-
-def test_git_annex_placeholders_are_recognised(tmp_path):
-    (tmp_path / "a.jpg").symlink_to("../.git/annex/objects/zX/0p/MD5E-s1--ab.jpg/MD5E-s1--ab.jpg")
-    put(tmp_path / "b.jpg", "/annex/objects/MD5E-s1--ab.jpg\n")
-    found = examine(tmp_path).obstacle
-    assert "git-annex placeholders" in found.problem
-    assert "2 of 2" in found.problem
-    assert "git annex get" in found.hint
 
 
 def cached(root, build):

@@ -10,7 +10,7 @@ import pytest
 from keju.datasets.readers import images
 from keju.datasets.readers.images import ImageFinder, decoded_image
 from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.records import Place, image_roots
+from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from tests.support.released import picture, put
 
@@ -31,7 +31,7 @@ def find(src: Path, name: str, near: tuple[str, ...] = ()) -> tuple[str | None, 
     """The path found, from `src` on, and the notes of the import."""
     file = src / "data.json"
     with logging_import() as log:
-        found = ImageFinder(image_roots(src, file, {})).find(name, Place(file, "a1"), near)
+        found = ImageFinder((src, src / "images")).find(name, Place(file, "a1"), near)
     return found and found.relative_to(src).as_posix(), list(log.notes())
 
 
@@ -123,7 +123,7 @@ def test_many_images_are_searched_once_and_bounded(src, monkeypatch):
         "_images_under",
         lambda top, below: walked.append(top) or images_under(top, below),
     )
-    index = ImageFinder(image_roots(src, src / "data.json", {}))
+    index = ImageFinder((src, src / "images"))
     for _ in range(3):
         assert index.find("/x/imgs/4.png", Place(src / "data.json", "a1"))
     assert walked == [src]

@@ -1,4 +1,4 @@
-"""Large tables: read piece by piece, with the items and errors of small ones."""
+"""`rows` reads tables of any size piece by piece: what pieces must not change, and the limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -14,158 +15,132 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.datasets.readers import import_dataset
-from keju.datasets.readers.tables import iter_list
-from keju.errors import DataError, KejuError
-from tests.support.released import table
+from keju.datasets.readers import tables, workbooks
+from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.tables import iter_list, rows
+from keju.errors import DataError
+from tests.support.released import put
 from tests.support.workbooks import sheet_of, write_parts, write_workbook
 
-MAP = """
-rest = "metadata"
-[[tables]]
-path = "*.*"
-[fields]
-id = "id"
-question = "q"
-answer = "a"
-[constants]
-task = "T2"
-"""
 RECORDS = [{"id": f"i{n}", "q": f"何謂「{n}」\n?", "a": "甲,乙", "more": str(n)} for n in range(9)]
-CELLS = "id,q,a,more\r\n" + "".join(
-    f'{each["id"]},"{each["q"]}","{each["a"]}",{each["more"]}\r\n' for each in RECORDS
+CELLS = "id,q,a,more\n" + "".join(
+    f'{record["id"]},"{record["q"]}","{record["a"]}",{record["more"]}\n' for record in RECORDS
 )
 LIST = json.dumps(RECORDS, ensure_ascii=False)
-LINES = "\r\n\r\n".join(json.dumps(each, ensure_ascii=False) for each in RECORDS)
-
-
-@pytest.fixture
-def streamed(monkeypatch):
-    def switch() -> None:
-        monkeypatch.setattr("keju.datasets.readers.mapped.records.STREAMED_BYTES", 0)
-
-    return switch
-
-
-def imported(folder: Path, name: str, data: bytes, out: str):
-    source = folder / "source"
-    source.mkdir(exist_ok=True)
-    (source / name).write_bytes(data)
-    (folder / "map.toml").write_text(MAP, "utf-8")
-    options = {"map": str(folder / "map.toml")}
-    return import_dataset("mapped", source, folder / out, name="n", version="1", options=options)
-
-
-def refused(folder: Path, name: str, data: bytes, out: str) -> tuple[str, str, str]:
-    with pytest.raises(KejuError) as caught:
-        imported(folder, name, data, out)
-    error = caught.value
-    assert isinstance(error, DataError)
-    return str(error.problem), str(error.file), str(error.item)
-
-
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("t.jsonl", LINES),
-        ("t.csv", CELLS),
-        ("t.json", LIST),
-        ("t.jsonl", LIST),
-        ("t.json", json.dumps(RECORDS, indent=1).replace("\n", "\r\n")),
-        ("t.json", f" {LIST} \n\n "),
-    ],
-)
-def test_a_large_table_gives_the_same_items_and_notes(tmp_path, streamed, name, text, mark):
-    data = mark + text.encode()
-    whole = imported(tmp_path, name, data, "whole")
-    streamed()
-    lines = imported(tmp_path, name, data, "lines")
-    assert lines.manifest.hash == whole.manifest.hash
-    assert lines.notes == whole.notes
-
-
-def test_a_large_parquet_file_gives_the_same_items(tmp_path, streamed, monkeypatch):
-    more = {
-        "number": [1, None, 3], "share": [0.5, 1e300, None], "seen": [True, False, None],
-        "day": [date(2024, 1, n) for n in (1, 2, 3)], "price": [Decimal("1.50")] * 3,
-        "tags": [["a", "b"], [], None], "inner": [{"x": 1, "y": "天"}] * 3,
-    }  # fmt: skip
-    frame = pl.DataFrame(
-        {**{key: [each[key] for each in RECORDS[:3]] for key in RECORDS[0]}, **more}
-    )
-    frame = frame.with_columns(pl.col("more").cast(pl.Categorical))
-    data = io.BytesIO()
-    frame.write_parquet(data, row_group_size=2)
-    monkeypatch.setattr("keju.datasets.readers.tables._BATCH", 2)
-    whole = imported(tmp_path, "t.parquet", data.getvalue(), "whole")
-    streamed()
-    pieces = imported(tmp_path, "t.parquet", data.getvalue(), "pieces")
-    assert pieces.manifest.hash == whole.manifest.hash
-    assert pieces.notes == whole.notes
-
-
-def test_a_large_damaged_parquet_file_is_an_error(tmp_path, streamed):
-    data = io.BytesIO()
-    pl.DataFrame(RECORDS).write_parquet(data)
-    streamed()
-    broken = bytearray(data.getvalue())
-    broken[4:80] = bytes(76)
-    problem, file, _ = refused(tmp_path, "t.parquet", bytes(broken), "out")
-    assert "parquet" in problem
-    assert file.endswith("t.parquet")
-    empty = io.BytesIO()
-    pl.DataFrame(RECORDS).clear().write_parquet(empty)
-    assert "no" in refused(tmp_path, "t.parquet", empty.getvalue(), "out")[0]
-
-
-def test_a_large_workbook_gives_the_same_items_and_notes(tmp_path, streamed, monkeypatch):
-    monkeypatch.setattr("keju.datasets.readers.workbooks._ROWS", 2)
-    rows = [list(RECORDS[0]), *(list(each.values()) for each in RECORDS)]
-    data = write_workbook(tmp_path / "t.xlsx", rows).read_bytes()
-    whole = imported(tmp_path, "t.xlsx", data, "whole")
-    streamed()
-    by_row = imported(tmp_path, "t.xlsx", data, "rows")
-    assert by_row.manifest.hash == whole.manifest.hash
-    assert by_row.notes == whole.notes
-
-
-@pytest.mark.parametrize("suffix", ["xlsx", "csv"])
-def test_several_tables_with_headers_give_the_same_items_and_notes(tmp_path, streamed, suffix):
-    source = tmp_path / "source"
-    source.mkdir()
-    for part in (RECORDS[:4], RECORDS[4:-1]):
-        rows = [[*part[0]], *([*each.values()] for each in part)]
-        write = write_workbook if suffix == "xlsx" else table
-        write(source / f"{part[0]['id']}.{suffix}", *([rows] if suffix == "xlsx" else rows))
-    data = CELLS.splitlines()[0] + "\r\n" + "i9,q,a,b\r\n"
-    whole = imported(tmp_path, "z.csv", data.encode(), "whole")
-    streamed()
-    pieces = imported(tmp_path, "z.csv", data.encode(), "pieces")
-    assert pieces.manifest.items == len(RECORDS)
-    assert pieces.manifest.hash == whole.manifest.hash
-    assert pieces.notes == whole.notes
-
-
-SHEETS = {
-    "a row with more cells": [["id", "q", "a"], ["i0", "q", "a"], ["i1", "q", "a", "b"]],
-    "an id twice": [["id", "q", "a"], ["i0", "q", "a"], ["i0", "q", "a"]],
-    "a column twice": [["id", "q", "q"], ["i0", "q", "a"]],
-    "no rows": [["id", "q", "a"]],
-    "a column of the mapping that is missing": [["id", "q"], ["i0", "q"]],
+INDENTED = json.dumps(RECORDS, ensure_ascii=False, indent=1)
+LINES = "\n\n".join(json.dumps(record, ensure_ascii=False) for record in RECORDS)
+TEXTS = {
+    "t.csv": CELLS,
+    "t.jsonl": LINES,
+    "lines.json": LINES,
+    "list.jsonl": LIST,
+    "t.json": LIST,
+    "indented.json": INDENTED,
+    "spaces.json": f" {LIST} \n\n ",
+    "object.json": f'{{"data": {LIST}}}',
 }
 
 
-@pytest.mark.parametrize("kind", [*SHEETS, "cut off", "not a workbook"])
-def test_a_damaged_large_workbook_gives_the_same_error(tmp_path, streamed, kind):
-    data = b"PK nothing"
-    if kind == "cut off":
-        data = write_parts(tmp_path / "t.xlsx", [sheet_of("<row><c")]).read_bytes()
-    elif kind in SHEETS:
-        data = write_workbook(tmp_path / "t.xlsx", SHEETS[kind]).read_bytes()
-    whole = refused(tmp_path, "t.xlsx", data, "whole")
-    streamed()
-    assert refused(tmp_path, "t.xlsx", data, "rows") == whole
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Pieces that end within a cell or a record."""
+    monkeypatch.setattr(tables, "_PIECE", 7)
+    monkeypatch.setattr(tables, "_BATCH", 2)
+    monkeypatch.setattr(workbooks, "_ROWS", 2)
+
+
+def cells_in(file: Path) -> list[dict[str, object]]:
+    return [row.cells for row in rows(file)]
+
+
+def refusal(file: Path) -> DataError:
+    with pytest.raises(DataError) as caught:
+        list(rows(file))
+    assert caught.value.file == str(file)
+    assert caught.value.hint
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", TEXTS)
+def test_records_are_the_same_with_any_line_end_and_a_byte_order_mark(tmp_path, name, end, mark):
+    file = put(tmp_path / name, mark + TEXTS[name].replace("\n", end).encode())
+    assert cells_in(file) == RECORDS
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
+def test_a_text_in_another_encoding_has_the_same_records_and_a_note(tmp_path, name, encoding):
+    file = put(tmp_path / name, TEXTS[name].encode(encoding))
+    with logging_import() as log:
+        assert cells_in(file) == RECORDS
+    assert [name in note for note in log.notes()] == [True]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.json"])
+def test_the_first_records_are_read_without_the_rest(tmp_path, name):
+    # The rest is damaged, and begins beyond what is decoded at once.
+    text = {"t.csv": CELLS, "t.jsonl": LINES, "t.json": LIST}[name]
+    file = put(tmp_path / name, text.encode() + b" " * (1 << 18) + b"\n\xff\xff")
+    assert [row.cells for row in islice(rows(file), 5)] == RECORDS[:5]
+
+
+def test_places_count_the_lines_of_the_file(tmp_path):
+    found = [row.place.item for row in rows(put(tmp_path / "t.csv", CELLS))]
+    assert found == [f"line {number}" for number in range(3, 21, 2)]
+    assert [row.place.item for row in islice(rows(put(tmp_path / "t.json", LIST)), 2)] == [
+        "object 1", "object 2",
+    ]  # fmt: skip
+    assert [row.place.item for row in islice(rows(put(tmp_path / "t.jsonl", LINES)), 2)] == [
+        "record 1", "record 2",
+    ]  # fmt: skip
+
+
+DAMAGED = {
+    "cut off at the end": ("t.json", LIST[:-1].encode(), "not readable as JSON"),
+    "cut off in a record": ("t.json", LIST[:-9].encode(), "not readable as JSON"),
+    "text behind the list": ("t.json", LIST.encode() + b"x", "not readable as JSON"),
+    "a number in the list": ("t.json", LIST.replace("}]", "}, 1]").encode(), "object 10"),
+    "a comma too many": ("t.json", LIST.replace("}]", "},]").encode(), "not readable as JSON"),
+    "half a character": ("t.json", LIST.replace("i7", "\\ud800").encode(), "object 8"),
+    "deep lists": (
+        "t.json", LIST.replace('"7"', "[" * 5000 + "]" * 5000).encode(), "not readable as JSON",
+    ),
+    "not UTF-8": ("t.json", LIST.encode().replace(b"i7", b"\xff"), "is not UTF-8"),
+    "a list cut off, called lines": ("t.jsonl", LIST[:-1].encode(), "not readable as JSON"),
+    "a line cut off": ("t.jsonl", LINES.encode() + b'\n{"id": 1', "line 18"),
+    "a line with a list": ("t.jsonl", LINES.encode() + b"\n[]", "line 18"),
+    "a line not UTF-8": ("t.jsonl", LINES.encode() + b'\n{"id": "\xff"}', "is not UTF-8"),
+    "no lines": ("t.jsonl", b"\n\n", "no lines"),
+    "a cell too few": ("t.csv", CELLS.encode() + b"i9,q\n", "line 20"),
+    "an open quote": ("t.csv", CELLS.encode() + b'i9,"q', "line 20"),
+    "a column twice": ("t.csv", CELLS.replace("more", "a", 1).encode(), "two columns"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_damage_behind_sound_records_is_named_with_its_place(tmp_path, kind):
+    name, data, words = DAMAGED[kind]
+    assert words in str(refusal(put(tmp_path / name, data)))
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
+def test_damage_in_a_list_that_is_too_large_to_read_again_names_the_record_before(
+    tmp_path, monkeypatch, name
+):
+    file = put(tmp_path / name, LIST.encode()[:-9])
+    monkeypatch.setattr(tables, "MOST_TEXT", 300)
+    error = refusal(file)
+    assert str(error.problem).startswith("not readable as JSON")
+    assert error.item == "after record 8"
+
+
+@pytest.mark.parametrize(("name", "text"), [("t.csv", f"id\n{'x' * 99}\n"), ("t.jsonl", "x" * 99)])
+def test_a_line_above_the_limit_is_refused(tmp_path, monkeypatch, name, text):
+    monkeypatch.setattr(tables, "MOST_TEXT", 90)
+    assert "line has more than" in str(refusal(put(tmp_path / name, text)))
 
 
 JSON = st.recursive(
@@ -193,67 +168,53 @@ def test_a_list_in_pieces_of_any_size_has_the_same_objects(records, indent, esca
 def test_a_long_object_is_read_in_linear_time_and_bounded(monkeypatch):
     text = json.dumps([{"image": "x" * 1_000_000}, {"image": ""}])
     pieces = [text[start : start + 100] for start in range(0, len(text), 100)]
-    assert [len(str(each["image"])) for each in iter_list(pieces)] == [1_000_000, 0]
-    monkeypatch.setattr("keju.datasets.readers.tables.MOST_TEXT", 400_000)
-    taken = iter(pieces)
+    assert [len(str(record["image"])) for record in iter_list(pieces)] == [1_000_000, 0]
+    monkeypatch.setattr(tables, "MOST_TEXT", 400_000)
+    rest = iter(pieces)
     with pytest.raises(ValueError):  # noqa: PT011 - its words are not used
-        list(iter_list(taken))
-    assert len(list(taken)) > 1_000
+        list(iter_list(rest))
+    assert len(list(rest)) > 1_000
 
 
-@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
-def test_damage_in_a_list_that_is_too_large_to_read_again_names_the_record_before(
-    tmp_path, streamed, monkeypatch, name
-):
-    streamed()
-    monkeypatch.setattr("keju.datasets.readers.tables.MOST_TEXT", 0)
-    problem, file, item = refused(tmp_path, name, LIST.encode()[:-9], "out")
-    assert problem.startswith("not readable as JSON")
-    assert file.endswith(name)
-    assert item == "after record 8"
+def test_a_parquet_file_in_batches_keeps_the_types_of_its_cells(tmp_path):
+    columns = {
+        "number": [1, None, 3], "share": [0.5, 1e300, None], "seen": [True, False, None],
+        "day": [date(2024, 1, day) for day in (1, 2, 3)], "price": [Decimal("1.50")] * 3,
+        "tags": [["a", "b"], [], None], "inner": [{"x": 1, "y": "天"}] * 3,
+    }  # fmt: skip
+    frame = pl.DataFrame({**pl.DataFrame(RECORDS[:3]).to_dict(as_series=False), **columns})
+    frame = frame.with_columns(pl.col("more").cast(pl.Categorical))
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=2)
+    assert cells_in(tmp_path / "t.parquet") == frame.to_dicts()
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("t.json", LIST.encode()[:-1]),
-        ("t.json", LIST.encode()[:-9]),
-        ("t.json", LIST.encode() + b"x"),
-        ("t.json", LIST.replace("}]", "}, 1]").encode()),
-        ("t.json", LIST.replace("}]", "},]").encode()),
-        ("t.json", LIST.replace("i7", "\\ud800").encode()),
-        ("t.json", LIST.replace('"7"', "Infinity").encode()),
-        ("t.json", LIST.replace('"7"', "[" * 5000 + "]" * 5000).encode()),
-        ("t.json", LIST.encode().replace(b"i7", b"\xff")),
-        ("t.json", LIST.replace("i7", "i3").encode()),
-        ("t.jsonl", LIST.encode()[:-1]),
-        ("t.jsonl", LINES.encode() + b'\n{"id": 1'),
-        ("t.jsonl", LINES.encode() + b"\n[]"),
-        ("t.jsonl", LINES.encode() + b'\n{"id": "\xff"}'),
-        ("t.jsonl", f"{LINES}\n{json.dumps(RECORDS[3])}".encode()),
-        ("t.jsonl", b"\n\n"),
-        ("t.csv", CELLS.encode() + b"i9,q\n"),
-        ("t.csv", CELLS.encode() + b'i9,"q'),
-        ("t.csv", CELLS.encode() + b"i3,q,a,m\n"),
-        ("t.csv", CELLS.replace("more", "a", 1).encode()),
-    ],
-)
-def test_a_damaged_large_table_gives_the_same_error(tmp_path, streamed, name, data):
-    whole = refused(tmp_path, name, data, "whole")
-    streamed()
-    assert refused(tmp_path, name, data, "lines") == whole
+def test_a_damaged_or_empty_parquet_file_is_refused(tmp_path):
+    data = io.BytesIO()
+    pl.DataFrame(RECORDS).write_parquet(data)
+    broken = bytearray(data.getvalue())
+    broken[4:80] = bytes(76)
+    assert "parquet" in str(refusal(put(tmp_path / "t.parquet", bytes(broken))).problem)
+    pl.DataFrame(RECORDS).clear().write_parquet(tmp_path / "empty.parquet")
+    assert "no lines" in str(refusal(tmp_path / "empty.parquet").problem)
 
 
-@pytest.mark.parametrize(
-    ("name", "data"),
-    [
-        ("t.jsonl", LINES.encode("gb18030")),
-        ("t.csv", CELLS.encode("utf-16")),
-        ("t.json", LIST.encode("gb18030")),
-        ("t.json", json.dumps({"data": RECORDS}).encode()),
-    ],
-)
-def test_what_is_not_lines_or_a_list_in_utf_8_is_read_at_once(tmp_path, streamed, name, data):
-    streamed()
-    made = imported(tmp_path, name, data, "out")
-    assert made.manifest.items == len(RECORDS)
+def test_a_workbook_is_read_a_few_rows_at_a_time(tmp_path):
+    lines = [list(RECORDS[0]), *(list(record.values()) for record in RECORDS)]
+    assert cells_in(write_workbook(tmp_path / "t.xlsx", lines)) == RECORDS
+
+
+SHEETS = {
+    "a row with more cells": ([["id", "q"], ["i0", "q"], ["i1", "q", "b"]], "line 3: 3 cells"),
+    "a column twice": ([["id", "q", "q"], ["i0", "q", "a"]], "two columns are called 'q'"),
+    "no rows": ([["id", "q", "a"]], "no lines"),
+}
+
+
+@pytest.mark.parametrize("kind", SHEETS)
+def test_a_damaged_workbook_is_refused_with_its_place(tmp_path, kind):
+    lines, words = SHEETS[kind]
+    assert words in str(refusal(write_workbook(tmp_path / "t.xlsx", lines)))
+
+
+def test_a_workbook_that_is_cut_off_is_refused(tmp_path):
+    assert "workbook" in str(refusal(write_parts(tmp_path / "t.xlsx", [sheet_of("<row><c")])))

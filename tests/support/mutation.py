@@ -1,7 +1,7 @@
 """Mutated sources, and what readers do with them.
 
 ``python -m tests.support.mutation --count 5000`` runs that many. Every case copies a sound
-source, mutates one file of the copy by the seed, examines it as
+source, mutates one file of the copy by the seed, examines it and drafts a mapping as
 ``keju data detect`` does, imports it, and validates what was imported. Its faults are what must
 never happen: a traceback, more than 20 seconds, more than 2 GB, a refusal that is not one printable
 line with a file and a hint, or a dataset after a refusal. A case depends on the seed and its number
@@ -33,7 +33,9 @@ from typing import NamedTuple
 
 from keju.cli.output.detected_formats import as_data, describe_findings
 from keju.datasets.examine import examine
-from keju.datasets.readers import import_dataset
+from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.draft import mapping_text
+from keju.datasets.readers.presets import draft_for
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
@@ -194,6 +196,11 @@ def _outcome(source: Source, src: Path, out: Path) -> tuple[str, str, str]:
     except KejuError as error:
         if fault := _wrong(error):
             return "refused", str(error), f"detect: {fault}"
+    try:
+        mapping_text(draft_for(src, FORMATS.list_usable()))
+    except KejuError as error:
+        if fault := _wrong(error):
+            return "refused", str(error), f"draft: {fault}"
     try:
         options = options_for(source.options, src)
         import_dataset(source.format, src, out, **ABOUT, options=options)

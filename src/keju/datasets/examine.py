@@ -12,11 +12,10 @@ from keju.datasets.manifest import ITEMS, MANIFEST, PARTITIONED
 from keju.datasets.parts import part_name
 from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
-from keju.datasets.readers.base import Detection
+from keju.datasets.readers.base import Detection, is_litter
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
 from keju.datasets.readers.draft import mapping_text
-from keju.datasets.readers.listing import Listing, is_litter
-from keju.datasets.readers.obstacles import Obstacle, find_archives, find_obstacle
+from keju.datasets.readers.listing import Listing, Obstacle
 from keju.datasets.readers.presets import draft_for
 from keju.definitions import file_of
 from keju.errors import UsageError
@@ -80,7 +79,7 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     if not there:
         raise UsageError("{}: no such file or folder", src)
     listing = Listing(src)
-    found = None if mapping else find_obstacle(listing)
+    found = None if mapping else listing.obstacle()
     ranked: list[Candidate] = []
     if mapping is not None:
         options = {"map": str(mapping)}
@@ -130,7 +129,7 @@ def _source_files(listing: Listing) -> SourceFiles:
         suffixes=dict(suffixes.most_common(12)),
         tables=tables,
         names=tuple(path.as_posix() for path in listing.files[:_NAMES]),
-        archives=tuple(path.as_posix() for path in find_archives(listing)[:_NAMES]),
+        archives=tuple(path.as_posix() for path in listing.archives[:_NAMES]),
     )
 
 

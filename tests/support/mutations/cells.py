@@ -109,6 +109,13 @@ def _order(rows: Rows, draw: Random) -> None:
             rows += [list(rows[-1])] * min(_MANY, 300_000 // (1 + len(str(rows[-1]))))
 
 
+def _shuffle_columns(rows: Rows, draw: Random) -> None:
+    """All columns, or the heads or cells alone, in another order."""
+    order = draw.sample(range(len(rows[0])), len(rows[0]))
+    changed = draw.choice((slice(None), slice(1), slice(1, None)))
+    rows[changed] = [[row[at] for at in order if at < len(row)] for row in rows[changed]]
+
+
 def _separator(text: str, draw: Random) -> str:
     mark = max("\t,;", key=text.partition("\n")[0].count)
     return text.replace(mark, draw.choice([*";,\t|:，", "\0", "\x1f", ", ", "、"]))
@@ -139,6 +146,7 @@ MUTATIONS = {
     "row ragged": _on_rows(_ragged),
     "head changed": _on_rows(_head),
     "rows in another order or number": _on_rows(_order),
+    "columns shuffled": _on_rows(_shuffle_columns),
     "separator changed": _on_text(_separator),
     "quote inserted": _on_text(_quotes),
     "table in another encoding": _on_text(_encoding),

@@ -134,6 +134,22 @@ def _lose_key_everywhere(value: Any, draw: Random) -> Any:
     return value
 
 
+def _nest_everywhere(value: Any, draw: Random) -> Any:
+    """One field of all records in an object or list, or under another name."""
+    if (place := _drawn_place(value, draw, dict)) is None:
+        return value
+    name = str(place[1])
+    change = draw.choice((
+        lambda cell: {name: {"value": cell}}, lambda cell: {name: [cell]},
+        lambda cell: {"data": {name: cell}}, lambda cell: {f"{name}_2": cell},
+        lambda cell: {f"x.{name}": cell},
+    ))  # fmt: skip
+    for container, key in list(_places(value)):
+        if key == name and isinstance(container, dict) and key in container:
+            container.update(change(container.pop(key)))
+    return value
+
+
 def _equal_everywhere(value: Any, draw: Random) -> Any:
     """One field has the same value in all records: ids, images, tasks."""
     if (place := _drawn_place(value, draw, dict)) is None:
@@ -214,6 +230,7 @@ MUTATIONS = {
     "JSON key lost": _on_value(_lose_key),
     "JSON key lost everywhere": _on_value(_lose_key_everywhere),
     "JSON key renamed": _on_value(_rename_key),
+    "JSON key nested or renamed everywhere": _on_value(_nest_everywhere),
     "JSON value equal everywhere": _on_value(_equal_everywhere),
     "JSON list changed": _on_value(_change_list),
     "JSON wrapped": _on_value(_wrap),

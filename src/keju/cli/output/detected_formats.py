@@ -10,7 +10,7 @@ from keju.cli.output.console import translate
 from keju.datasets.examine import Examination
 from keju.datasets.preview import Preview
 from keju.datasets.readers.detecting import LOWEST, Candidate
-from keju.datasets.readers.obstacles import unpacking_command
+from keju.datasets.readers.listing import unpacking_command
 from keju.datasets.readers.words import import_command, new_folder, shell_word
 from keju.errors import shortened
 from keju.items import Item

@@ -12,7 +12,6 @@ from keju.datasets.readers.detecting import LOWEST, detection_command, find_best
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.definitions import benchmark, describe_ungrouped, has_task, task
@@ -143,7 +142,7 @@ _CLEAR = 0.9
 def _other_format(src: Path, reader: Reader[Any]) -> str:
     """Format of a source and the command to import it, if another reader clearly fits better."""
     listing = Listing(src)
-    ranked = [] if find_obstacle(listing) else find_candidates(listing, FORMATS.list_usable())
+    ranked = [] if listing.obstacle() else find_candidates(listing, FORMATS.list_usable())
     if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
         return ""
     if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
@@ -185,7 +184,7 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
         return FORMATS["mapped"], given, [_("read as mapped by {}", given["map"])]
     if name == AUTO and src.exists():
         listing, usable = Listing(src), list(FORMATS.list_usable())
-        if not find_obstacle(listing) and not any(
+        if not listing.obstacle() and not any(
             each.detection.fit >= LOWEST for each in find_candidates(listing, usable)
         ):
             from keju.datasets.readers.presets import DRAFTED

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decode
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
-from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.option_texts import parse_options
 from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
@@ -23,6 +22,9 @@ from keju.errors import DataError, shortened
 from keju.images import EXTENSIONS
 from keju.settings import Settings, list_options
 from keju.texts import _, listed
+
+if TYPE_CHECKING:
+    from keju.datasets.readers.listing import Listing
 
 Options = Mapping[str, str]
 
@@ -59,7 +61,7 @@ class Detection(NamedTuple):
     missing: str = ""
 
 
-Detect = Callable[[Listing], Detection | None]
+Detect = Callable[["Listing"], Detection | None]
 """Examines the files of a source, without reading all of them; None if it has another format."""
 
 
@@ -209,6 +211,14 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
     )
 
 
+def is_litter(name: str) -> bool:
+    """Whether a file or directory was created by a desktop or archive program."""
+    return name.startswith(".") or name.casefold() in _LITTER
+
+
+_LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
+
+
 def image_files(folder: Path) -> Iterator[Path]:
     """Every image file under a directory, as `files_under` finds them."""
     return files_under(folder, EXTENSIONS)
@@ -221,9 +231,17 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     Suffixes are in lower case, without the point.
 
     Raises:
-        DataError: a file is a link that leads out of the directory, or its name is not UTF-8.
+        DataError: a file is a link that leads out of the directory or to nothing, its name is not
+            UTF-8, or there is an empty directory in its place, as container programs make them for
+            files that they cannot mount.
     """
     for place, folders, files in os.walk(folder):
+        if not (folders or files) and Path(place).suffix.casefold().lstrip(".") in suffixes:
+            raise DataError(
+                "an empty folder with the name of a file",
+                file=Path(place),
+                hint="Put the file at this path, or remove the folder",
+            )
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
             check_time()
@@ -237,15 +255,15 @@ def kept_inside(path: Path, folder: Path) -> Path:
     """The path itself, unless it is a link that leads out of a directory (`leads_out`).
 
     Raises:
-        DataError: it is one.
+        DataError: it is one, or it leads to nothing.
     """
-    if path.is_symlink() and leads_out(path, folder):
-        raise DataError(
-            "the link points outside {}",
-            folder,
-            file=path,
-            hint="Replace the link by the file itself",
-        )
+    if not path.is_symlink():
+        return path
+    hint = _("Replace the link by the file itself")
+    if leads_out(path, folder):
+        raise DataError("the link points outside {}", folder, file=path, hint=hint)
+    if not path.exists():
+        raise DataError("the link leads to no file", file=path, hint=hint)
     return path
 
 

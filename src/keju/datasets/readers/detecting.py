@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import find_obstacle
 from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.registry import list_returned
@@ -50,7 +49,7 @@ def find_best(listing: Listing, readers: Iterable[Reader[Any]]) -> Candidate:
         DataError: the source has no data yet, or the best reader misses a part of it.
         UsageError: no reader fits, or several fit equally; the error lists their commands.
     """
-    if found := find_obstacle(listing):
+    if found := listing.obstacle():
         raise DataError(found.problem, file=listing.src, hint=found.hint)
     ranked = find_candidates(listing, readers)
     fitting = [each for each in ranked if each.detection.fit >= LOWEST]

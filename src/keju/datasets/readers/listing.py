@@ -1,45 +1,61 @@
-"""`Listing`: the files of a source and the first records of its tables, for detection."""
+"""`Listing`: the files of a source, the beginnings of its texts and tables, and what is in the way.
+
+It is for detection: nothing is read as a whole, and what cannot be read counts as empty.
+"""
 
 from __future__ import annotations
 
 import codecs
-import csv
-import io
-import json
 import os
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
-from itertools import islice, zip_longest
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-import polars as pl
-
-from keju.csv_files import FilledLines
+from keju.datasets.readers.base import LFS_POINTER, is_litter
 from keju.datasets.readers.encodings import codec_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
-from keju.datasets.readers.workbooks import MOST_BYTES, Workbook
-from keju.errors import DataError, KejuError
+from keju.datasets.readers.records import JsonObject
+from keju.datasets.readers.tables import SUFFIXES, first_records
+from keju.datasets.readers.words import shell_word
+from keju.errors import KejuError, shortened
 from keju.images import EXTENSIONS
+from keju.texts import _, n_
 
 MOST_FILES = 20_000
-"""Maximum number of files in a listing. If there are more, `Listing.complete` is false."""
+"""Maximum number of files. If there are more, `Listing.complete` is false."""
 
 HEAD = 1 << 20
 """Bytes that are read from the beginning of a file."""
 
 MOST_READ = 1 << 27
-"""Maximum number of bytes that one listing reads in all. After that every file counts as empty."""
+"""Maximum number of bytes of beginnings in all. After that every file counts as empty."""
 
-Record = dict[str, object]
+_POINTER_BYTES = 1024
+_REVISION = 100
+_SAMPLE = 200
+_NOT_DATA = frozenset({".md", ".txt", ".pdf", ""})
+"""Suffixes of files beside archives and pointers that are about the data."""
 
-_LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
+_REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
+_TAR = re.compile(r"(?i)\.(?:tar|tar\.(?:gz|bz2|xz|zst)|tgz|tbz2|txz)$")
+
+
+class Obstacle(NamedTuple):
+    """Why a source cannot be read as it is, and what to do, each in one line."""
+
+    problem: str
+    hint: str
 
 
 class Listing:
     """The files of a source, without system files; links to directories are not followed.
 
     Attributes:
+        src: the file or directory.
         root: the directory that `files` are relative to.
         files: their paths, sorted, at most `MOST_FILES`.
         complete: whether there are no others.
@@ -49,22 +65,26 @@ class Listing:
         self.src = src
         self.root = src if src.is_dir() else src.parent
         found: list[PurePosixPath] = []
+        self.complete = True
         for path in _walk(src):
             if len(found) == MOST_FILES:
                 self.complete = False
                 break
             found.append(PurePosixPath(path.relative_to(self.root).as_posix()))
-        else:
-            self.complete = True
         self.files = tuple(sorted(found))
         self._left = MOST_READ
         self._texts: dict[PurePosixPath, str] = {}
-        self._records: dict[tuple[PurePosixPath, int], list[Record]] = {}
+        self._records: dict[tuple[PurePosixPath, int], list[JsonObject]] = {}
 
     @cached_property
     def images(self) -> tuple[PurePosixPath, ...]:
         """The files with the name of an image."""
         return self.ending(*EXTENSIONS)
+
+    @property
+    def archives(self) -> tuple[PurePosixPath, ...]:
+        """The archives, which are not unpacked."""
+        return tuple(path for path in self.files if unpacking_command(Path(path)))
 
     def ending(self, *suffixes: str) -> tuple[PurePosixPath, ...]:
         """The files with one of these suffixes, in lower case without the point."""
@@ -75,8 +95,17 @@ class Listing:
         wanted = {name.casefold() for name in names}
         return tuple(path for path in self.files if path.name.casefold() in wanted)
 
+    def path(self, path: PurePosixPath) -> Path | None:
+        """The path of a file on disk; None if it is a pipe, broken, or a link to outside."""
+        full = self.root / path
+        try:
+            sound = full.is_file() and not (full.is_symlink() and leads_out(full, self.root))
+        except OSError:
+            return None
+        return full if sound else None
+
     def head(self, path: PurePosixPath, size: int = HEAD) -> bytes:
-        """The first bytes of a file; empty if it cannot be read, or is a link to outside."""
+        """The first bytes of a file; empty if it cannot be read."""
         full = self.path(path)
         if full is None:
             return b""
@@ -88,66 +117,93 @@ class Listing:
         self._left -= len(data)
         return data
 
-    def path(self, path: PurePosixPath) -> Path | None:
-        """The path of a file on disk; None if it is a pipe, broken, or a link to outside."""
-        full = self.root / path
-        try:
-            sound = full.is_file() and not (full.is_symlink() and leads_out(full, self.root))
-        except OSError:
-            return None
-        return full if sound else None
-
     def text(self, path: PurePosixPath) -> str:
         """The beginning of a text file, its encoding detected; empty if it is not text."""
         if path not in self._texts:
-            self._texts[path] = _decoded(self.head(path), self.root / path)
+            data, text = self.head(path), ""
+            with suppress(KejuError, UnicodeError):
+                codec = codec_of(data, self.root / path, import_log().encoding)
+                text = codecs.getincrementaldecoder(codec)("ignore").decode(data)
+            self._texts[path] = text
         return self._texts[path]
 
-    def records(self, path: PurePosixPath, most: int = 20) -> list[Record]:
-        """The first records of a JSON, JSON lines, CSV, TSV, parquet or XLSX file; else empty.
+    def records(self, path: PurePosixPath, most: int = 20) -> list[JsonObject]:
+        """The first records of a table, as far as it can be read; of any other file empty.
 
-        Of a JSON object these are the records of the first list of objects in it.
+        Of a JSON object these are the records of the first list in it.
         """
         if (path, most) not in self._records:
-            self._records[path, most] = self._read_records(path, most)
+            full = self.path(path)
+            readable = full is not None and path.suffix.casefold() in SUFFIXES
+            self._records[path, most] = first_records(full, most) if full and readable else []
         return list(self._records[path, most])
 
-    def _read_records(self, path: PurePosixPath, most: int) -> list[Record]:
-        suffix = path.suffix.casefold()
-        if suffix == ".parquet":
-            return self._parquet(path, most)
-        if suffix == ".xlsx":
-            return self._workbook(path, most)
-        if suffix not in {".csv", ".tsv", ".json", ".jsonl", ".ndjson"}:
-            return []
-        text = self.text(path)
-        if suffix in {".csv", ".tsv"}:
-            return _cells(text, most)
-        return _objects(text, most)
+    def obstacle(self) -> Obstacle | None:
+        """Why nothing in the source is readable yet, or None."""
+        if self.src.is_file():
+            if command := unpacking_command(self.src):
+                run = _("Run: {}", command)
+                return Obstacle(_("This is an archive, which keju does not unpack"), run)
+        elif cache := _cache(self.src):
+            return cache
+        elif not self.files:
+            return Obstacle(_("The folder has no files"), _("Check the path"))
+        return self._pointers() or self._archives_alone()
 
-    def _parquet(self, path: PurePosixPath, most: int) -> list[Record]:
+    def _archives_alone(self) -> Obstacle | None:
+        found = self.archives
+        beside = _NOT_DATA.union(path.suffix.casefold() for path in found)
+        if not found or any(path.suffix.casefold() not in beside for path in self.files):
+            return None
+        return Obstacle(
+            n_(
+                "The folder has {n:,} archive, which keju does not unpack",
+                "The folder has {n:,} archives, which keju does not unpack",
+                len(found),
+            ),
+            _("Run: {}", unpacking_command(self.root / found[0])),
+        )
+
+    def _pointers(self) -> Obstacle | None:
+        """Placeholders of Git LFS in place of all tables, or of most files."""
+        step = max(1, len(self.files) // _SAMPLE)
+        sample = self.files[::step][:_SAMPLE]
+        tables = self.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))[:_SAMPLE]
+        found = [path for path in tables if self._is_pointer(path)]
+        if not tables or len(found) < len(tables):
+            found = [path for path in sample if self._is_pointer(path)]
+            if 2 * len(found) < sum(path.suffix.casefold() not in _NOT_DATA for path in sample):
+                return None
+        if not found:
+            return None
+        problem = _(
+            "Git LFS pointer files in place of the data: {} of {} files looked at, e.g. {}",
+            len(found),
+            len(sample),
+            shortened(str(found[0])),
+        )
+        command = f"git -C {_word(self.root)} lfs pull"
+        return Obstacle(problem, _("Download the data: {}", command))
+
+    def _is_pointer(self, path: PurePosixPath) -> bool:
         full = self.path(path)
-        try:
-            return pl.read_parquet(full, n_rows=most).to_dicts() if full else []
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, TypeError):
-            # polars raises a TypeError at a name that is not UTF-8.
-            return []
-
-    def _workbook(self, path: PurePosixPath, most: int) -> list[Record]:
-        data = self.head(path, MOST_BYTES)
-        try:
-            sheets = Workbook(self.root / path, data).sheets(most + 1)
-        except DataError:
-            return []
-        rows = [row.cells for row in sheets[0].rows] if sheets else []
-        return [
-            dict(zip_longest(rows[0], cells[: len(rows[0])], fillvalue="")) for cells in rows[1:]
-        ]
+        with suppress(OSError):
+            small = full is not None and full.stat().st_size < _POINTER_BYTES
+            return small and LFS_POINTER in self.head(path, 100)
+        return False
 
 
-def is_litter(name: str) -> bool:
-    """Whether a file or directory was created by a desktop or archive program."""
-    return name.startswith(".") or name.casefold() in _LITTER
+def unpacking_command(archive: Path) -> str:
+    """The command that unpacks an archive into a directory with its name; empty for other files."""
+    word, folder = _word(archive), _word(archive.with_suffix(""))
+    if ending := _TAR.search(archive.name):
+        folder = _word(archive.with_name(archive.name[: ending.start()] or "data"))
+        return f"mkdir {folder} && tar -xf {word} -C {folder}"
+    return {
+        ".zip": _("{}   (names in Chinese: unzip -O GB18030)", f"unzip {word} -d {folder}"),
+        ".7z": f"7z x {word} -o{folder}",
+        ".rar": f"unrar x {word} {folder}/",
+    }.get(archive.suffix.casefold(), "")
 
 
 def _walk(src: Path) -> Iterator[Path]:
@@ -159,62 +215,41 @@ def _walk(src: Path) -> Iterator[Path]:
         yield from (Path(place, name) for name in sorted(files) if not is_litter(name))
 
 
-def _decoded(data: bytes, file: Path) -> str:
-    try:
-        codec = codec_of(data, file, import_log().encoding)
-        return codecs.getincrementaldecoder(codec)("ignore").decode(data)
-    except (KejuError, UnicodeError):
-        return ""
-
-
-def _cells(text: str, most: int) -> list[Record]:
-    text = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
-    head = text.partition("\n")[0]
-    separator = max(",\t;", key=head.count)
-    found: list[Record] = []
-    try:
-        heads, *rows = islice(
-            FilledLines(io.StringIO(text, newline=""), separator, strict=False), most + 1
+def _cache(src: Path) -> Obstacle | None:
+    """A directory of Hugging Face's cache above the snapshot with the files."""
+    repository = src.resolve().parent if src.name == "snapshots" else src.resolve()
+    if _REPOSITORY.fullmatch(repository.name) and _folders(repository / "snapshots"):
+        return Obstacle(
+            _("This is a folder of Hugging Face's download cache"),
+            _("Give a snapshot inside it: keju data detect {}", _word(_main(repository))),
         )
-        found.extend(dict(zip(heads, cells, strict=False)) for cells in rows)
-    except (csv.Error, ValueError):
+    inner = _folders(src)
+    if inner and all(_REPOSITORY.fullmatch(path.name) for path in inner):
+        return Obstacle(
+            _("This is Hugging Face's download cache"),
+            _("Give one repository inside it: keju data detect {}", _word(_main(inner[0]))),
+        )
+    return None
+
+
+def _main(repository: Path) -> Path:
+    """The snapshot of a cached repository's branch main, else the last one."""
+    snapshots = _folders(repository / "snapshots")
+    main = repository / "refs/main"
+    with suppress(OSError):
+        if main.is_file():
+            with main.open("rb") as file:
+                revision = file.read(_REVISION).decode("ascii", "replace").strip()
+            snapshots = [path for path in snapshots if path.name == revision] or snapshots
+    return snapshots[-1] if snapshots else repository
+
+
+def _folders(path: Path) -> list[Path]:
+    try:
+        return sorted(each for each in path.iterdir() if each.is_dir() and not is_litter(each.name))
+    except OSError:
         return []
-    return found
 
 
-def _objects(text: str, most: int) -> list[Record]:
-    """First objects of a list, of a list in an object, or of lines; truncated text is accepted."""
-    decoder = json.JSONDecoder()
-    start = text.find("[", 0, 200) if text.lstrip().startswith(("[", "{")) else -1
-    lines = text.lstrip().startswith("{")
-    if lines:
-        try:
-            whole = json.loads(text)
-        except (ValueError, RecursionError):
-            whole = None
-        if isinstance(whole, dict):
-            inner = next((each for each in whole.values() if _is_records(each)), [whole])
-            return [each for each in inner[:most] if isinstance(each, dict)]
-    found: list[Record] = []
-    place = 0 if lines and not _wrapped(text) else start + 1
-    while len(found) < most:
-        while place < len(text) and text[place] in " \t\r\n,":
-            place += 1
-        try:
-            record, place = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            break
-        if not isinstance(record, dict):
-            break
-        found.append(record)
-    return found
-
-
-def _wrapped(text: str) -> bool:
-    """Whether a truncated object begins with a key whose value is a list."""
-    head = text[:200].replace(" ", "").replace("\n", "")
-    return head.partition(":")[2].startswith("[{")
-
-
-def _is_records(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+def _word(path: Path) -> str:
+    return shell_word(str(path))

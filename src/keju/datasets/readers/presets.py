@@ -17,9 +17,10 @@ from msgspec import Meta
 from keju.datasets.readers.base import Detection, Reader
 from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import MOST_BYTES, Drafted, Preset, draft, mapping_text
-from keju.datasets.readers.listing import Listing, Record
+from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped import read_mapped
 from keju.datasets.readers.mapping import Mapping, mapping_from, todos
+from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
 from keju.datasets.readers.words import shell_word
 from keju.datasets.store import DatasetWriter
@@ -181,7 +182,7 @@ def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
     return Detection(min(fits), what)
 
 
-def _fit_of(records: list[Record], preset: Preset, mapping: Mapping) -> float:
+def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> float:
     """How well the first records of a table fit a whole mapping, from 0 to 1."""
     columns = {column for record in records for column in record}
     signs = set(preset.signs)

@@ -14,10 +14,6 @@ FIELD_OPTION = "field."
 JsonObject = dict[str, object]
 
 
-class NoFieldError(DataError):
-    """A needed field that no name was recognised for; its first value is the role."""
-
-
 class Field(NamedTuple):
     """A field that a reader needs: its known names, and whether it is required."""
 
@@ -70,7 +66,7 @@ def map_fields(
             found[role] = name
         elif field.required or role in names:
             looked_for = names.get(role) or " or ".join(field.names)
-            raise NoFieldError(
+            raise DataError(
                 "no field for the {} (expected {}); found the fields {}",
                 role,
                 looked_for,
@@ -81,25 +77,6 @@ def map_fields(
                 else _("Give its name: --option {}{}=NAME", FIELD_OPTION, role),
             )
     return found
-
-
-def image_roots(src: Path, file: Path, images: Path | None) -> list[Path]:
-    """Directories that may contain the images of a file of records.
-
-    Args:
-        src: the source.
-        file: the file; without `images`, directories beside it and in `src` are returned.
-        images: the directory that the option ``images`` names.
-
-    Raises:
-        UsageError: `images` is not a directory.
-    """
-    if images:
-        if not images.is_dir():
-            raise UsageError("images={}: no such folder", images)
-        return [images]
-    base = src if src.is_dir() else file.parent
-    return [file.parent, file.parent / "images", base, base / "images"]
 
 
 def text_of(record: JsonObject, key: str | None, place: Place) -> str:
@@ -122,21 +99,6 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
     raise place.error(
         _("expected text in {!r}; found {}", key, type(value).__name__, hint="Write it as a text")
     )
-
-
-def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
-    """A field with one text or a list of texts; empty if it is absent, null or blank.
-
-    Raises:
-        DataError: it is anything else.
-    """
-    value = None if key is None else record.get(key)
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return list(value)
-    if isinstance(value, list):
-        raise place.error(_("expected texts in {!r}", key, hint="Write a list of texts"))
-    text = text_of(record, key, place)
-    return [text] if text.strip() else []
 
 
 def _name_among(

@@ -182,7 +182,7 @@ def lists_in(file: Path, most: int) -> list[Found]:
       of one length without objects in them;
     - every list of objects is one, in at most three levels of objects;
     - where there is none, an object that has only objects with a text or number among their values
-      has its records by key;
+      has its records by key, and so has one with a text under the name of each image beside it;
     - any other object with a value that is not an object is one record.
 
     Raises:
@@ -191,10 +191,27 @@ def lists_in(file: Path, most: int) -> list[Found]:
     content = json_object(file)
     if content is None:
         return [Found((), "list", list(islice(rows(file), most)))]
+    structures = _structures(content)
+    if all(isinstance(value, str) for value in content.values()):
+        names = {name for path in file.parent.iterdir() for name in (path.name, path.stem)}
+        if len(content) > 1 and names.issuperset(content):
+            structures = [((), "by-key", content)]
     return [
         Found(key, shape, list(islice(_records(file, value, key, shape), most)))
-        for key, shape, value in _structures(content)
+        for key, shape, value in structures
     ]
+
+
+def first_records(file: Path, most: int) -> list[JsonObject]:
+    """The first records of a table, or of the first list in it, up to what cannot be read."""
+    found: list[JsonObject] = []
+    with suppress(DataError, UnicodeError):  # pyarrow needs names in UTF-8.
+        content = json_object(file)
+        if content is None:
+            found.extend(row.cells for row in islice(rows(file), most))
+        for key, shape, value in _structures(content or {})[:1]:
+            found.extend(row.cells for row in islice(_records(file, value, key, shape), most))
+    return found
 
 
 def _structures(
@@ -517,6 +534,8 @@ def iter_list(pieces: Iterable[str]) -> Iterator[JsonObject]:
         if before is _NEXT and not closed and (found := _CLOSE.match(text, start)):
             start, closed = found.end(), True
         waiting, size = [text[start:]], len(text) - start
+        if closed and waiting[0].strip():
+            break  # The rest, which may be gigabytes of zeros, is not read.
         if size > MOST_TEXT:
             raise ValueError("a part of the list has too many characters")
         wanted = 2 * size  # A long object is not scanned again for each piece.

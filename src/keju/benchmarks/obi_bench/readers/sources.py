@@ -11,8 +11,14 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from keju.datasets.readers.base import check_name, image_files, join_names, plain_name
-from keju.datasets.readers.listing import Listing, is_litter
+from keju.datasets.readers.base import (
+    check_name,
+    image_files,
+    is_litter,
+    join_names,
+    plain_name,
+)
+from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Field
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task

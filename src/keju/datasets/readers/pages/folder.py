@@ -21,8 +21,7 @@ from keju.datasets.readers.base import (
     join_names,
     plain_file,
 )
-from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obstacles import unpacking_command
+from keju.datasets.readers.listing import Listing, unpacking_command
 from keju.datasets.readers.pages.page_items import TranscriptionTask
 from keju.datasets.readers.pages.pdf_pages import PageImage, PdfReader
 from keju.datasets.readers.pages.scans import (
