@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,6 +63,7 @@ FORMATS: Registry[Reader[Any]] = Registry(
         "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
         "parquet": "keju.datasets.readers.parquet:READER",
         "mapped": "keju.datasets.readers.mapped:READER",
+        "drafted": "keju.datasets.readers.presets:DRAFTED",
     },
     _reader,
     guard=_guarded,
@@ -213,9 +214,7 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
         if not find_obstacle(listing) and not any(
             each.detection.fit >= LOWEST for each in find_candidates(listing, usable)
         ):
-            from keju.datasets.readers.presets import DRAFTED
-
-            return DRAFTED, given, [_("no format fits; read by its drafted mapping")]
+            return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
         reader, detection = find_best(listing, usable)
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Table_
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from keju.definitions import Task, has_task, options_in, tasks, tasks_named
 from keju.definitions import task as find_task
 from keju.errors import DataError, printable, shortened
 from keju.files import shipped_toml
-from keju.text import in_script
+from keju.text import count_han, in_script
 from keju.texts import _, n_
 
 MOST_BYTES = 64 << 20
@@ -239,6 +240,11 @@ class _Draft:
         self.nulls: set[str] = set()
         self.meant: dict[str, list[Task]] = {}
 
+    @cached_property
+    def images(self) -> list[str]:
+        """The paths of the images of the source."""
+        return [path.relative_to(self.root).as_posix() for path in image_files(self.root)]
+
     def make(self) -> Drafted:
         self.lists = self._lists()
         fixed = {**self.preset.mapping, **{k: v for k, v in self.given.items() if v}}
@@ -286,7 +292,9 @@ class _Draft:
                 refused.append((path, error))
                 continue
             for each in tables:
-                one = _List(path, each.key, each.shape, [_with_said(row) for row in each.rows])
+                one = self._by_image(
+                    _List(path, each.key, each.shape, [_with_said(row) for row in each.rows])
+                )
                 self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
                                if cell is None}  # fmt: skip
                 (found if self._asks(one) else others).append(one)
@@ -308,10 +316,20 @@ class _Draft:
                 self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
         return found
 
+    def _by_image(self, table: _List) -> _List:
+        """An object with a text for the name of each image has a record for each of them."""
+        stems = {PurePosixPath(image).stem for image in self.images}
+        if table.shape != "one" or not stems.issuperset(table.rows[0]):
+            return table
+        rows: list[JsonObject] = [{"key": k, "value": v} for k, v in table.rows[0].items()]
+        return table._replace(shape="by-key", rows=rows)
+
     def _asks(self, table: _List) -> bool:
         """Whether records have a question, an answer with an image, or a conversation."""
         roles = self._named_roles(_columns(table.rows))
         asked = any(role in roles for role in (*_QUESTIONS, "messages"))
+        if table.shape == "by-key" and all("value" in row for row in table.rows):
+            return True
         known = {"answer", "answer_simplified", "transcription"} & roles.keys()
         return asked or bool(known and ("image" in roles or "id" in roles))
 
@@ -516,9 +534,7 @@ class _Draft:
     # ---- images
 
     def _images(self) -> None:
-        files = [path.relative_to(self.root).as_posix() for path in image_files(self.root)] if (
-            self.root.is_dir()
-        ) else []  # fmt: skip
+        files = self.images
         column = self.roles.get("image")
         if isinstance(column, tuple):
             return
@@ -592,8 +608,35 @@ class _Draft:
         # In folders of tasks, T7/{ID} may fit all rows too; the right one has the most images.
         # Two that lead to as many, but to different ones, are a question for a person.
         most = max((len(set(paths)) for paths in found), default=0)
-        fitting = [template for paths, template in found.items() if len(set(paths)) == most]
-        return fitting[0] if len(fitting) == 1 else ""
+        fitting = [each for each in found.items() if len(set(each[0])) == most]
+        if len(fitting) != 1:
+            return ""
+        paths, template = fitting[0]
+        if PurePosixPath(template).name.count("{") > 1 and self._has_others(paths):
+            return ""
+        if most < len(rows):
+            self._note_shared(paths, rows)
+        return template
+
+    def _has_others(self, paths: tuple[str, ...]) -> bool:
+        """Whether folders have more images than those paths.
+
+        ``1_2.png`` is then the second image of ID 1 as well as the image of task 1 and ID 2.
+        """
+        folders = {PurePosixPath(path).parent for path in paths}
+        images = [each for each in self.images if PurePosixPath(each).parent in folders]
+        return len(images) > len(set(paths))
+
+    def _note_shared(self, paths: tuple[str, ...], rows: list[JsonObject]) -> None:
+        kinds: dict[str, set[str]] = {}
+        for path, row in zip(paths, rows, strict=True):
+            kinds.setdefault(path, set()).add(str(row["task"]))
+        path, shared = max(kinds.items(), key=lambda each: len(each[1]))
+        if len(shared) > 1:
+            self.notes.append(
+                _("records of several tasks have one image by their ID: {} ({})",
+                  path, ", ".join(sorted(shared)))
+            )  # fmt: skip
 
     def _fits(self, template: str, row: JsonObject, stems: Counter[str], *, whole: bool) -> bool:
         try:
@@ -681,6 +724,7 @@ class _Draft:
         """Every column without a role: metadata, or ignored."""
         used = set(_named_by(fields.values())) | {self.made.get("messages", "")}
         used |= set(_named_by(sections["blanks"].values()))
+        used.discard("")  # A column of a table may have no name.
         stated = set(sections["metadata"].values())
         metadata: dict[str, str] = {}
         group = fields.get("group")
@@ -695,7 +739,7 @@ class _Draft:
             elif plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                key = canonical if canonical and canonical not in metadata else column
+                key = _unused(canonical or column, metadata)
                 metadata[key] = column
                 self.comments[f"metadata.{key}"] = self._examples(column)
             else:
@@ -752,9 +796,13 @@ class _Draft:
                 break
         self.made["constants"] = {"task": _todo([])}
 
+    def _has_chinese(self) -> bool:
+        texts = (cell for row in self._rows for cell in row.values() if isinstance(cell, str))
+        return any(count_han(text[:LONGEST]) for text in texts)
+
     def _fit(self) -> float:
         """How sure it is that the source is of the preset's benchmark: named tasks, then signs."""
-        if not self.preset.name or not self.lists:
+        if not self.preset.name or not self.lists or not self._has_chinese():
             return 0.0
         columns = {plain_name(c) for c in _columns(self._rows)}
         signs = {plain_name(sign) for sign in self.preset.signs}
@@ -825,6 +873,12 @@ def _value(row: JsonObject, columns: Columns) -> object:
         if row.get(column) not in (None, ""):
             return row[column]
     return ""
+
+
+def _unused(name: str, names: Table_[str, object]) -> str:
+    """A name that is not in use: `name`, or ``NAME_2`` and so on."""
+    numbered = chain((name,), (f"{name}_{number}" for number in count(2)))
+    return next(each for each in numbered if each not in names)
 
 
 def _text(value: object) -> str:

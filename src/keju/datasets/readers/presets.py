@@ -206,7 +206,14 @@ def _names_task(word: str, preset: Preset) -> bool:
     return any(each.benchmark == preset.benchmark for each in named)
 
 
-DRAFTED = reader_of(Preset(name="mapped", what="tables and images without a preset"))
+DRAFTED = reader_of(
+    Preset(
+        name="drafted",
+        what="any table or image folder, by the mapping that keju drafts",
+        layout="SRC/                any table with questions, and its images\n"
+        "keju data detect SRC prints the mapping; import auto uses it where no other format fits.",
+    )
+)
 """Drafts the mapping of a source that no other format reads."""
 
 
