@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from keju.datasets.readers.base import files_under, image_files, plain_name
 from keju.datasets.readers.images import decoded_image
 from keju.datasets.readers.mapped_records import CONVERSATION, filled, flat
-from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from
+from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES, Row, lists_in
 from keju.definitions import Task, has_task, options_in, tasks, tasks_named
@@ -26,7 +26,7 @@ from keju.definitions import task as find_task
 from keju.errors import DataError, printable, shortened
 from keju.files import shipped_toml
 from keju.text import count_han, in_script
-from keju.texts import _, n_
+from keju.texts import _, either, n_, translator
 
 MOST_BYTES = 64 << 20
 """Bytes of all tables of which a draft looks at every row."""
@@ -84,6 +84,7 @@ class Drafted(NamedTuple):
         mapping: with `TODO` for what a person must complete.
         notes: what was found, one line each.
         comments: of a place in the mapping, such as ``fields.id``, examples of its values.
+        reasons: of each `TODO` in the mapping, why it is not certain.
         rows: the number of records that were looked at.
         fit: how sure it is, from 0 to 1, that the source is of the preset's benchmark.
     """
@@ -91,8 +92,17 @@ class Drafted(NamedTuple):
     mapping: Mapping
     notes: tuple[str, ...] = ()
     comments: dict[str, str] = {}  # noqa: RUF012 - never changed
+    reasons: dict[str, str] = {}  # noqa: RUF012 - never changed
     rows: int = 0
     fit: float = 0.0
+
+    @property
+    def todos(self) -> list[tuple[str, str]]:
+        """The places that a person must complete, each with the reason."""
+        return [
+            (place, self.reasons.get(value, value.removeprefix(f"{TODO}: ")))
+            for place, value in todos(self.mapping)
+        ]
 
 
 class _List(NamedTuple):
@@ -231,6 +241,7 @@ class _Draft:
         self.words = _Words(preset)
         self.notes: list[str] = []
         self.comments: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
         self.lists: list[_List] = []
@@ -268,7 +279,19 @@ class _Draft:
         data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
         count = sum(len(each.rows) for each in self.lists)
         mapping = mapping_from(data, Path("--option"))
-        return Drafted(mapping, tuple(self.notes), self.comments, count, self._fit())
+        return Drafted(mapping, tuple(self.notes), self.comments, self.reasons, count, self._fit())
+
+    def _todo(self, reason: str) -> str:
+        """The value of a place that a person must complete."""
+        value = f"{TODO}: {reason}"
+        self.reasons[value] = reason
+        return value
+
+    def _one(self, found: list[Task]) -> str:
+        """The id of the only task that was found."""
+        if len(found) == 1:
+            return found[0].id
+        return self._todo(either(each.id for each in found[:6]) or _("an id of keju tasks"))
 
     # ---- tables
 
@@ -373,7 +396,7 @@ class _Draft:
             self.roles.setdefault("image", "messages.images")
         asked = {"question", "question_simplified"} & {*self.roles, *sections["constants"]}
         if self.preset.mapping.get("prompt") == "verbatim" and not asked:
-            self.roles["question"] = f"{TODO}: {_('a column')}{self._found_columns()}"
+            self.roles["question"] = self._todo(self._found_columns(_("a column")))
         self._tables(stated)
         self._ids(stated)
         if "image" not in stated:
@@ -401,7 +424,7 @@ class _Draft:
                 and not (number and plain_name(column) in self.words.metadata)
             ]
             if len(rivals) > 1 and self._differ(rivals):
-                self.roles[role] = f"{TODO}: {_(' or ').join(rivals)}"
+                self.roles[role] = self._todo(either(rivals))
             elif rivals:
                 self.roles[role] = rivals[0]
         answer = self.roles.get("answer")
@@ -413,9 +436,8 @@ class _Draft:
         if "language" in named:
             said = {self.words.script(str(row.get(named["language"][0], ""))) for row in self._rows}
             if {"simplified", "traditional"} <= said:
-                self.roles["id"] = (
-                    f"{TODO}: {_('records of two scripts need a file each')}"
-                    f" ({named['language'][0]})"
+                self.roles["id"] = self._todo(
+                    _("records of two scripts need a file each ({})", named["language"][0])
                 )
 
     def _differ(self, columns: list[str]) -> bool:
@@ -464,7 +486,7 @@ class _Draft:
                 outer = () if self.src.is_file() else (self.root.name,)
                 found = self.words.of_path((*words, *outer))
                 self.said += found
-                table["task"] = found[0].id if len(found) == 1 else _todo(found)
+                table["task"] = self._one(found)
             tables.append(table)
         scripts = {table.get("script", "") for table in tables}
         for table in tables:
@@ -495,10 +517,12 @@ class _Draft:
             of_value.setdefault(value, set()).add(",".join(each.id for each in named))
         if domain and any(len(ids) > 1 for ids in of_value.values()):
             self.roles["task"] = f"{{{domain}}}/{{{column}}}"
-            self.values = {f"{within}/{value}": _one(n) for (value, within), n in found.items()}
+            self.values = {
+                f"{within}/{value}": self._one(n) for (value, within), n in found.items()
+            }
         else:
             self.values = {
-                value: _one(named)
+                value: self._one(named)
                 for (value, __), named in found.items()
                 if not _is_plain(value, named)
             }
@@ -515,9 +539,9 @@ class _Draft:
         column = column or next(iter(self._named_roles(self.nulls).get("id", ())), None)
         bare = sum(not _text(_value(row, column)) for row in self._rows) if column else 0
         if bare:
-            self.roles["id"] = f"{TODO}: {_records_without(bare, str(column))}"
+            self.roles["id"] = self._todo(_records_without(bare, str(column)))
         elif column is None and len(scripts) > 1:
-            self.roles["id"] = f"{TODO}: {_('a column that is the same in both scripts')}"
+            self.roles["id"] = self._todo(_("a column that is the same in both scripts"))
         elif column is None:
             self.roles["id"] = "{task}-{number}"
         else:
@@ -544,18 +568,18 @@ class _Draft:
             if column is None:
                 self.notes.append(_("no images beside the tables, and no column for them"))
                 without = _("put images beside the tables, or delete the line if none is")
-                self.roles["image"] = f"{TODO}: {without}{self._found_columns()}"
+                self.roles["image"] = self._todo(self._found_columns(without))
             return
         template = self._image_template(files, column if isinstance(column, str) else "")
         if template:
             self.roles["image"] = template
         elif column is None:
             path = _("a column, or a path such as {}", "images/{ID}.*")
-            self.roles["image"] = f"{TODO}: {path}{self._found_columns()}"
+            self.roles["image"] = self._todo(self._found_columns(path))
 
-    def _found_columns(self) -> str:
+    def _found_columns(self, reason: str) -> str:
         names = ", ".join(map(shortened, _columns(self._rows)[:30]))
-        return f" ({_('found the columns {}', names)})"
+        return _("{} (found the columns {})", reason, names)
 
     def _names_images(self, column: str, files: list[str]) -> bool:
         """Whether every text of a column is the path, or the only file name, of an image."""
@@ -684,7 +708,7 @@ class _Draft:
             task = str(row["task"])
             form = find_task(task).queries[0].form if has_task(task) else ""
             if form == "letter" and not count and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said):
-                self.made["answer_is"] = f"{TODO}: {_('a number, and no options')}"
+                self.made["answer_is"] = self._todo(_("a number, and no options"))
                 return
             if (
                 count
@@ -697,11 +721,11 @@ class _Draft:
         zero = any(number == 0 for number, __ in numbers)
         full = any(number == count for number, count in numbers)
         if zero and full:
-            self.made["answer_is"] = f"{TODO}: {_('0 and the count of options both occur')}"
+            self.made["answer_is"] = self._todo(_("0 and the count of options both occur"))
         elif zero or full:
             self.made["answer_is"] = "from-0" if zero else "from-1"
         else:
-            self.made["answer_is"] = f"{TODO}: from-0 {_('or')} from-1"
+            self.made["answer_is"] = self._todo(either(("from-0", "from-1")))
         self.comments["answer_is"] = ", ".join(str(number) for number, __ in numbers[:5])
 
     def _options_of(self, row: JsonObject) -> list[str]:
@@ -794,7 +818,7 @@ class _Draft:
                 self.made["texts"] = f"{{folder}}/{{stem}}{ending}"
                 self.made["fields"]["answer"] = "text"
                 break
-        self.made["constants"] = {"task": _todo([])}
+        self.made["constants"] = {"task": self._one([])}
 
     def _has_chinese(self) -> bool:
         texts = (cell for row in self._rows for cell in row.values() if isinstance(cell, str))
@@ -884,8 +908,8 @@ def _unused(name: str, names: Table_[str, object]) -> str:
 def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, list) and len(value) == 1:
-        return _text(value[0])
+    if isinstance(value, list):
+        return " | ".join(map(_text, value))
     return "" if value is None or isinstance(value, bytes) else str(value).strip()
 
 
@@ -912,15 +936,6 @@ def _fillings(folder: str, row: JsonObject, blanks: list[str]) -> Iterator[str]:
             yield folder[: -len(value)] + f"{{{column}}}"
 
 
-def _todo(found: list[Task]) -> str:
-    ids = f" {_('or')} ".join(each.id for each in found[:6])
-    return f"{TODO}: {ids or _('an id of keju tasks')}"
-
-
-def _one(found: list[Task]) -> str:
-    return found[0].id if len(found) == 1 else _todo(found)
-
-
 def _is_plain(value: str, named: list[Task]) -> bool:
     """Whether the executor reads a value of the task's column as this one task."""
     if len(named) != 1:
@@ -929,42 +944,45 @@ def _is_plain(value: str, named: list[Task]) -> bool:
     return named[0].id in (value, number) or tasks_named(value) == named
 
 
-def mapping_text(drafted: Drafted) -> str:
-    """A drafted mapping as TOML, with examples of values in comments."""
-    data = msgspec.to_builtins(drafted.mapping)
+def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
+    """A drafted mapping as TOML in a language, with examples of values in comments."""
+    head = [_("Mapping file for: keju data import mapped SRC --map FILE")]
+    if drafted.todos:
+        head.append(_("Complete each TODO. Every table and column is mapped, or named in ignored."))
+    comments = "".join(f"# {translator(chosen)(line)}\n" for line in head)
+    return comments + "\n".join((*mapping_lines(drafted, chosen), ""))
+
+
+def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
+    """The lines of a drafted mapping; notes and examples are comments."""
+    show = translator(chosen)
+
+    def line(place: str, key: str, value: object) -> str:
+        if isinstance(value, str) and value in drafted.reasons:
+            value = f"{TODO}: {show(drafted.reasons[value])}"
+        comment = drafted.comments.get(f"{place}{key}", "")
+        return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+
     default = msgspec.to_builtins(Mapping())
-    lines = [
-        f"# {_('Mapping file for: keju data import mapped SRC --map FILE')}",
-        f"# {_('Complete each TODO. Every table and column is mapped, or named in ignored.')}",
-        *(f"# {printable(note)}" for note in drafted.notes),
-        "",
-    ]
-    tables = {key for key, value in default.items() if isinstance(value, dict)}
-    rows = ("tables", "lookup", "items")
-    for key, value in data.items():
-        if key not in tables and key not in rows and value != default[key]:
-            lines.append(_line(key, value, drafted.comments.get(key, "")))
-    for section in rows:
-        for row in data[section]:
-            lines += ["", f"[[{section}]]"]
-            lines += [_line(k, v, "") for k, v in row.items() if v and (k, v) != ("shape", "list")]
-    for section in tables & data.keys():
-        inner = data[section]
-        if section == "values":
-            for name, values in inner.items():
-                lines += ["", f"[values.{_key(name)}]"]
-                lines += [_line(each, value, "") for each, value in values.items()]
-        elif inner:
-            lines += ["", f"[{section}]"]
-            lines += [
-                _line(name, value, drafted.comments.get(f"{section}.{name}", ""))
-                for name, value in inner.items()
-            ]
-    return "\n".join(lines) + "\n"
-
-
-def _line(key: str, value: object, comment: str) -> str:
-    return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+    data = msgspec.to_builtins(drafted.mapping)
+    kept = {key: value for key, value in data.items() if value != default[key]}
+    inner: list[str] = []
+    plain = [f"# {printable(show(note))}" for note in drafted.notes]
+    for key, value in kept.items():
+        if isinstance(value, dict) and key != "values":
+            inner += ["", f"[{key}]", *(line(f"{key}.", k, v) for k, v in value.items())]
+        elif isinstance(value, dict):
+            for name, texts in value.items():
+                place = f"values.{name}."
+                inner += ["", f"[values.{_key(name)}]"]
+                inner += [line(place, k, v) for k, v in texts.items()]
+        elif key in {"tables", "lookup", "items"}:
+            for row in value:
+                cells = {k: v for k, v in row.items() if v and (k, v) != ("shape", "list")}
+                inner += ["", f"[[{key}]]", *(line(f"{key}.", k, v) for k, v in cells.items())]
+        else:
+            plain.append(line("", key, value))
+    return [*plain, *inner] if plain else inner[1:]
 
 
 def _key(name: str) -> str:

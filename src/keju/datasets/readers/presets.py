@@ -6,7 +6,7 @@ Its mapping is drafted, unless the preset has a whole one.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,17 +19,17 @@ from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import MOST_BYTES, Drafted, Preset, draft, mapping_text
 from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.readers.mapped import read_mapped
-from keju.datasets.readers.mapping import Mapping, mapping_from, todos
+from keju.datasets.readers.mapping import Mapping, mapping_from
 from keju.datasets.readers.tables import SUFFIXES
 from keju.datasets.readers.words import shell_word
 from keju.datasets.store import DatasetWriter
 from keju.definitions import has_task, tasks_named
 from keju.definitions import task as find_task
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
 from keju.settings import Settings
 from keju.text import count_han
-from keju.texts import _
+from keju.texts import _, n_
 
 
 class PresetSettings(Settings, frozen=True, kw_only=True):
@@ -131,19 +131,18 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
         drafted = draft(listing.src, preset)
         if not drafted.fit:
             return None
-        left = todos(drafted.mapping)
+        left = drafted.todos
         what = _(
             "{}: {} in {}, {}",
             preset.benchmark or preset.name,
-            number_of(drafted.rows, "question"),
-            number_of(len(files), "file"),
-            number_of(len(listing.images), "image"),
+            n_("{n:,} question", "{n:,} questions", drafted.rows),
+            n_("{n:,} file", "{n:,} files", len(files)),
+            _count_images(listing),
         )
-        missing = _("{} = {}", *left[0]) if left else ""
+        missing = _("{} = TODO: {}", *left[0]) if left else ""
         return Detection(drafted.fit, what, missing=missing)
 
-    if preset.signs:
-        _PRESETS[preset.name] = preset
+    _PRESETS[preset.name] = preset
     return Reader(
         preset.name, preset.what, preset.layout, read, PresetSettings, detect if preset.signs
         else None,
@@ -154,11 +153,15 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
 def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
     """A preset's whole mapping with the keys that a person states, or else a draft."""
     if not preset.whole:
-        return draft(src, preset, given)
+        return draft(src, preset if preset.signs else None, given)
     keys = {"preset": preset.name, **preset.mapping}
     for key, value in given.items():
         keys[key] = {**keys.get(key, {}), **value} if isinstance(value, dict) else value
     return Drafted(mapping_from(keys, Path("--option")))
+
+
+def _count_images(listing: Listing) -> str:
+    return n_("{n:,} image", "{n:,} images", len(listing.images))
 
 
 def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
@@ -177,7 +180,7 @@ def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
     if not fits or not min(fits):
         return None
     names = ", ".join(shortened(path.as_posix()) for path in list(found)[:3])
-    what = _("{}: {}, {}", preset.benchmark, names, number_of(len(listing.images), "image"))
+    what = _("{}: {}, {}", preset.benchmark, names, _count_images(listing))
     return Detection(min(fits), what)
 
 
@@ -217,22 +220,14 @@ DRAFTED = reader_of(
 """Drafts the mapping of a source that no other format reads."""
 
 
-def draft_for(src: Path, readers: Iterable[Reader[Any]]) -> Drafted:
-    """The draft of a source with the preset that fits it best, else without one.
+def draft_by(reader: Reader[Any], src: Path) -> Drafted | None:
+    """The mapping by which a reader imports a source; None of a reader that has no preset.
 
     Raises:
         DataError: a table is not readable.
     """
-    listing = Listing(src)
-    fits = []
-    for reader in readers:
-        preset = _PRESETS.get(reader.name)
-        if preset and (detection := reader.detect and reader.detect(listing)):
-            fits.append((detection.fit, preset))
-    fit, preset = max(fits, key=lambda each: each[0], default=(0.0, None))
-    if preset is None or fit < LOWEST:
-        return draft(src)
-    return _mapping_for(src, preset, {})
+    preset = _PRESETS.get(reader.name)
+    return _mapping_for(src, preset, {}) if preset else None
 
 
 def check_drafted(drafted: Drafted, src: Path) -> None:
@@ -241,12 +236,10 @@ def check_drafted(drafted: Drafted, src: Path) -> None:
     Raises:
         DataError: naming the first place, and the command that writes the mapping.
     """
-    if left := todos(drafted.mapping):
-        place, text = left[0]
+    if left := drafted.todos:
         raise DataError(
-            "not certain: {} = {}",
-            place,
-            text,
+            "not certain: {} = TODO: {}",
+            *left[0],
             file=src,
             hint=_(
                 "Write the mapping and complete it: keju data detect {} --write-map mapping.toml",
