@@ -56,9 +56,11 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         what: a short description.
         layout: the files of a source, for ``keju data formats``.
         benchmark: whose tasks the names of files and tasks mean; empty: any benchmark of a paper.
-        signs: names of columns, one of which (or with `all_signs` each) the source has.
+        signs: names of columns, one of which (or with `all_signs` each) the source has; of images
+            with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
+        optional: whether a complete mapping loses the fields whose columns no table has.
         mapping: keys of the mapping that are not drafted.
         names: more words: ``roles``, ``metadata``, ``scripts`` and ``domains``.
         evidence: where the names are from.
@@ -72,6 +74,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     all_signs: bool = False
     only_signs: bool = False
     whole: bool = False
+    optional: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
     names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     evidence: str = ""
