@@ -134,7 +134,8 @@ def import_dataset(
         made = writer.close()
         return Imported(made, (*notes, *_about_unknown(made)), tuple(log.dropped))
     except DataError as error:
-        other = _other_format(src, reader)
+        # Whoever gives a mapping needs the hint about it.
+        other = "" if "map" in given else _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
             lines = [*error.lines, _("{}: {}", src, other)]
             raise ProblemsError(lines, file=src, hint=other) from None

@@ -490,6 +490,8 @@ class _Draft:
                 found = self.words.of_path((*words, *outer))
                 self.said += found
                 table["task"] = self._one(found)
+            elif column:
+                self._note_other_tasks(each, column)
             tables.append(table)
         scripts = {table.get("script", "") for table in tables}
         for table in tables:
@@ -499,8 +501,30 @@ class _Draft:
                 other = "simplified" if "traditional" in scripts else "traditional"
                 table.setdefault("script", other)
         self.made["tables"] = tables
+        self._check_scripts()
         if column and "task" not in stated:
             self._task_values(column)
+
+    def _note_other_tasks(self, table: _List, column: Columns) -> None:
+        """Note a file that is called after a task of which it has no record."""
+        stem = PurePosixPath(table.path).stem
+        called = [] if stem.isdecimal() else self.words.of_path([stem])
+        ids = {self._id_of(_text(_value(row, column))) for row in table.rows}
+        if len(called) == 1 and called[0].id not in ids:
+            self.notes.append(
+                _("{} is called after {}, but its records are of {}",
+                  table.path, called[0].id, ", ".join(sorted(ids)))
+            )  # fmt: skip
+
+    def _check_scripts(self) -> None:
+        """Ask about files of two scripts where the simplified one has more traditional texts."""
+        traditional = Counter[str]()
+        for table, each in zip(self.made["tables"], self.lists, strict=True):
+            texts = [cell for row in each.rows for cell in row.values() if isinstance(cell, str)]
+            changed = sum(in_script(text, "simplified") != text for text in texts)
+            traditional[table.get("script", "")] += changed
+        if traditional["simplified"] > traditional["traditional"]:
+            self.roles["id"] = self._todo(_("the files of the two scripts seem to be exchanged"))
 
     def _task_values(self, column: Columns) -> None:
         domain = self.roles.get("domain", "")
@@ -705,6 +729,7 @@ class _Draft:
     def _answer_numbers(self) -> None:
         """How answers to questions with options are numbered, seen from them."""
         numbers = []
+        bare = 0
         for row in self._with_tasks():
             said = _text(_value(row, self.roles.get("answer", ())))
             count = self._count_options(row)
@@ -713,12 +738,18 @@ class _Draft:
             if form == "letter" and not count and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said):
                 self.made["answer_is"] = self._todo(_("a number, and no options"))
                 return
+            bare += form == "letter" and not count
             if (
                 count
                 and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said)
                 and said not in self._options_of(row)
             ):
                 numbers.append((int(said.partition(".")[0]), count))
+        if bare:
+            self.notes.append(
+                n_("{n:,} question with one right option has no options",
+                   "{n:,} questions with one right option have no options", bare)
+            )  # fmt: skip
         if not numbers:
             return
         zero = any(number == 0 for number, __ in numbers)
