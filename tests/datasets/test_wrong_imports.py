@@ -257,6 +257,10 @@ NOTED = {
     "a file called after another task": Attempt(
         {"T8.json": [record(1)]}, "T8.json is called after T8, but its records are of T7"
     ),
+    "fewer questions than the paper has": Attempt(
+        questions({"Task_ID": "T8"}),
+        "MCS-Bench states other numbers of items: T7 1 of 145, T8 1 of 130",
+    ),
     "a table without questions": Attempt(
         questions() | {"books.csv": "书名,卷数\n說苑,20\n"}, "no questions in books.csv: ignored"
     ),

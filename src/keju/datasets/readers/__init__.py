@@ -23,7 +23,7 @@ from keju.local_paths import check_local
 from keju.object_stores import is_address, stage_output
 from keju.registry import Plugin, Registry, check_notes, guard_function, list_provided
 from keju.settings import Settings
-from keju.texts import _
+from keju.texts import _, join_parts
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -132,7 +132,8 @@ def import_dataset(
         if ungrouped := describe_ungrouped(writer.units(), reader.group_option):
             notes.append(ungrouped)
         made = writer.close()
-        return Imported(made, (*notes, *_about_unknown(made)), tuple(log.dropped))
+        notes += [*_about_counts(made), *_about_unknown(made)]
+        return Imported(made, tuple(notes), tuple(log.dropped))
     except DataError as error:
         # Whoever gives a mapping needs the hint about it.
         other = "" if "map" in given else _other_format(src, reader)
@@ -178,6 +179,25 @@ def _other_format(src: Path, reader: Reader[Any]) -> str:
     return _(
         "Found {}. Import it: {}", ranked[0].detection.what, detection_command(ranked[0], listing)
     )
+
+
+_SHOWN = 3
+"""Tasks whose number of items a note compares with the definition."""
+
+
+def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
+    """A note for each paper whose tasks have other numbers of items, such as 24 of 6,500."""
+    different: dict[str, list[str]] = {}
+    for name, number in manifest.tasks.items():
+        kind = task(name) if has_task(name) else None
+        if kind and kind.from_paper and kind.count_kind != "images" and number != kind.count:
+            counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
+            different.setdefault(kind.benchmark, []).append(counts)
+    for name, counts in different.items():
+        more = len(counts) - _SHOWN
+        shown = join_parts(counts[:_SHOWN])
+        shown = _("{} and {:,} more tasks", shown, more) if more > 0 else shown
+        yield _("{} states other numbers of items: {}", name, shown)
 
 
 def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
