@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Table_
@@ -16,11 +17,12 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
+from keju.datasets.readers.choices import is_number
 from keju.datasets.readers.images import decoded_image
-from keju.datasets.readers.mapped_records import CONVERSATION, filled, flat
+from keju.datasets.readers.mapped_records import CONVERSATION, blanks_of, filled, flat
 from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
 from keju.datasets.readers.records import JsonObject
-from keju.datasets.readers.tables import SUFFIXES, Row, lists_in
+from keju.datasets.readers.tables import SUFFIXES, lists_in
 from keju.definitions import Task, has_task, options_in, tasks, tasks_named
 from keju.definitions import task as find_task
 from keju.errors import DataError, printable, shortened
@@ -140,7 +142,7 @@ class _Words:
         self.roles = both("roles")
         self.metadata = {plain_name(w): key for key, ws in both("metadata").items() for w in ws}
         self.never = {plain_name(word) for word in both("never")["names"]}
-        self.scripts: dict[str, list[str]] = shipped["scripts"]
+        self.scripts = {name: re.compile(words) for name, words in shipped["scripts"].items()}
         self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
             each for each in tasks() if each.from_paper
         ]
@@ -153,14 +155,9 @@ class _Words:
         )
 
     def script(self, word: str) -> str:
+        """The script that a text names; of several the first one of the vocabulary."""
         folded = word[:200].casefold()
-        for script, spellings in self.scripts.items():
-            for each in spellings:
-                quoted = re.escape(each).replace(r"\-", "[-_]?")
-                pattern = rf"(?<![a-z0-9]){quoted}(?![a-z0-9])" if each.isascii() else quoted
-                if re.search(pattern, folded):
-                    return script
-        return ""
+        return next((name for name, each in self.scripts.items() if each.search(folded)), "")
 
     def named(self, word: str) -> list[Task]:
         """The tasks whose id or name a text is or contains; of several names the longest."""
@@ -301,25 +298,22 @@ class _Draft:
     def _lists(self) -> list[_List]:
         """The lists with questions; every other table is ignored, and named in a note."""
         suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
-        if self.src.is_file():
-            files = [self.src] if self.src.suffix.casefold().lstrip(".") in suffixes else []
-        else:
-            files = list(files_under(self.src, suffixes))
+        files = list(files_under(self.src, suffixes)) if self.src.is_dir() else [self.src]
+        files = [file for file in files if file.suffix.casefold().lstrip(".") in suffixes]
         whole = sum(file.stat().st_size for file in files) <= MOST_BYTES
-        most = 1 << 40 if whole else SAMPLE
         found: list[_List] = []
         others: list[_List] = []
         refused: list[tuple[str, DataError]] = []
         for file in files:
             path = file.relative_to(self.root).as_posix()
             try:
-                tables = lists_in(file, min(most, 1 << 31))
+                tables = lists_in(file, sys.maxsize if whole else SAMPLE)
             except DataError as error:
                 refused.append((path, error))
                 continue
             for each in tables:
                 one = self._by_image(
-                    _List(path, each.key, each.shape, [_with_said(row) for row in each.rows])
+                    _List(path, each.key, each.shape, [flat(row.cells) for row in each.rows])
                 )
                 self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
                                if cell is None}  # fmt: skip
@@ -329,10 +323,8 @@ class _Draft:
                 raise refused[0][1]
             found, others = others, []
         used = {each.path for each in found}
-        if refused:
-            path, problem = refused[0]
-            if Path(path).suffix.casefold() != ".json":
-                raise problem
+        if refused and not refused[0][0].casefold().endswith(".json"):
+            raise refused[0][1]
         for path in dict.fromkeys([*(e.path for e in others), *(p for p, __ in refused)]):
             if path not in used:
                 self.ignored.append(path)
@@ -473,17 +465,12 @@ class _Draft:
     def _tables(self, stated: dict[str, Any]) -> None:
         """Each list with its task and script, and the task of each value of the task's column."""
         column = self.roles.get("task", "")
-        tables = []
+        tables: list[dict[str, Any]] = []
         for each in self.lists:
             words = (*reversed(each.key), PurePosixPath(each.path).stem,
                      *reversed(PurePosixPath(each.path).parent.parts))  # fmt: skip
-            table: dict[str, Any] = {"path": each.path}
-            if each.key:
-                table["key"] = list(each.key)
-            if each.shape != "list":
-                table["shape"] = each.shape
-            if script := next(filter(None, map(self.words.script, words)), ""):
-                table["script"] = script
+            script = next(filter(None, map(self.words.script, words)), "")
+            table = {"path": each.path, "key": each.key, "shape": each.shape, "script": script}
             missing = not column or any(not _text(_value(row, column)) for row in each.rows)
             if missing and "task" not in stated:
                 outer = () if self.src.is_file() else (self.root.name,)
@@ -493,13 +480,12 @@ class _Draft:
             elif column:
                 self._note_other_tasks(each, column)
             tables.append(table)
-        scripts = {table.get("script", "") for table in tables}
+        scripts = {table["script"] for table in tables}
         for table in tables:
             if len(scripts) == 1:
-                table.pop("script", None)
-            elif len(scripts - {""}) == 1:
-                other = "simplified" if "traditional" in scripts else "traditional"
-                table.setdefault("script", other)
+                table["script"] = ""
+            elif len(scripts - {""}) == 1 and not table["script"]:
+                table["script"] = "simplified" if "traditional" in scripts else "traditional"
         self.made["tables"] = tables
         self._check_scripts()
         if column and "task" not in stated:
@@ -518,11 +504,13 @@ class _Draft:
 
     def _check_scripts(self) -> None:
         """Ask about files of two scripts where the simplified one has more traditional texts."""
+        if not any(table["script"] for table in self.made["tables"]):
+            return
         traditional = Counter[str]()
         for table, each in zip(self.made["tables"], self.lists, strict=True):
             texts = [cell for row in each.rows for cell in row.values() if isinstance(cell, str)]
             changed = sum(in_script(text, "simplified") != text for text in texts)
-            traditional[table.get("script", "")] += changed
+            traditional[table["script"]] += changed
         if traditional["simplified"] > traditional["traditional"]:
             self.roles["id"] = self._todo(_("the files of the two scripts seem to be exchanged"))
 
@@ -560,20 +548,22 @@ class _Draft:
         """The id as a template where IDs start again, or where there are none."""
         if "id" in stated or str(self.roles.get("id", "")).startswith(TODO):
             return
-        scripts = {table.get("script", "") for table in self.made["tables"]}
+        scripts = {table["script"] for table in self.made["tables"]}
         column = self.roles.get("id")
         # A column of IDs without any is a fault; where there is no such column, keju numbers.
         column = column or next(iter(self._named_roles(self.nulls).get("id", ())), None)
         bare = sum(not _text(_value(row, column)) for row in self._rows) if column else 0
         if bare:
-            self.roles["id"] = self._todo(_records_without(bare, str(column)))
+            self.roles["id"] = self._todo(
+                n_("{n:,} record without {}", "{n:,} records without {}", bare, str(column))
+            )
         elif column is None and len(scripts) > 1:
             self.roles["id"] = self._todo(_("a column that is the same in both scripts"))
         elif column is None:
             self.roles["id"] = "{task}-{number}"
         else:
             counts = Counter(
-                (table.get("script", ""), _text(_value(row, column)))
+                (table["script"], _text(_value(row, column)))
                 for table, each in zip(self.made["tables"], self.lists, strict=True)
                 for row in each.rows
             )
@@ -585,35 +575,28 @@ class _Draft:
     # ---- images
 
     def _images(self) -> None:
-        files = self.images
         column = self.roles.get("image")
-        if isinstance(column, tuple):
+        if isinstance(column, tuple) or (column and self._names_images(column)):
             return
-        if isinstance(column, str) and self._names_images(column, files):
-            return
-        if not files:
-            if column is None:
-                self.notes.append(_("no images beside the tables, and no column for them"))
-                without = _("put images beside the tables, or delete the line if none is")
-                self.roles["image"] = self._todo(self._found_columns(without))
-            return
-        template = self._image_template(files, column if isinstance(column, str) else "")
-        if template:
+        if self.images and (template := self._image_template(column or "")):
             self.roles["image"] = template
         elif column is None:
-            path = _("a column, or a path such as {}", "images/{ID}.*")
-            self.roles["image"] = self._todo(self._found_columns(path))
+            reason = _("a column, or a path such as {}", "images/{ID}.*")
+            if not self.images:
+                self.notes.append(_("no images beside the tables, and no column for them"))
+                reason = _("put images beside the tables, or delete the line if none is")
+            self.roles["image"] = self._todo(self._found_columns(reason))
 
     def _found_columns(self, reason: str) -> str:
         names = ", ".join(map(shortened, _columns(self._rows)[:30]))
         return _("{} (found the columns {})", reason, names)
 
-    def _names_images(self, column: str, files: list[str]) -> bool:
+    def _names_images(self, column: str) -> bool:
         """Whether every text of a column is the path, or the only file name, of an image."""
         if column in CONVERSATION:
             return True
-        stems = Counter(PurePosixPath(file).stem for file in files)
-        paths = set(files)
+        stems = Counter(PurePosixPath(image).stem for image in self.images)
+        paths = set(self.images)
         for each in self.lists:
             folder = PurePosixPath(each.path).parent
             for row in each.rows:
@@ -627,15 +610,15 @@ class _Draft:
                         return decoded_image(name, file=self.src, item="") is not None
         return True
 
-    def _image_template(self, files: list[str], column: str) -> str:
+    def _image_template(self, column: str) -> str:
         """A template of a path that fits one image for every row; empty if there is none."""
-        endless = Counter(str(PurePosixPath(file).with_suffix("")) for file in files)
+        endless = Counter(str(PurePosixPath(image).with_suffix("")) for image in self.images)
         rows = list(self._with_tasks())
         name = self.roles.get("source_id") or self.roles.get("id")
         if not rows:
             return ""
         first = rows[0]
-        folders = dict.fromkeys(str(PurePosixPath(file).parent) for file in files)
+        folders = dict.fromkeys(str(PurePosixPath(image).parent) for image in self.images)
         blanks = ["task", *(c for r in ("task", "task_name", "domain") if isinstance(
             c := self.roles.get(r), str) and "{" not in c)]  # fmt: skip
         prefixes = dict.fromkeys(
@@ -728,27 +711,24 @@ class _Draft:
 
     def _answer_numbers(self) -> None:
         """How answers to questions with options are numbered, seen from them."""
-        numbers = []
-        bare = 0
+        numbers: list[tuple[int, int]] = []
+        bare = Counter[bool]()
         for row in self._with_tasks():
-            said = _text(_value(row, self.roles.get("answer", ())))
-            count = self._count_options(row)
+            answer = _text(_value(row, self.roles.get("answer", ())))
+            options = self._options_of(row)
+            number = int(float(answer)) if is_number(answer, tuple(options)) else None
+            if options and number is not None:
+                numbers.append((number, len(options)))
             task = str(row["task"])
-            form = find_task(task).queries[0].form if has_task(task) else ""
-            if form == "letter" and not count and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said):
-                self.made["answer_is"] = self._todo(_("a number, and no options"))
-                return
-            bare += form == "letter" and not count
-            if (
-                count
-                and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said)
-                and said not in self._options_of(row)
-            ):
-                numbers.append((int(said.partition(".")[0]), count))
-        if bare:
+            if not options and has_task(task) and find_task(task).queries[0].form == "letter":
+                bare[number is not None] += 1
+        if bare[True]:
+            self.made["answer_is"] = self._todo(_("a number, and no options"))
+            return
+        if bare[False]:
             self.notes.append(
                 n_("{n:,} question with one right option has no options",
-                   "{n:,} questions with one right option have no options", bare)
+                   "{n:,} questions with one right option have no options", bare[False])
             )  # fmt: skip
         if not numbers:
             return
@@ -763,18 +743,15 @@ class _Draft:
         self.comments["answer_is"] = ", ".join(str(number) for number, __ in numbers[:5])
 
     def _options_of(self, row: JsonObject) -> list[str]:
-        options = as_tuple(self.roles.get("options", ()))
-        if len(options) == 1:
-            value = row.get(options[0])
-            if isinstance(value, list):
-                return [str(each) for each in value]
-            inner = [str(v) for k, v in row.items() if k.startswith(f"{options[0]}.")]
-            return inner or list(options_in(str(value or "")))
-        return [str(row[column]) for column in options if row.get(column) not in (None, "")]
-
-    def _count_options(self, row: JsonObject) -> int:
+        """The options of a record, in columns, in one column, or in its question."""
+        columns = as_tuple(self.roles.get("options", ()))
+        cells = [row[column] for column in columns if row.get(column) not in (None, "")]
+        if len(columns) == 1:
+            inside = [cell for name, cell in row.items() if name.startswith(f"{columns[0]}.")]
+            cell = cells[0] if cells else inside
+            cells = cell if isinstance(cell, list) else list(options_in(str(cell)))
         question = _text(_value(row, self.roles.get("question", ())))
-        return len(self._options_of(row)) or len(options_in(question))
+        return [str(cell) for cell in cells] or list(options_in(question))
 
     def _others(
         self, columns: list[str], fields: dict[str, Columns], sections: dict[str, dict[str, Any]]
@@ -830,25 +807,16 @@ class _Draft:
     # ---- images as records
 
     def _from_images(self) -> None:
-        files = list(image_files(self.src)) if self.src.is_dir() else [self.src]
-        if not files:
+        if self.src.is_dir() and not self.images:
             raise DataError(
                 "no tables and no images",
                 file=self.src,
                 hint=_("Expected a table ({}), or images", ", ".join(SUFFIXES)),
             )
-        paths = tuple(PurePosixPath(file.relative_to(self.root).as_posix()) for file in files)
-        self.made["fields"] = {}
-        if pattern := path_pattern(paths):
-            fitting = sum(bool(re.fullmatch(pattern, path.as_posix())) for path in paths)
-            if fitting == len(paths):
-                self.made["names"] = pattern
-                if "folder1" in pattern:
-                    self.made["fields"]["group"] = "folder1"
-            else:
-                self.notes.append(_("names = {!r} fits {} of {}", pattern, fitting, len(paths)))
+        nested = any("/" in image for image in self.images)
+        self.made["fields"] = {"group": "folder"} if nested else {}
         for ending in (".gt.txt", ".txt"):
-            if any((self.root / f"{path.with_suffix('')}{ending}").is_file() for path in paths):
+            if any((self.root / image).with_suffix(ending).is_file() for image in self.images):
                 self.made["texts"] = f"{{folder}}/{{stem}}{ending}"
                 self.made["fields"]["answer"] = "text"
                 break
@@ -875,36 +843,6 @@ class _Draft:
         return 0.8 if self.said else 0.0
 
 
-def path_pattern(paths: tuple[PurePosixPath, ...]) -> str:
-    """A regular expression with named groups for most of the paths; empty if they differ.
-
-    Directories become folder1, folder2 …; in the file name, numbers become number1 … and other
-    parts between ``_``, ``-`` and spaces part1 … .
-    """
-    shapes = Counter((len(path.parts), _shape(path.stem)) for path in paths)
-    if not shapes:
-        return ""
-    (depth, shape), __ = shapes.most_common(1)[0]
-    folders = "".join(f"(?P<folder{number}>[^/]+)/" for number in range(1, depth))
-    parts, numbers, names = [], 0, 0
-    for piece in re.findall(r"0|x|[^0x]", shape):
-        if piece == "0":
-            numbers += 1
-            parts.append(f"(?P<number{numbers}>[0-9]+)")
-        elif piece == "x":
-            names += 1
-            parts.append(f"(?P<part{names}>[^/_ 0-9-]+)")
-        else:
-            parts.append(re.escape(piece))
-    suffixes = "|".join(sorted({path.suffix.lstrip(".") for path in paths}))
-    return f"{folders}{''.join(parts)}\\.(?:{suffixes})"
-
-
-def _shape(stem: str) -> str:
-    """A name with 0 for numbers and x for other texts between ``_``, ``-`` and spaces."""
-    return re.sub(r"[^0_ -]+", "x", re.sub(r"[0-9]+", "0", stem))
-
-
 class _Nowhere:
     """The place of a sampled row, whose errors are only caught."""
 
@@ -913,10 +851,6 @@ class _Nowhere:
 
 
 _NOWHERE: Any = _Nowhere()
-
-
-def _with_said(row: Row) -> JsonObject:
-    return flat(row.cells)
 
 
 def _columns(rows: Iterable[JsonObject]) -> list[str]:
@@ -947,14 +881,10 @@ def _text(value: object) -> str:
     return "" if value is None or isinstance(value, bytes) else str(value).strip()
 
 
-def _records_without(count: int, column: str) -> str:
-    return n_("{n:,} record without {}", "{n:,} records without {}", count, column)
-
-
 def _named_by(columns: Iterable[Columns]) -> Iterator[str]:
     for each in columns:
         for column in as_tuple(each):
-            yield from re.findall(r"\{([^{}:]+)(?::[0-9]+)?\}", column) or [column]
+            yield from blanks_of(column) or [column]
 
 
 def _fillings(folder: str, row: JsonObject, blanks: list[str]) -> Iterator[str]:
