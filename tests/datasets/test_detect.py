@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 
 import pytest
@@ -21,6 +22,7 @@ from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.settings import Settings
+from keju.texts import using
 from tests.support.damage import DAMAGES
 from tests.support.hanging import ends
 from tests.support.layouts import layouts
@@ -176,6 +178,18 @@ def test_a_todo_is_printed_with_the_commands_that_lead_to_the_import(tmp_path):
     found = as_data(examine(src))
     assert found["todo"] == [["tables 1.task", "an id of keju tasks"]]
     assert 'question = "题干"' in found["mapping"]
+
+
+def test_a_chinese_draft_has_no_english_sentence(tmp_path):
+    src = quiz(tmp_path, "编号", "考试", "题干", "A", "B", "答案")
+    file = tmp_path / "mapping.toml"
+    with using("zh"):
+        lines = [*detect(src)[0], *detect(src, "--write-map", file)[0]]
+    assert "有 1 处 keju 无法判断：" in lines
+    assert "  tables 1.task = TODO: keju tasks 中的一个编号" in lines
+    shown = [line for line in lines if not line.startswith("  keju ")]
+    assert not re.search(r"\b(the|is|and|an?|of|to) ", "\n".join(shown))
+    assert 'task = "TODO: keju tasks 中的一个编号"' in file.read_text("utf-8")
 
 
 def test_a_broken_table_is_the_reason_why_no_mapping_is_drafted(tmp_path):
