@@ -243,7 +243,7 @@ def _places(draft: Drafted) -> Iterator[str]:
 
 
 def describe_written(src: Path, file: Path, draft: Drafted) -> Iterator[str]:
-    """What is to be done with a mapping file that was written."""
+    """The steps that follow after a mapping file was written."""
     yield _("Wrote {}.", file)
     if draft.todos:
         yield from _places(draft)

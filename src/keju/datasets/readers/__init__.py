@@ -129,10 +129,9 @@ def import_dataset(
             notes = [*found, *reader.read(src, writer, settings), *log.notes()]
         if columns := log.fields()[0].get("group"):
             writer.declare(unit="/".join(columns))
-        if ungrouped := describe_ungrouped(writer.units(), reader.group_option):
-            notes.append(ungrouped)
+        ungrouped = describe_ungrouped(writer.units(), reader.group_option)
         made = writer.close()
-        notes += [*_about_counts(made), *_about_unknown(made)]
+        notes += [*_about_counts(made), *filter(None, [ungrouped]), *_about_unknown(made)]
         return Imported(made, tuple(notes), tuple(log.dropped))
     except DataError as error:
         # Whoever gives a mapping needs the hint about it.

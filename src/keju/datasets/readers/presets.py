@@ -205,7 +205,7 @@ def _tables_of(mapping: Mapping, listing: Listing) -> list[PurePosixPath]:
 
 
 def _missing_task(mapping: Mapping, listing: Listing) -> str:
-    """What is to be given where the names of tables should be tasks, and one is not."""
+    """The option to give where the names of tables should be tasks, and one is not."""
     stems = [path.stem for path in _tables_of(mapping, listing)]
     if as_tuple(mapping.fields.get("task", ())) != ("stem",) or all(map(_is_task, stems)):
         return ""
