@@ -206,8 +206,9 @@ def _tables_of(mapping: Mapping, listing: Listing) -> list[PurePosixPath]:
 
 def _missing_task(mapping: Mapping, listing: Listing) -> str:
     """The option to give where the names of tables should be tasks, and one is not."""
-    stems = [path.stem for path in _tables_of(mapping, listing)]
-    if as_tuple(mapping.fields.get("task", ())) != ("stem",) or all(map(_is_task, stems)):
+    if as_tuple(mapping.fields.get("task", ())) != ("stem",):
+        return ""
+    if all(_is_task(path.stem) for path in _tables_of(mapping, listing)):
         return ""
     return _("the task of the questions: --option constants.task=T7")
 
@@ -265,9 +266,9 @@ def _fit_of(records: list[Record], preset: Preset, mapping: Mapping) -> float:
         return LOWEST
     if preset.benchmark and not any(count_han(value[:_LONGEST]) for value in values):
         return 0.0
-    column = mapping.fields.get("task")
     if not preset.benchmark:
         return 0.95
+    column = mapping.fields.get("task")
     if not isinstance(column, str):
         return 1.0
     values_of_task = mapping.values.get("task", {})
