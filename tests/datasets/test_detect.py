@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 
 import pytest
@@ -21,6 +22,7 @@ from keju.datasets.readers.words import import_command, shell_word
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.settings import Settings
+from keju.texts import using
 from tests.support.damage import DAMAGES
 from tests.support.hanging import ends
 from tests.support.layouts import layouts
@@ -105,8 +107,105 @@ def test_a_source_that_nothing_fits_is_described(tmp_path):
     assert "No format fits." in text
     assert "talk.csv: when, who" in text
     assert CliRunner().invoke(app, ["data", "detect", str(tmp_path)]).exit_code == 1
-    with pytest.raises(UsageError, match="no format fits"):
+    with pytest.raises(DataError, match=r"not certain: .* = TODO.*--write-map mapping\.toml"):
         import_dataset("auto", tmp_path, tmp_path.with_name("out"), **ABOUT)
+
+
+def quiz(tmp_path, *heads):
+    """A table of two questions with images, whose columns are called as given."""
+    rows = (
+        ("1", "T7", "出自哪部書？", "說苑", "論語", "A"),
+        ("2", "T7", "何書？", "孟子", "荀子", "B"),
+    )
+    table(tmp_path / "src/quiz.csv", heads, *rows)
+    for number in (1, 2):
+        put(tmp_path / f"src/scans/{number}.png", picture(number, (8, 12)))
+    return tmp_path / "src"
+
+
+def detect(*words):
+    """The lines of `keju data detect`, and its exit code."""
+    done = CliRunner().invoke(app, ["data", "detect", *map(str, words)])
+    assert isinstance(done.exception, SystemExit | None), done.exception
+    return done.output.splitlines(), done.exit_code
+
+
+def test_a_draft_without_todo_is_printed_with_its_items_and_imports(tmp_path):
+    src = quiz(tmp_path, "编号", "任务ID", "题干", "A", "B", "答案")
+    lines, code = detect(src)
+    text = "\n".join(lines)
+    assert code == 0
+    assert '  image = "scans/{编号}.*"   # 1, 2' in lines
+    assert '  question = "题干"   # 出自哪部書？, 何書？' in lines
+    assert "    answer:   B" in lines
+    assert f"write it to a file: keju data detect {src} --write-map mapping.toml" in text
+    assert "TODO" not in text
+    file = tmp_path / "mapping.toml"
+    lines, code = detect(src, "--write-map", file)
+    assert lines[-1] == f"  keju data detect {src} --map {file}"
+    auto, mapped = (
+        import_dataset(*words, **ABOUT, options=options).manifest
+        for words, options in (
+            (("auto", src, tmp_path / "auto"), {}),
+            (("mapped", src, tmp_path / "mapped"), {"map": str(file)}),
+        )
+    )
+    assert auto.hash == mapped.hash
+    assert auto.items == 2
+
+
+def test_a_todo_is_printed_with_the_commands_that_lead_to_the_import(tmp_path):
+    src = quiz(tmp_path, "编号", "考试", "题干", "A", "B", "答案")
+    file = tmp_path / "mapping.toml"
+    lines, code = detect(src)
+    assert code == 1
+    assert "No format fits." in lines
+    place = lines.index("keju cannot decide 1 place:")
+    assert lines[place + 1] == "  tables 1.task = TODO: an id of keju tasks"
+    assert lines[place + 3 :] == [
+        f"  keju data detect {src} --write-map mapping.toml",
+        f"  keju data detect {src} --map mapping.toml",
+    ]
+    assert not any("data import" in line for line in lines)
+    lines, _code = detect(src, "--write-map", file)
+    assert "  tables 1.task = TODO: an id of keju tasks" in lines
+    assert lines[-1] == f"  keju data detect {src} --map {file}"
+    assert "still TODO" in detect(src, "--map", file)[0][-1]
+    file.write_text(file.read_text("utf-8").replace("TODO: an id of keju tasks", "T7"), "utf-8")
+    lines, code = detect(src, "--map", file)
+    assert code == 0
+    assert "    options:  孟子 | 荀子" in lines
+    found = as_data(examine(src))
+    assert found["todo"] == [["tables 1.task", "an id of keju tasks"]]
+    assert 'question = "题干"' in found["mapping"]
+
+
+def test_a_chinese_draft_has_no_english_sentence(tmp_path):
+    src = quiz(tmp_path, "编号", "考试", "题干", "A", "B", "答案")
+    file = tmp_path / "mapping.toml"
+    with using("zh"):
+        lines = [*detect(src)[0], *detect(src, "--write-map", file)[0]]
+    assert "有 1 处 keju 无法判断：" in lines
+    assert "  tables 1.task = TODO: keju tasks 中的一个编号" in lines
+    shown = [line for line in lines if not line.startswith("  keju ")]
+    assert not re.search(r"\b(the|is|and|an?|of|to) ", "\n".join(shown))
+    assert 'task = "TODO: keju tasks 中的一个编号"' in file.read_text("utf-8")
+
+
+def test_a_broken_table_is_the_reason_why_no_mapping_is_drafted(tmp_path):
+    put(tmp_path / "src/data.json", '[{"ID": 1,')
+    lines, code = detect(tmp_path / "src")
+    assert code == 1
+    assert lines[-1].startswith("No mapping can be drafted: ")
+    assert "data.json: not readable as JSON" in lines[-1]
+
+
+def test_a_mapping_file_that_exists_is_not_overwritten(tmp_path):
+    src = quiz(tmp_path, "编号", "任务ID", "题干", "A", "B", "答案")
+    file = put(tmp_path / "mapping.toml", "kept")
+    done = CliRunner().invoke(app, ["data", "detect", str(src), "--write-map", str(file)])
+    assert isinstance(done.exception, UsageError)
+    assert file.read_text("utf-8") == "kept"
 
 
 def test_folders_inside_that_fit_are_named_where_the_whole_does_not(tmp_path):

@@ -209,5 +209,5 @@ def test_images_without_tables_are_records_of_a_todo_task(tmp_path):
         put(src / f"book/p_{number}.gt.txt", "天地")
     mapping = draft(src).mapping
     assert mapping.texts == "{folder}/{stem}.gt.txt"
-    assert mapping.fields == {"group": "folder1", "answer": "text"}
+    assert mapping.fields == {"group": "folder", "answer": "text"}
     assert mapping.constants["task"].startswith("TODO")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keju.datasets.readers.hisdoc import detect_hisdoc
 from keju.datasets.readers.listing import Listing
-from keju.errors import DataError, UsageError
+from keju.datasets.readers.presets import HISDOC
+from keju.errors import DataError, KejuError
 from tests.support.layouts import hisdoc
 from tests.support.released import picture, put
 
@@ -32,7 +32,9 @@ def test_the_regular_and_the_hard_image_of_a_page_are_one_group(read, tmp_path):
 
 def test_a_split_chooses_pages(read, tmp_path):
     src = hisdoc.whole(tmp_path / "src")
-    assert [item.id for item in read("hisdoc", src, split="train").items] == ["M5HisDoc_hard/p2"]
+    assert [item.id for item in read("hisdoc", src, **{"only.split": "train"}).items] == [
+        "M5HisDoc_hard/p2"
+    ]
 
 
 def test_names_in_a_split_may_have_a_suffix_and_a_page_may_be_in_none(read, tmp_path):
@@ -47,11 +49,11 @@ def test_geometry_orders_columns_from_right_to_left(read, tmp_path):
     put(tmp_path / "src/label_textline/p1.txt", "\n".join(rows))
     put(tmp_path / "src/images/p1.png", picture(1))
     assert read("hisdoc", tmp_path / "src").items[0].answer == "左\n右"
-    assert read("hisdoc", tmp_path / "src", order="geometry").items[0].answer == "右\n左"
+    assert read("hisdoc", tmp_path / "src", text_order="geometry").items[0].answer == "右\n左"
 
 
 def test_the_task_may_be_mcs_benchs(read, tmp_path):
-    (item, _) = read("hisdoc", hisdoc.subset(tmp_path / "src"), task="T1").items
+    (item, _) = read("hisdoc", hisdoc.subset(tmp_path / "src"), **{"constants.task": "T1"}).items
     assert (item.benchmark, item.task) == ("MCS-Bench", "T1")
 
 
@@ -96,17 +98,21 @@ def test_a_page_in_two_splits_is_named(read, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"), [({"split": "all"}, "split=all"), ({"order": "auto"}, "order=auto"),
-                          ({"task": "T7"}, "T7")],
-)  # fmt: skip
+    ("options", "says"),
+    [
+        ({"only.split": "all"}, "the source has no records"),
+        ({"text_order": "auto"}, "text-order=auto"),
+        ({"constants.task": "T7"}, "the blank .options. of task .T7"),
+    ],
+)
 def test_an_unknown_option_value_is_named(read, tmp_path, options, says):
-    with pytest.raises(UsageError, match=says):
-        read("hisdoc", hisdoc.subset(tmp_path / "src"), **options)
+    with pytest.raises(KejuError, match=says):
+        read("hisdoc", hisdoc.whole(tmp_path / "src"), **options)
 
 
 @pytest.mark.parametrize("layout", hisdoc.LAYOUTS, ids=lambda layout: layout.name)
 def test_each_layout_is_recognised(tmp_path, layout):
-    found = detect_hisdoc(Listing(layout.write(tmp_path / "src")))
+    found = HISDOC.detect(Listing(layout.write(tmp_path / "src")))
     assert found is not None
     assert bool(found.missing) == bool(layout.missing)
     assert found.fit >= 0.9
@@ -115,4 +121,4 @@ def test_each_layout_is_recognised(tmp_path, layout):
 def test_a_folder_of_pages_is_not_taken_for_m5hisdoc(tmp_path):
     put(tmp_path / "src/book/p1.txt", "天地")
     put(tmp_path / "src/book/p1.png", picture(1))
-    assert detect_hisdoc(Listing(tmp_path / "src")) is None
+    assert HISDOC.detect(Listing(tmp_path / "src")) is None

@@ -7,6 +7,7 @@ from keju.datasets.readers.draft import draft, mapping_text
 from keju.datasets.store import Dataset
 from tests.support.released import put
 
+TASK = "TODO: an id of keju tasks"
 ABOUT = {"name": "n", "version": "1", "licence": "see SOURCE.txt", "source": "see SOURCE.txt"}
 
 
@@ -31,7 +32,7 @@ def mapped(shared, tmp_path, name, *edits):
 
 
 def test_page_scans_with_one_file_of_texts_import_by_a_mapping(shared, tmp_path):
-    items = mapped(shared, tmp_path, "real-pages", ("TODO: an id of keju tasks", "page_level_ocr"))
+    items = mapped(shared, tmp_path, "real-pages", (TASK, "page_level_ocr"))
     assert set(items) == {"r01_jianmingmulu_ms", "r03_jianming_seal"}
     first = items["r01_jianmingmulu_ms"]
     assert first.answer.startswith("稱為藏書之家即應將其姓名附載于各書提要末")
@@ -41,11 +42,11 @@ def test_page_scans_with_one_file_of_texts_import_by_a_mapping(shared, tmp_path)
 def test_page_scans_without_texts_import_by_a_mapping(shared, tmp_path):
     items = mapped(
         shared, tmp_path, "open-guji",
-        ("TODO: an id of keju tasks", "page_level_ocr"),
+        (TASK, "page_level_ocr"),
         (
             "[constants]",
-            "names = '(?:[0-9]+[.]cn_page_)?(?P<page>[0-9]+)[.]png'\n\n"
-            '[metadata]\npage = "page"\n\n[constants]',
+            "names = '(?:[0-9]+[.]cn_page_)?(?P<page>[0-9]+)[.]png'\n"
+            "rest = 'metadata'\n\n[constants]",
         ),
     )  # fmt: skip
     assert set(items) == {

@@ -14,6 +14,8 @@ from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from tests.support.released import picture, put, vlmevalkit
 
+T7 = {"constants.task": "T7"}
+
 
 def code(number: int) -> str:
     return b64encode(picture(number)).decode()
@@ -41,25 +43,31 @@ def row(**more: object) -> dict[str, object]:
 
 def test_rows_become_items_of_the_task_that_is_named(read, tmp_path: Path) -> None:
     vlmevalkit(tmp_path / "src")
-    done = read("vlmevalkit-tsv", tmp_path / "src", task="T7")
+    done = read("vlmevalkit-tsv", tmp_path / "src", **T7)
     item = done.items[0]
     assert (item.id, item.task, item.answer, item.options) == ("0", "T7", "B", ("說苑", "論語"))
     assert item.metadata == {"category": "經部"}
     assert prompt_of(item) == (
         "第0問？\nA、說苑 B、論語\n要求：只输出选项对应的字母，不要输出其他无关内容。"
     )
-    with pytest.raises(UsageError, match=r"T7\.tsv: give the task of its questions"):
+    assert read("vlmevalkit-tsv", tmp_path / "src").items == done.items
+    (tmp_path / "src/T7.tsv").rename(tmp_path / "src/MyBench.tsv")
+    with pytest.raises(UsageError, match=r"give the task .*: --option constants\.task=T7"):
         read("vlmevalkit-tsv", tmp_path / "src")
-    with pytest.raises(UsageError, match="no task 'T99'"):
-        read("vlmevalkit-tsv", tmp_path / "src", task="T99")
+    with pytest.raises(DataError, match="no task has the name 'T99'"):
+        read("vlmevalkit-tsv", tmp_path / "src", **{"constants.task": "T99"})
 
 
 def test_open_questions_keep_their_hint_and_take_no_options(read, tmp_path: Path) -> None:
     tsv(tmp_path / "t.tsv", row(hint="看圖。", answer="說苑"))
-    (item,) = read("vlmevalkit-tsv", tmp_path / "t.tsv", task="T6").items
+    (item,) = read("vlmevalkit-tsv", tmp_path / "t.tsv", **{"constants.task": "T6"}).items
     assert (prompt_of(item), item.options) == ("看圖。\n哪本？", ())
     tsv(tmp_path / "o.tsv", row(question="How many?", answer="3"))
-    (item,) = read("vlmevalkit-tsv", tmp_path / "o.tsv", task="recognition", query="How").items
+    (item,) = read(
+        "vlmevalkit-tsv",
+        tmp_path / "o.tsv",
+        **{"constants.task": "recognition", "constants.query": "How"},
+    ).items
     assert (item.task, item.query, item.answer) == ("recognition", "How", "3")
 
 
@@ -82,13 +90,13 @@ def test_a_gap_in_the_options_is_refused_lest_the_letters_move(
 ) -> None:
     file = tsv(tmp_path / "t.tsv", row(C="", D=""), row(index=2, **cells))
     with pytest.raises(DataError) as caught:
-        read("vlmevalkit-tsv", file, task="T7")
+        read("vlmevalkit-tsv", file, **T7)
     assert f"{file}: line 3: {says}" in str(caught.value)
 
 
 def test_empty_columns_after_the_last_option_are_none(read, tmp_path: Path) -> None:
     file = tsv(tmp_path / "t.tsv", row(C="", D=" "), row(index=2, C="丙", D="丁", answer="C"))
-    first, second = read("vlmevalkit-tsv", file, task="T7").items
+    first, second = read("vlmevalkit-tsv", file, **T7).items
     assert first.options == ("說苑", "論語")
     assert second.options == ("說苑", "論語", "丙", "丁")
 
@@ -106,7 +114,7 @@ def test_a_row_may_have_several_images_another_rows_or_paths(
         row(index=4, image="", image_path="['a.png', 'images/a.png']"),
     ]
     tsv(tmp_path / "t.tsv", *rows)
-    items = read("vlmevalkit-tsv", tmp_path / "t.tsv", task="T7").items
+    items = read("vlmevalkit-tsv", tmp_path / "t.tsv", **T7).items
     assert [len(item.images) for item in items] == [2, 2, 1, 2]
     assert items[0].images == items[1].images
 
@@ -132,18 +140,18 @@ def test_a_row_may_have_several_images_another_rows_or_paths(
 def test_a_wrong_row_is_named(read, tmp_path: Path, changed: dict[str, object], says: str) -> None:
     tsv(tmp_path / "t.tsv", row() | changed)
     with pytest.raises(DataError) as caught:
-        read("vlmevalkit-tsv", tmp_path / "t.tsv", task="T7")
+        read("vlmevalkit-tsv", tmp_path / "t.tsv", **T7)
     assert says in str(caught.value)
     assert "t.tsv" in str(caught.value)
 
 
 def test_a_table_without_a_column_or_rows_is_named(read, tmp_path: Path) -> None:
     put(tmp_path / "a.tsv", "index\tquestion\timage\n1\tq\tx\n")
-    with pytest.raises(DataError, match=r"no column answer; found index, question, image"):
-        read("vlmevalkit-tsv", tmp_path / "a.tsv", task="T7")
+    with pytest.raises(DataError, match=r"no record has a column 'answer'.*Columns: image, index"):
+        read("vlmevalkit-tsv", tmp_path / "a.tsv", **T7)
     put(tmp_path / "b.tsv", "index\tquestion\timage\tanswer\n")
     with pytest.raises(DataError, match=r"b\.tsv: the table has no lines"):
-        read("vlmevalkit-tsv", tmp_path / "b.tsv", task="T7")
+        read("vlmevalkit-tsv", tmp_path / "b.tsv", **T7)
 
 
 LETTERS = ["B", "b", "B.", "(B)", "（ｂ）", "Ｂ", " B ", "答案B", "答案：B", "选B", "Answer: B",
@@ -155,7 +163,7 @@ def test_an_answer_that_is_plainly_a_letter_is_stored_as_the_letter(
     read, tmp_path: Path, answer: str
 ) -> None:
     file = tsv(tmp_path / "t.tsv", row(answer=answer))
-    assert [item.answer for item in read("vlmevalkit-tsv", file, task="T7").items] == ["B"]
+    assert [item.answer for item in read("vlmevalkit-tsv", file, **T7).items] == ["B"]
 
 
 @pytest.mark.parametrize("answer", ["C", "AB", "A,B", "B或A", "2", "B. 說苑", "A good one", "乙"])
@@ -164,16 +172,16 @@ def test_an_answer_that_is_no_option_is_refused_with_its_line(
 ) -> None:
     file = tsv(tmp_path / "t.tsv", row(), row(index=2, answer=answer))
     with pytest.raises(DataError) as caught:
-        read("vlmevalkit-tsv", file, task="T7")
+        read("vlmevalkit-tsv", file, **T7)
     assert "t.tsv: line 3: the answer" in str(caught.value)
     assert "is not one of the options A to B. Write the letter" in str(caught.value)
 
 
 def test_a_letter_counts_before_the_text_of_another_option(read, tmp_path: Path) -> None:
     file = tsv(tmp_path / "t.tsv", row(A="B", B="A", answer="A"))
-    assert [item.answer for item in read("vlmevalkit-tsv", file, task="T7").items] == ["A"]
+    assert [item.answer for item in read("vlmevalkit-tsv", file, **T7).items] == ["A"]
 
 
 def test_a_row_without_an_answer_stays_without(read, tmp_path: Path) -> None:
     file = tsv(tmp_path / "t.tsv", row(answer=""))
-    assert [item.answer for item in read("vlmevalkit-tsv", file, task="T7").items] == [""]
+    assert [item.answer for item in read("vlmevalkit-tsv", file, **T7).items] == [""]

@@ -284,6 +284,6 @@ FORMS = {
     "obi-deciphering": Form("obi-deciphering", obi_deciphering),
     "ancientdoc, OCR alone": Form("ancientdoc", ancientdoc_pages),
     "ancientdoc, images alone": Form("ancientdoc-images", ancientdoc_images),
-    "vlmevalkit-tsv": Form("vlmevalkit-tsv", vlmevalkit, {"task": "T7"}),
+    "vlmevalkit-tsv": Form("vlmevalkit-tsv", vlmevalkit, {"constants.task": "T7"}),
     "parquet": Form("parquet", own_parquet),
 }

@@ -45,18 +45,15 @@ def detect(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Examine a file or folder: its format, the command that imports it, and its first items.
+    """Examine a file or folder: its format or a draft of its mapping, and its first items.
 
     SRC is not changed and no dataset is written.
     """
-    from keju.cli.output.detected_formats import as_data, describe_findings
+    from keju.cli.output.detected_formats import as_data, describe_findings, describe_written
     from keju.datasets.examine import examine, write_mapping
-    from keju.datasets.readers.words import detect_command
 
     if write_map:
-        write_mapping(src, write_map)
-        command = detect_command(src, write_map)
-        say(_("Complete {}, then: {}", write_map, command))
+        say(*describe_written(src, write_map, write_mapping(src, write_map)))
         return
     found = examine(src, mapping=map_)
     if as_json:

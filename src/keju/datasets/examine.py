@@ -14,13 +14,13 @@ from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Detection, is_litter
 from keju.datasets.readers.detecting import LOWEST, Candidate, find_candidates
-from keju.datasets.readers.draft import mapping_text
+from keju.datasets.readers.draft import Drafted, mapping_text
 from keju.datasets.readers.listing import Listing, Obstacle
-from keju.datasets.readers.presets import draft_for
+from keju.datasets.readers.presets import draft_by
 from keju.definitions import file_of
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.files import write_atomic
-from keju.texts import _
+from keju.texts import _, language
 
 _TABLES = 5
 _COLUMNS = 40
@@ -37,6 +37,9 @@ class Examination(NamedTuple):
         src: the file or directory.
         candidates: the readers that recognise it, the best first.
         preview: its first items as the best reader imports them; None if no reader fits.
+        draft: the mapping by which that reader imports them, or a draft where none fits; None if a
+            mapping was given, or the reader needs none.
+        problem: why no mapping can be drafted.
         obstacle: why it contains no readable data yet.
         files: a summary of the files.
         dataset: whether it is a keju dataset already.
@@ -53,6 +56,8 @@ class Examination(NamedTuple):
     dataset: bool
     inner: tuple[tuple[Path, Candidate], ...] = ()
     benchmarks: tuple[Path, ...] = ()
+    draft: Drafted | None = None
+    problem: DataError | None = None
 
 
 class SourceFiles(NamedTuple):
@@ -87,16 +92,27 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
     elif found is None:
         ranked = find_candidates(listing, FORMATS.list_usable())
-    first = None
-    if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
-        reader, detection = ranked[0]
-        first = preview(reader, src, detection.options, seconds=seconds)
     fits = bool(ranked) and ranked[0].detection.fit >= LOWEST
     inner = () if fits or found else tuple(_inner(src))
+    draft, problem = None, None
+    if mapping is None and found is None and not inner:
+        reader = ranked[0].reader if fits else FORMATS["drafted"]
+        try:
+            draft = draft_by(reader, src)
+        except DataError as error:
+            problem = error.with_traceback(None)
+    if draft and not fits and not draft.todos:
+        what = _("records with the usual names")
+        ranked.insert(0, Candidate(FORMATS["drafted"], Detection(LOWEST, what)))
+        fits = True
+    first = None
+    if fits and not ranked[0].detection.missing:
+        reader, detection = ranked[0]
+        first = preview(reader, src, detection.options, seconds=seconds)
     names = {each.as_posix() for each in listing.files}
     dataset = MANIFEST in names and not names.isdisjoint((ITEMS, f"{PARTITIONED}/{part_name(0)}"))
     seen, own = _source_files(listing), _definition_files(first)
-    return Examination(src, tuple(ranked), first, found, seen, dataset, inner, own)
+    return Examination(src, tuple(ranked), first, found, seen, dataset, inner, own, draft, problem)
 
 
 def _definition_files(first: Preview | None) -> tuple[Path, ...]:
@@ -133,15 +149,26 @@ def _source_files(listing: Listing) -> SourceFiles:
     )
 
 
-def write_mapping(src: Path, file: Path) -> None:
-    """Write a draft of a mapping file for a source.
+def write_mapping(src: Path, file: Path) -> Drafted:
+    """Write a draft of a mapping file for a source, in the language of the terminal.
 
     Raises:
         UsageError: the source does not exist, or the file does.
-        DataError: the file cannot be written.
+        DataError: no table and no image is readable, or the file cannot be written.
     """
     if not src.exists():
         raise UsageError("{}: no such file or folder", src)
     if file.exists():
         raise UsageError("{} exists. Choose another --write-map, or delete it", file)
-    write_atomic(file, mapping_text(draft_for(src, FORMATS.list_usable())))
+    listing = Listing(src)
+    if obstacle := listing.obstacle():
+        raise DataError(obstacle.problem, file=src, hint=obstacle.hint)
+    readers = [
+        each.reader
+        for each in find_candidates(listing, FORMATS.list_usable())
+        if each.detection.fit >= LOWEST
+    ]
+    drafts = (draft_by(reader, src) for reader in (*readers[:1], FORMATS["drafted"]))
+    draft = next(filter(None, drafts))
+    write_atomic(file, mapping_text(draft, language()))
+    return draft

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.cells import cell_len
 
@@ -10,15 +11,24 @@ from keju.cli.output.console import translate
 from keju.datasets.examine import Examination
 from keju.datasets.preview import Preview
 from keju.datasets.readers.detecting import LOWEST, Candidate
+from keju.datasets.readers.draft import Drafted, mapping_lines, mapping_text
 from keju.datasets.readers.listing import unpacking_command
-from keju.datasets.readers.words import import_command, new_folder, shell_word
+from keju.datasets.readers.words import (
+    detect_command,
+    import_command,
+    new_folder,
+    shell_word,
+    write_command,
+)
 from keju.errors import shortened
 from keju.items import Item
-from keju.texts import _, both, in_english, in_terminal, join_parts, n_, recognised
+from keju.texts import _, both, in_english, in_terminal, join_parts, language, n_, recognised
 
 _LONGEST = 120
 _METADATA = 8
 _IMAGES = 3
+_LINES = 60
+_PLACES = 10
 
 
 def describe_findings(found: Examination) -> Iterator[str]:
@@ -69,6 +79,8 @@ def as_data(found: Examination) -> dict[str, object]:
             for folder, (reader, detection) in found.inner
         ],
         "preview": _preview_data(found.preview) if found.preview else None,
+        "mapping": mapping_text(found.draft) if found.draft else None,
+        "todo": [list(map(in_english, each)) for each in found.draft.todos] if found.draft else [],
     }
 
 
@@ -99,11 +111,13 @@ def _best(found: Examination, best: Candidate) -> Iterator[str]:
     what = translate(detection.what)
     yield _("{} (fit {:.2f}): {}", best.reader.name, detection.fit, what)
     command = _command(found, best)
-    if detection.missing:
+    if not detection.missing:
+        yield f"  {command}"
+    elif not found.draft:
         yield _("  needed: {}", recognised(detection.missing))
         yield _("  then:   {}", command)
-    else:
-        yield f"  {command}"
+    if found.draft:
+        yield from _mapping(found.src, found.draft)
     if found.preview:
         yield from _items(found.preview)
     if found.preview and not found.preview.error:
@@ -196,9 +210,47 @@ def _nothing(found: Examination) -> Iterator[str]:
         options = candidate.detection.options
         command = import_command(candidate.reader.name, folder, options)
         yield f"  {folder.name}: {translate(candidate.detection.what)}: {command}"
-    src = shell_word(str(found.src))
-    yield _("Describe the source in a mapping file, which keju drafts:")
-    yield f"  keju data detect {src} --write-map mapping.toml"
+    if found.draft:
+        yield from _mapping(found.src, found.draft)
+    if found.problem:
+        yield _("No mapping can be drafted: {}", found.problem)
+
+
+def _mapping(src: Path, draft: Drafted) -> Iterator[str]:
+    """The mapping, what a person must complete in it, and the commands for it."""
+    lines = mapping_lines(draft, language())
+    yield _("The mapping that keju drafts:")
+    yield from (f"  {line}" if line else "" for line in lines[:_LINES])
+    if (more := len(lines) - _LINES) > 0:
+        yield n_("  … {n:,} more line", "  … {n:,} more lines", more)
+    file = Path("mapping.toml")
+    if not draft.todos:
+        yield _("To change the mapping, write it to a file: {}", write_command(src, file))
+        return
+    yield from _places(draft)
+    yield _("Write the mapping to a file, complete each TODO, and look at the items:")
+    yield f"  {write_command(src, file)}"
+    yield f"  {detect_command(src, file)}"
+
+
+def _places(draft: Drafted) -> Iterator[str]:
+    places = draft.todos
+    yield n_("keju cannot decide {n:,} place:", "keju cannot decide {n:,} places:", len(places))
+    for place, reason in places[:_PLACES]:
+        yield _("  {} = TODO: {}", place, reason)
+    if (more := len(places) - _PLACES) > 0:
+        yield n_("  … {n:,} more place", "  … {n:,} more places", more)
+
+
+def describe_written(src: Path, file: Path, draft: Drafted) -> Iterator[str]:
+    """The steps that follow after a mapping file was written."""
+    yield _("Wrote {}.", file)
+    if draft.todos:
+        yield from _places(draft)
+        yield _("Complete each TODO in {}, then look at the items:", file)
+    else:
+        yield _("Edit {} as you like, then look at the items:", file)
+    yield f"  {detect_command(src, file)}"
 
 
 def _preview_data(preview: Preview) -> dict[str, object]:

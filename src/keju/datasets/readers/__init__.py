@@ -20,7 +20,7 @@ from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.object_stores import is_address, stage_output
 from keju.registry import Registry, list_provided, list_returned
-from keju.texts import _
+from keju.texts import Text, _, join_parts
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -33,11 +33,12 @@ FORMATS: Registry[Reader[Any]] = Registry(
         "page-xml": "keju.datasets.readers.pages.page_items:PAGE_XML",
         "alto": "keju.datasets.readers.pages.page_items:ALTO",
         "hocr": "keju.datasets.readers.pages.page_items:HOCR",
-        "hisdoc": "keju.datasets.readers.hisdoc:READER",
+        "hisdoc": "keju.datasets.readers.presets:HISDOC",
         **list_provided("readers"),
-        "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
+        "vlmevalkit-tsv": "keju.datasets.readers.presets:VLMEVALKIT",
         "parquet": "keju.datasets.readers.parquet:READER",
         "mapped": "keju.datasets.readers.mapped:READER",
+        "drafted": "keju.datasets.readers.presets:DRAFTED",
     },
 )
 """The formats that can be imported, by name."""
@@ -102,12 +103,13 @@ def import_dataset(
             notes = [*found, *returned, *log.notes()]
         if columns := log.fields()[0].get("group"):
             writer.declare(unit="/".join(columns))
-        if ungrouped := describe_ungrouped(writer.units(), reader.group_option):
-            notes.append(ungrouped)
+        ungrouped = describe_ungrouped(writer.units(), reader.group_option)
         made = writer.close()
-        return Imported(made, (*notes, *_about_unknown(made)), tuple(log.dropped))
+        notes += [*_about_counts(made), *filter(None, [ungrouped]), *_about_unknown(made)]
+        return Imported(made, tuple(notes), tuple(log.dropped))
     except DataError as error:
-        other = _other_format(src, reader)
+        # Whoever gives a mapping needs the hint about it.
+        other = "" if "map" in given else _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
             lines = [*error.lines, _("{}: {}", src, other)]
             raise ProblemsError(lines, file=src, hint=other) from None
@@ -152,6 +154,25 @@ def _other_format(src: Path, reader: Reader[Any]) -> str:
     )
 
 
+_SHOWN = 3
+"""Tasks whose number of items a note compares with the definition."""
+
+
+def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
+    """A note for each paper whose tasks have other numbers of items, such as 24 of 6,500."""
+    different: dict[str, list[Text]] = {}
+    for name, number in manifest.tasks.items():
+        kind = task(name) if has_task(name) else None
+        if kind and kind.from_paper and kind.count_kind != "images" and number != kind.count:
+            counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
+            different.setdefault(kind.benchmark, []).append(counts)
+    for name, numbers in different.items():
+        more = len(numbers) - _SHOWN
+        shown: str = join_parts(numbers[:_SHOWN])
+        shown = _("{} and {:,} more tasks", shown, more) if more > 0 else shown
+        yield _("{} states other numbers of items: {}", name, shown)
+
+
 def _about_unknown(manifest: DatasetManifest) -> Iterator[str]:
     """Notes on a licence or source that was not given, and the licence that a definition states."""
     about = {"licence": manifest.licence, "source": manifest.source}
@@ -187,9 +208,7 @@ def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader[Any], O
         if not listing.obstacle() and not any(
             each.detection.fit >= LOWEST for each in find_candidates(listing, usable)
         ):
-            from keju.datasets.readers.presets import DRAFTED
-
-            return DRAFTED, given, [_("no format fits; read by its drafted mapping")]
+            return FORMATS["drafted"], given, [_("no format fits; read by its drafted mapping")]
         reader, detection = find_best(listing, usable)
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Table_
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -15,18 +17,19 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import files_under, image_files, plain_name
-from keju.datasets.readers.cells import filled, flat
+from keju.datasets.readers.cells import blanks_of, filled, flat
+from keju.datasets.readers.choices import is_number
 from keju.datasets.readers.conversations import CONVERSATION
 from keju.datasets.readers.images import decoded_image
-from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from
+from keju.datasets.readers.mapping import TODO, Columns, Mapping, as_tuple, mapping_from, todos
 from keju.datasets.readers.records import JsonObject
-from keju.datasets.readers.tables import SUFFIXES, Row, lists_in
+from keju.datasets.readers.tables import SUFFIXES, lists_in
 from keju.definitions import Task, has_task, options_in, tasks, tasks_named
 from keju.definitions import task as find_task
 from keju.errors import DataError, printable, shortened
 from keju.files import shipped_toml
-from keju.text import in_script
-from keju.texts import _, n_
+from keju.text import count_han, in_script
+from keju.texts import _, either, n_, translator
 
 MOST_BYTES = 64 << 20
 """Bytes of all tables of which a draft looks at every row."""
@@ -56,9 +59,11 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
         what: a short description.
         layout: the files of a source, for ``keju data formats``.
         benchmark: whose tasks the names of files and tasks mean; empty: any benchmark of a paper.
-        signs: names of columns, one of which (or with `all_signs` each) the source has.
+        signs: names of columns, one of which (or with `all_signs` each) the source has; of images
+            with texts, the paths of the texts.
         only_signs: whether it has no other columns.
         whole: whether `mapping` is complete, so that nothing is drafted.
+        optional: whether a complete mapping loses the fields whose columns no table has.
         mapping: keys of the mapping that are not drafted.
         names: more words: ``roles``, ``metadata``, ``scripts`` and ``domains``.
         evidence: where the names are from.
@@ -72,6 +77,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     all_signs: bool = False
     only_signs: bool = False
     whole: bool = False
+    optional: bool = False
     mapping: dict[str, Any] = field(default_factory=dict)
     names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     evidence: str = ""
@@ -84,6 +90,7 @@ class Drafted(NamedTuple):
         mapping: with `TODO` for what a person must complete.
         notes: what was found, one line each.
         comments: of a place in the mapping, such as ``fields.id``, examples of its values.
+        reasons: of each `TODO` in the mapping, why it is not certain.
         rows: the number of records that were looked at.
         fit: how sure it is, from 0 to 1, that the source is of the preset's benchmark.
     """
@@ -91,8 +98,17 @@ class Drafted(NamedTuple):
     mapping: Mapping
     notes: tuple[str, ...] = ()
     comments: dict[str, str] = {}  # noqa: RUF012 - never changed
+    reasons: dict[str, str] = {}  # noqa: RUF012 - never changed
     rows: int = 0
     fit: float = 0.0
+
+    @property
+    def todos(self) -> list[tuple[str, str]]:
+        """The places that a person must complete, each with the reason."""
+        return [
+            (place, self.reasons.get(value, value.removeprefix(f"{TODO}: ")))
+            for place, value in todos(self.mapping)
+        ]
 
 
 class _List(NamedTuple):
@@ -127,7 +143,7 @@ class _Words:
         self.roles = both("roles")
         self.metadata = {plain_name(w): key for key, ws in both("metadata").items() for w in ws}
         self.never = {plain_name(word) for word in both("never")["names"]}
-        self.scripts: dict[str, list[str]] = shipped["scripts"]
+        self.scripts = {name: re.compile(words) for name, words in shipped["scripts"].items()}
         self.known = [each for each in tasks() if each.benchmark == preset.benchmark] or [
             each for each in tasks() if each.from_paper
         ]
@@ -140,14 +156,9 @@ class _Words:
         )
 
     def script(self, word: str) -> str:
+        """The script that a text names; of several the first one of the vocabulary."""
         folded = word[:200].casefold()
-        for script, spellings in self.scripts.items():
-            for each in spellings:
-                quoted = re.escape(each).replace(r"\-", "[-_]?")
-                pattern = rf"(?<![a-z0-9]){quoted}(?![a-z0-9])" if each.isascii() else quoted
-                if re.search(pattern, folded):
-                    return script
-        return ""
+        return next((name for name, each in self.scripts.items() if each.search(folded)), "")
 
     def named(self, word: str) -> list[Task]:
         """The tasks whose id or name a text is or contains; of several names the longest."""
@@ -231,6 +242,7 @@ class _Draft:
         self.words = _Words(preset)
         self.notes: list[str] = []
         self.comments: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
         self.ignored: list[str] = []
         self.made: dict[str, Any] = {}
         self.lists: list[_List] = []
@@ -239,6 +251,11 @@ class _Draft:
         self.said: list[Task] = []
         self.nulls: set[str] = set()
         self.meant: dict[str, list[Task]] = {}
+
+    @cached_property
+    def images(self) -> list[str]:
+        """The paths of the images of the source."""
+        return [path.relative_to(self.root).as_posix() for path in image_files(self.root)]
 
     def make(self) -> Drafted:
         self.lists = self._lists()
@@ -263,31 +280,42 @@ class _Draft:
         data = {key: value for key, value in data.items() if value not in ("", {}, [], ())}
         count = sum(len(each.rows) for each in self.lists)
         mapping = mapping_from(data, Path("--option"))
-        return Drafted(mapping, tuple(self.notes), self.comments, count, self._fit())
+        return Drafted(mapping, tuple(self.notes), self.comments, self.reasons, count, self._fit())
+
+    def _todo(self, reason: str) -> str:
+        """The value of a place that a person must complete."""
+        value = f"{TODO}: {reason}"
+        self.reasons[value] = reason
+        return value
+
+    def _one(self, found: list[Task]) -> str:
+        """The id of the only task that was found."""
+        if len(found) == 1:
+            return found[0].id
+        return self._todo(either(each.id for each in found[:6]) or _("an id of keju tasks"))
 
     # ---- tables
 
     def _lists(self) -> list[_List]:
         """The lists with questions; every other table is ignored, and named in a note."""
         suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
-        if self.src.is_file():
-            files = [self.src] if self.src.suffix.casefold().lstrip(".") in suffixes else []
-        else:
-            files = list(files_under(self.src, suffixes))
+        files = list(files_under(self.src, suffixes)) if self.src.is_dir() else [self.src]
+        files = [file for file in files if file.suffix.casefold().lstrip(".") in suffixes]
         whole = sum(file.stat().st_size for file in files) <= MOST_BYTES
-        most = 1 << 40 if whole else SAMPLE
         found: list[_List] = []
         others: list[_List] = []
         refused: list[tuple[str, DataError]] = []
         for file in files:
             path = file.relative_to(self.root).as_posix()
             try:
-                tables = lists_in(file, min(most, 1 << 31))
+                tables = lists_in(file, sys.maxsize if whole else SAMPLE)
             except DataError as error:
                 refused.append((path, error))
                 continue
             for each in tables:
-                one = _List(path, each.key, each.shape, [_with_said(row) for row in each.rows])
+                one = self._by_image(
+                    _List(path, each.key, each.shape, [flat(row.cells) for row in each.rows])
+                )
                 self.nulls |= {key for row in each.rows for key, cell in row.cells.items()
                                if cell is None}  # fmt: skip
                 (found if self._asks(one) else others).append(one)
@@ -296,10 +324,8 @@ class _Draft:
                 raise refused[0][1]
             found, others = others, []
         used = {each.path for each in found}
-        if refused:
-            path, problem = refused[0]
-            if Path(path).suffix.casefold() != ".json":
-                raise problem
+        if refused and not refused[0][0].casefold().endswith(".json"):
+            raise refused[0][1]
         for path in dict.fromkeys([*(e.path for e in others), *(p for p, __ in refused)]):
             if path not in used:
                 self.ignored.append(path)
@@ -309,10 +335,20 @@ class _Draft:
                 self.notes.append(_("no questions in {}, {}: not read", path, ", ".join(keys)))
         return found
 
+    def _by_image(self, table: _List) -> _List:
+        """An object with a text for the name of each image has a record for each of them."""
+        stems = {PurePosixPath(image).stem for image in self.images}
+        if table.shape != "one" or not stems.issuperset(table.rows[0]):
+            return table
+        rows: list[JsonObject] = [{"key": k, "value": v} for k, v in table.rows[0].items()]
+        return table._replace(shape="by-key", rows=rows)
+
     def _asks(self, table: _List) -> bool:
         """Whether records have a question, an answer with an image, or a conversation."""
         roles = self._named_roles(_columns(table.rows))
         asked = any(role in roles for role in (*_QUESTIONS, "messages"))
+        if table.shape == "by-key" and all("value" in row for row in table.rows):
+            return True
         known = {"answer", "answer_simplified", "transcription"} & roles.keys()
         return asked or bool(known and ("image" in roles or "id" in roles))
 
@@ -356,7 +392,7 @@ class _Draft:
             self.roles.setdefault("image", "messages.images")
         asked = {"question", "question_simplified"} & {*self.roles, *sections["constants"]}
         if self.preset.mapping.get("prompt") == "verbatim" and not asked:
-            self.roles["question"] = f"{TODO}: {_('a column')}{self._found_columns()}"
+            self.roles["question"] = self._todo(self._found_columns(_("a column")))
         self._tables(stated)
         self._ids(stated)
         if "image" not in stated:
@@ -384,7 +420,7 @@ class _Draft:
                 and not (number and plain_name(column) in self.words.metadata)
             ]
             if len(rivals) > 1 and self._differ(rivals):
-                self.roles[role] = f"{TODO}: {_(' or ').join(rivals)}"
+                self.roles[role] = self._todo(either(rivals))
             elif rivals:
                 self.roles[role] = rivals[0]
         answer = self.roles.get("answer")
@@ -396,9 +432,8 @@ class _Draft:
         if "language" in named:
             said = {self.words.script(str(row.get(named["language"][0], ""))) for row in self._rows}
             if {"simplified", "traditional"} <= said:
-                self.roles["id"] = (
-                    f"{TODO}: {_('records of two scripts need a file each')}"
-                    f" ({named['language'][0]})"
+                self.roles["id"] = self._todo(
+                    _("records of two scripts need a file each ({})", named["language"][0])
                 )
 
     def _differ(self, columns: list[str]) -> bool:
@@ -431,34 +466,54 @@ class _Draft:
     def _tables(self, stated: dict[str, Any]) -> None:
         """Each list with its task and script, and the task of each value of the task's column."""
         column = self.roles.get("task", "")
-        tables = []
+        tables: list[dict[str, Any]] = []
         for each in self.lists:
             words = (*reversed(each.key), PurePosixPath(each.path).stem,
                      *reversed(PurePosixPath(each.path).parent.parts))  # fmt: skip
-            table: dict[str, Any] = {"path": each.path}
-            if each.key:
-                table["key"] = list(each.key)
-            if each.shape != "list":
-                table["shape"] = each.shape
-            if script := next(filter(None, map(self.words.script, words)), ""):
-                table["script"] = script
+            script = next(filter(None, map(self.words.script, words)), "")
+            table = {"path": each.path, "key": each.key, "shape": each.shape, "script": script}
             missing = not column or any(not _text(_value(row, column)) for row in each.rows)
             if missing and "task" not in stated:
                 outer = () if self.src.is_file() else (self.root.name,)
                 found = self.words.of_path((*words, *outer))
                 self.said += found
-                table["task"] = found[0].id if len(found) == 1 else _todo(found)
+                table["task"] = self._one(found)
+            elif column:
+                self._note_other_tasks(each, column)
             tables.append(table)
-        scripts = {table.get("script", "") for table in tables}
+        scripts = {table["script"] for table in tables}
         for table in tables:
             if len(scripts) == 1:
-                table.pop("script", None)
-            elif len(scripts - {""}) == 1:
-                other = "simplified" if "traditional" in scripts else "traditional"
-                table.setdefault("script", other)
+                table["script"] = ""
+            elif len(scripts - {""}) == 1 and not table["script"]:
+                table["script"] = "simplified" if "traditional" in scripts else "traditional"
         self.made["tables"] = tables
+        self._check_scripts()
         if column and "task" not in stated:
             self._task_values(column)
+
+    def _note_other_tasks(self, table: _List, column: Columns) -> None:
+        """Note a file that is called after a task of which it has no record."""
+        stem = PurePosixPath(table.path).stem
+        called = [] if stem.isdecimal() else self.words.of_path([stem])
+        ids = {self._id_of(_text(_value(row, column))) for row in table.rows}
+        if len(called) == 1 and called[0].id not in ids:
+            self.notes.append(
+                _("{} is called after {}, but its records are of {}",
+                  table.path, called[0].id, ", ".join(sorted(ids)))
+            )  # fmt: skip
+
+    def _check_scripts(self) -> None:
+        """Ask about files of two scripts where the simplified one has more traditional texts."""
+        if not any(table["script"] for table in self.made["tables"]):
+            return
+        traditional = Counter[str]()
+        for table, each in zip(self.made["tables"], self.lists, strict=True):
+            texts = [cell for row in each.rows for cell in row.values() if isinstance(cell, str)]
+            changed = sum(in_script(text, "simplified") != text for text in texts)
+            traditional[table["script"]] += changed
+        if traditional["simplified"] > traditional["traditional"]:
+            self.roles["id"] = self._todo(_("the files of the two scripts seem to be exchanged"))
 
     def _task_values(self, column: Columns) -> None:
         domain = self.roles.get("domain", "")
@@ -478,10 +533,12 @@ class _Draft:
             of_value.setdefault(value, set()).add(",".join(each.id for each in named))
         if domain and any(len(ids) > 1 for ids in of_value.values()):
             self.roles["task"] = f"{{{domain}}}/{{{column}}}"
-            self.values = {f"{within}/{value}": _one(n) for (value, within), n in found.items()}
+            self.values = {
+                f"{within}/{value}": self._one(n) for (value, within), n in found.items()
+            }
         else:
             self.values = {
-                value: _one(named)
+                value: self._one(named)
                 for (value, __), named in found.items()
                 if not _is_plain(value, named)
             }
@@ -492,20 +549,22 @@ class _Draft:
         """The id as a template where IDs start again, or where there are none."""
         if "id" in stated or str(self.roles.get("id", "")).startswith(TODO):
             return
-        scripts = {table.get("script", "") for table in self.made["tables"]}
+        scripts = {table["script"] for table in self.made["tables"]}
         column = self.roles.get("id")
         # A column of IDs without any is a fault; where there is no such column, keju numbers.
         column = column or next(iter(self._named_roles(self.nulls).get("id", ())), None)
         bare = sum(not _text(_value(row, column)) for row in self._rows) if column else 0
         if bare:
-            self.roles["id"] = f"{TODO}: {_records_without(bare, str(column))}"
+            self.roles["id"] = self._todo(
+                n_("{n:,} record without {}", "{n:,} records without {}", bare, str(column))
+            )
         elif column is None and len(scripts) > 1:
-            self.roles["id"] = f"{TODO}: {_('a column that is the same in both scripts')}"
+            self.roles["id"] = self._todo(_("a column that is the same in both scripts"))
         elif column is None:
             self.roles["id"] = "{task}-{number}"
         else:
             counts = Counter(
-                (table.get("script", ""), _text(_value(row, column)))
+                (table["script"], _text(_value(row, column)))
                 for table, each in zip(self.made["tables"], self.lists, strict=True)
                 for row in each.rows
             )
@@ -517,37 +576,28 @@ class _Draft:
     # ---- images
 
     def _images(self) -> None:
-        files = [path.relative_to(self.root).as_posix() for path in image_files(self.root)] if (
-            self.root.is_dir()
-        ) else []  # fmt: skip
         column = self.roles.get("image")
-        if isinstance(column, tuple):
+        if isinstance(column, tuple) or (column and self._names_images(column)):
             return
-        if isinstance(column, str) and self._names_images(column, files):
-            return
-        if not files:
-            if column is None:
-                self.notes.append(_("no images beside the tables, and no column for them"))
-                without = _("put images beside the tables, or delete the line if none is")
-                self.roles["image"] = f"{TODO}: {without}{self._found_columns()}"
-            return
-        template = self._image_template(files, column if isinstance(column, str) else "")
-        if template:
+        if self.images and (template := self._image_template(column or "")):
             self.roles["image"] = template
         elif column is None:
-            path = _("a column, or a path such as {}", "images/{ID}.*")
-            self.roles["image"] = f"{TODO}: {path}{self._found_columns()}"
+            reason = _("a column, or a path such as {}", "images/{ID}.*")
+            if not self.images:
+                self.notes.append(_("no images beside the tables, and no column for them"))
+                reason = _("put images beside the tables, or delete the line if none is")
+            self.roles["image"] = self._todo(self._found_columns(reason))
 
-    def _found_columns(self) -> str:
+    def _found_columns(self, reason: str) -> str:
         names = ", ".join(map(shortened, _columns(self._rows)[:30]))
-        return f" ({_('found the columns {}', names)})"
+        return _("{} (found the columns {})", reason, names)
 
-    def _names_images(self, column: str, files: list[str]) -> bool:
+    def _names_images(self, column: str) -> bool:
         """Whether every text of a column is the path, or the only file name, of an image."""
         if column in CONVERSATION:
             return True
-        stems = Counter(PurePosixPath(file).stem for file in files)
-        paths = set(files)
+        stems = Counter(PurePosixPath(image).stem for image in self.images)
+        paths = set(self.images)
         for each in self.lists:
             folder = PurePosixPath(each.path).parent
             for row in each.rows:
@@ -561,15 +611,15 @@ class _Draft:
                         return decoded_image(name, file=self.src, item="") is not None
         return True
 
-    def _image_template(self, files: list[str], column: str) -> str:
+    def _image_template(self, column: str) -> str:
         """A template of a path that fits one image for every row; empty if there is none."""
-        endless = Counter(str(PurePosixPath(file).with_suffix("")) for file in files)
+        endless = Counter(str(PurePosixPath(image).with_suffix("")) for image in self.images)
         rows = list(self._with_tasks())
         name = self.roles.get("source_id") or self.roles.get("id")
         if not rows:
             return ""
         first = rows[0]
-        folders = dict.fromkeys(str(PurePosixPath(file).parent) for file in files)
+        folders = dict.fromkeys(str(PurePosixPath(image).parent) for image in self.images)
         blanks = ["task", *(c for r in ("task", "task_name", "domain") if isinstance(
             c := self.roles.get(r), str) and "{" not in c)]  # fmt: skip
         prefixes = dict.fromkeys(
@@ -593,8 +643,35 @@ class _Draft:
         # In folders of tasks, T7/{ID} may fit all rows too; the right one has the most images.
         # Two that lead to as many, but to different ones, are a question for a person.
         most = max((len(set(paths)) for paths in found), default=0)
-        fitting = [template for paths, template in found.items() if len(set(paths)) == most]
-        return fitting[0] if len(fitting) == 1 else ""
+        fitting = [each for each in found.items() if len(set(each[0])) == most]
+        if len(fitting) != 1:
+            return ""
+        paths, template = fitting[0]
+        if PurePosixPath(template).name.count("{") > 1 and self._has_others(paths):
+            return ""
+        if most < len(rows):
+            self._note_shared(paths, rows)
+        return template
+
+    def _has_others(self, paths: tuple[str, ...]) -> bool:
+        """Whether folders have more images than those paths.
+
+        ``1_2.png`` is then the second image of ID 1 as well as the image of task 1 and ID 2.
+        """
+        folders = {PurePosixPath(path).parent for path in paths}
+        images = [each for each in self.images if PurePosixPath(each).parent in folders]
+        return len(images) > len(set(paths))
+
+    def _note_shared(self, paths: tuple[str, ...], rows: list[JsonObject]) -> None:
+        kinds: dict[str, set[str]] = {}
+        for path, row in zip(paths, rows, strict=True):
+            kinds.setdefault(path, set()).add(str(row["task"]))
+        path, shared = max(kinds.items(), key=lambda each: len(each[1]))
+        if len(shared) > 1:
+            self.notes.append(
+                _("records of several tasks have one image by their ID: {} ({})",
+                  path, ", ".join(sorted(shared)))
+            )  # fmt: skip
 
     def _fits(self, template: str, row: JsonObject, stems: Counter[str], *, whole: bool) -> bool:
         try:
@@ -635,46 +712,47 @@ class _Draft:
 
     def _answer_numbers(self) -> None:
         """How answers to questions with options are numbered, seen from them."""
-        numbers = []
+        numbers: list[tuple[int, int]] = []
+        bare = Counter[bool]()
         for row in self._with_tasks():
-            said = _text(_value(row, self.roles.get("answer", ())))
-            count = self._count_options(row)
+            answer = _text(_value(row, self.roles.get("answer", ())))
+            options = self._options_of(row)
+            number = int(float(answer)) if is_number(answer, tuple(options)) else None
+            if options and number is not None:
+                numbers.append((number, len(options)))
             task = str(row["task"])
-            form = find_task(task).queries[0].form if has_task(task) else ""
-            if form == "letter" and not count and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said):
-                self.made["answer_is"] = f"{TODO}: {_('a number, and no options')}"
-                return
-            if (
-                count
-                and re.fullmatch(r"[0-9]{1,2}(?:\.0)?", said)
-                and said not in self._options_of(row)
-            ):
-                numbers.append((int(said.partition(".")[0]), count))
+            if not options and has_task(task) and find_task(task).queries[0].form == "letter":
+                bare[number is not None] += 1
+        if bare[True]:
+            self.made["answer_is"] = self._todo(_("a number, and no options"))
+            return
+        if bare[False]:
+            self.notes.append(
+                n_("{n:,} question with one right option has no options",
+                   "{n:,} questions with one right option have no options", bare[False])
+            )  # fmt: skip
         if not numbers:
             return
         zero = any(number == 0 for number, __ in numbers)
         full = any(number == count for number, count in numbers)
         if zero and full:
-            self.made["answer_is"] = f"{TODO}: {_('0 and the count of options both occur')}"
+            self.made["answer_is"] = self._todo(_("0 and the count of options both occur"))
         elif zero or full:
             self.made["answer_is"] = "from-0" if zero else "from-1"
         else:
-            self.made["answer_is"] = f"{TODO}: from-0 {_('or')} from-1"
+            self.made["answer_is"] = self._todo(either(("from-0", "from-1")))
         self.comments["answer_is"] = ", ".join(str(number) for number, __ in numbers[:5])
 
     def _options_of(self, row: JsonObject) -> list[str]:
-        options = as_tuple(self.roles.get("options", ()))
-        if len(options) == 1:
-            value = row.get(options[0])
-            if isinstance(value, list):
-                return [str(each) for each in value]
-            inner = [str(v) for k, v in row.items() if k.startswith(f"{options[0]}.")]
-            return inner or list(options_in(str(value or "")))
-        return [str(row[column]) for column in options if row.get(column) not in (None, "")]
-
-    def _count_options(self, row: JsonObject) -> int:
+        """The options of a record, in columns, in one column, or in its question."""
+        columns = as_tuple(self.roles.get("options", ()))
+        cells = [row[column] for column in columns if row.get(column) not in (None, "")]
+        if len(columns) == 1:
+            inside = [cell for name, cell in row.items() if name.startswith(f"{columns[0]}.")]
+            cell = cells[0] if cells else inside
+            cells = cell if isinstance(cell, list) else list(options_in(str(cell)))
         question = _text(_value(row, self.roles.get("question", ())))
-        return len(self._options_of(row)) or len(options_in(question))
+        return [str(cell) for cell in cells] or list(options_in(question))
 
     def _others(
         self, columns: list[str], fields: dict[str, Columns], sections: dict[str, dict[str, Any]]
@@ -682,6 +760,7 @@ class _Draft:
         """Every column without a role: metadata, or ignored."""
         used = set(_named_by(fields.values())) | {self.made.get("messages", "")}
         used |= set(_named_by(sections["blanks"].values()))
+        used.discard("")  # A column of a table may have no name.
         stated = set(sections["metadata"].values())
         metadata: dict[str, str] = {}
         group = fields.get("group")
@@ -696,7 +775,7 @@ class _Draft:
             elif plain in self.words.never:
                 self.ignored.append(column)
             elif self._is_short(column):
-                key = canonical if canonical and canonical not in metadata else column
+                key = _unused(canonical or column, metadata)
                 metadata[key] = column
                 self.comments[f"metadata.{key}"] = self._examples(column)
             else:
@@ -729,33 +808,28 @@ class _Draft:
     # ---- images as records
 
     def _from_images(self) -> None:
-        files = list(image_files(self.src)) if self.src.is_dir() else [self.src]
-        if not files:
+        if self.src.is_dir() and not self.images:
             raise DataError(
                 "no tables and no images",
                 file=self.src,
                 hint=_("Expected a table ({}), or images", ", ".join(SUFFIXES)),
             )
-        paths = tuple(PurePosixPath(file.relative_to(self.root).as_posix()) for file in files)
-        self.made["fields"] = {}
-        if pattern := path_pattern(paths):
-            fitting = sum(bool(re.fullmatch(pattern, path.as_posix())) for path in paths)
-            if fitting == len(paths):
-                self.made["names"] = pattern
-                if "folder1" in pattern:
-                    self.made["fields"]["group"] = "folder1"
-            else:
-                self.notes.append(_("names = {!r} fits {} of {}", pattern, fitting, len(paths)))
+        nested = any("/" in image for image in self.images)
+        self.made["fields"] = {"group": "folder"} if nested else {}
         for ending in (".gt.txt", ".txt"):
-            if any((self.root / f"{path.with_suffix('')}{ending}").is_file() for path in paths):
+            if any((self.root / image).with_suffix(ending).is_file() for image in self.images):
                 self.made["texts"] = f"{{folder}}/{{stem}}{ending}"
                 self.made["fields"]["answer"] = "text"
                 break
-        self.made["constants"] = {"task": _todo([])}
+        self.made["constants"] = {"task": self._one([])}
+
+    def _has_chinese(self) -> bool:
+        texts = (cell for row in self._rows for cell in row.values() if isinstance(cell, str))
+        return any(count_han(text[:LONGEST]) for text in texts)
 
     def _fit(self) -> float:
         """How sure it is that the source is of the preset's benchmark: named tasks, then signs."""
-        if not self.preset.name or not self.lists:
+        if not self.preset.name or not self.lists or not self._has_chinese():
             return 0.0
         columns = {plain_name(c) for c in _columns(self._rows)}
         signs = {plain_name(sign) for sign in self.preset.signs}
@@ -770,36 +844,6 @@ class _Draft:
         return 0.8 if self.said else 0.0
 
 
-def path_pattern(paths: tuple[PurePosixPath, ...]) -> str:
-    """A regular expression with named groups for most of the paths; empty if they differ.
-
-    Directories become folder1, folder2 …; in the file name, numbers become number1 … and other
-    parts between ``_``, ``-`` and spaces part1 … .
-    """
-    shapes = Counter((len(path.parts), _shape(path.stem)) for path in paths)
-    if not shapes:
-        return ""
-    (depth, shape), __ = shapes.most_common(1)[0]
-    folders = "".join(f"(?P<folder{number}>[^/]+)/" for number in range(1, depth))
-    parts, numbers, names = [], 0, 0
-    for piece in re.findall(r"0|x|[^0x]", shape):
-        if piece == "0":
-            numbers += 1
-            parts.append(f"(?P<number{numbers}>[0-9]+)")
-        elif piece == "x":
-            names += 1
-            parts.append(f"(?P<part{names}>[^/_ 0-9-]+)")
-        else:
-            parts.append(re.escape(piece))
-    suffixes = "|".join(sorted({path.suffix.lstrip(".") for path in paths}))
-    return f"{folders}{''.join(parts)}\\.(?:{suffixes})"
-
-
-def _shape(stem: str) -> str:
-    """A name with 0 for numbers and x for other texts between ``_``, ``-`` and spaces."""
-    return re.sub(r"[^0_ -]+", "x", re.sub(r"[0-9]+", "0", stem))
-
-
 class _Nowhere:
     """The place of a sampled row, whose errors are only caught."""
 
@@ -808,10 +852,6 @@ class _Nowhere:
 
 
 _NOWHERE: Any = _Nowhere()
-
-
-def _with_said(row: Row) -> JsonObject:
-    return flat(row.cells)
 
 
 def _columns(rows: Iterable[JsonObject]) -> list[str]:
@@ -828,22 +868,24 @@ def _value(row: JsonObject, columns: Columns) -> object:
     return ""
 
 
+def _unused(name: str, names: Table_[str, object]) -> str:
+    """A name that is not in use: `name`, or ``NAME_2`` and so on."""
+    numbered = chain((name,), (f"{name}_{number}" for number in count(2)))
+    return next(each for each in numbered if each not in names)
+
+
 def _text(value: object) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, list) and len(value) == 1:
-        return _text(value[0])
+    if isinstance(value, list):
+        return " | ".join(map(_text, value))
     return "" if value is None or isinstance(value, bytes) else str(value).strip()
-
-
-def _records_without(count: int, column: str) -> str:
-    return n_("{n:,} record without {}", "{n:,} records without {}", count, column)
 
 
 def _named_by(columns: Iterable[Columns]) -> Iterator[str]:
     for each in columns:
         for column in as_tuple(each):
-            yield from re.findall(r"\{([^{}:]+)(?::[0-9]+)?\}", column) or [column]
+            yield from blanks_of(column) or [column]
 
 
 def _fillings(folder: str, row: JsonObject, blanks: list[str]) -> Iterator[str]:
@@ -859,15 +901,6 @@ def _fillings(folder: str, row: JsonObject, blanks: list[str]) -> Iterator[str]:
             yield folder[: -len(value)] + f"{{{column}}}"
 
 
-def _todo(found: list[Task]) -> str:
-    ids = f" {_('or')} ".join(each.id for each in found[:6])
-    return f"{TODO}: {ids or _('an id of keju tasks')}"
-
-
-def _one(found: list[Task]) -> str:
-    return found[0].id if len(found) == 1 else _todo(found)
-
-
 def _is_plain(value: str, named: list[Task]) -> bool:
     """Whether the executor reads a value of the task's column as this one task."""
     if len(named) != 1:
@@ -876,42 +909,45 @@ def _is_plain(value: str, named: list[Task]) -> bool:
     return named[0].id in (value, number) or tasks_named(value) == named
 
 
-def mapping_text(drafted: Drafted) -> str:
-    """A drafted mapping as TOML, with examples of values in comments."""
-    data = msgspec.to_builtins(drafted.mapping)
+def mapping_text(drafted: Drafted, chosen: str = "en") -> str:
+    """A drafted mapping as TOML in a language, with examples of values in comments."""
+    head = [_("Mapping file for: keju data import mapped SRC --map FILE")]
+    if drafted.todos:
+        head.append(_("Complete each TODO. Every table and column is mapped, or named in ignored."))
+    comments = "".join(f"# {translator(chosen)(line)}\n" for line in head)
+    return comments + "\n".join((*mapping_lines(drafted, chosen), ""))
+
+
+def mapping_lines(drafted: Drafted, chosen: str = "en") -> list[str]:
+    """The lines of a drafted mapping; notes and examples are comments."""
+    show = translator(chosen)
+
+    def line(place: str, key: str, value: object) -> str:
+        if isinstance(value, str) and value in drafted.reasons:
+            value = f"{TODO}: {show(drafted.reasons[value])}"
+        comment = drafted.comments.get(f"{place}{key}", "")
+        return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+
     default = msgspec.to_builtins(Mapping())
-    lines = [
-        f"# {_('Mapping file for: keju data import mapped SRC --map FILE')}",
-        f"# {_('Complete each TODO. Every table and column is mapped, or named in ignored.')}",
-        *(f"# {printable(note)}" for note in drafted.notes),
-        "",
-    ]
-    tables = {key for key, value in default.items() if isinstance(value, dict)}
-    rows = ("tables", "lookup", "items")
-    for key, value in data.items():
-        if key not in tables and key not in rows and value != default[key]:
-            lines.append(_line(key, value, drafted.comments.get(key, "")))
-    for section in rows:
-        for row in data[section]:
-            lines += ["", f"[[{section}]]"]
-            lines += [_line(k, v, "") for k, v in row.items() if v and (k, v) != ("shape", "list")]
-    for section in tables & data.keys():
-        inner = data[section]
-        if section == "values":
-            for name, values in inner.items():
-                lines += ["", f"[values.{_key(name)}]"]
-                lines += [_line(each, value, "") for each, value in values.items()]
-        elif inner:
-            lines += ["", f"[{section}]"]
-            lines += [
-                _line(name, value, drafted.comments.get(f"{section}.{name}", ""))
-                for name, value in inner.items()
-            ]
-    return "\n".join(lines) + "\n"
-
-
-def _line(key: str, value: object, comment: str) -> str:
-    return f"{_key(key)} = {_toml(value)}" + (f"   # {comment}" if comment else "")
+    data = msgspec.to_builtins(drafted.mapping)
+    kept = {key: value for key, value in data.items() if value != default[key]}
+    inner: list[str] = []
+    plain = [f"# {printable(show(note))}" for note in drafted.notes]
+    for key, value in kept.items():
+        if isinstance(value, dict) and key != "values":
+            inner += ["", f"[{key}]", *(line(f"{key}.", k, v) for k, v in value.items())]
+        elif isinstance(value, dict):
+            for name, texts in value.items():
+                place = f"values.{name}."
+                inner += ["", f"[values.{_key(name)}]"]
+                inner += [line(place, k, v) for k, v in texts.items()]
+        elif key in {"tables", "lookup", "items"}:
+            for row in value:
+                cells = {k: v for k, v in row.items() if v and (k, v) != ("shape", "list")}
+                inner += ["", f"[[{key}]]", *(line(f"{key}.", k, v) for k, v in cells.items())]
+        else:
+            plain.append(line("", key, value))
+    return [*plain, *inner] if plain else inner[1:]
 
 
 def _key(name: str) -> str:

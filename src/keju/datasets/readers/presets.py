@@ -5,32 +5,36 @@ Its mapping is drafted, unless the preset has a whole one.
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from keju.datasets.readers.base import Detection, Reader
+from keju.datasets.readers.cells import blanks_of
 from keju.datasets.readers.detecting import LOWEST
 from keju.datasets.readers.draft import MOST_BYTES, Drafted, Preset, draft, mapping_text
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mapped import read_mapped
-from keju.datasets.readers.mapping import Mapping, mapping_from, todos
+from keju.datasets.readers.mapped_records import PLACE_COLUMNS
+from keju.datasets.readers.mapping import Columns, Mapping, as_tuple, mapping_from
 from keju.datasets.readers.records import JsonObject
 from keju.datasets.readers.tables import SUFFIXES
 from keju.datasets.readers.words import shell_word
 from keju.datasets.store import DatasetWriter
 from keju.definitions import has_task, tasks_named
 from keju.definitions import task as find_task
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml
 from keju.settings import Settings
 from keju.text import count_han
-from keju.texts import _
+from keju.texts import _, n_
 
 
 class PresetSettings(Settings, frozen=True, kw_only=True):
@@ -49,6 +53,13 @@ class PresetSettings(Settings, frozen=True, kw_only=True):
     answer_is: Annotated[
         Literal["", "text", "from-0", "from-1"],
         Meta(description="what answers to questions with options are (default: seen from them)"),
+    ] = ""
+    only: Annotated[
+        dict[str, str], Meta(description="the text of the column NAME that a record must have")
+    ] = msgspec.field(default_factory=dict)
+    text_order: Annotated[
+        Literal["", "file", "geometry"],
+        Meta(description="the order of text lines with corners (default file)"),
     ] = ""
     newlines: Annotated[
         Literal["", "keep", "auto", "literal"],
@@ -72,7 +83,9 @@ def given_keys(settings: PresetSettings) -> dict[str, Any]:
         "fields": {role: _columns(role, text) for role, text in settings.fields.items()},
         "constants": dict(settings.constants),
         "metadata": dict(settings.metadata),
+        "only": dict(settings.only),
         "answer_is": settings.answer_is,
+        "text_order": settings.text_order,
         "newlines": settings.newlines,
     }
     return {key: value for key, value in keys.items() if value}
@@ -114,6 +127,8 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
     def read(src: Path, writer: DatasetWriter, settings: PresetSettings) -> Iterator[str]:
         drafted = _mapping_for(src, preset, given_keys(settings))
         check_drafted(drafted, src)
+        if missing := _missing_task(drafted.mapping, Listing(src)):
+            raise UsageError("{}: give {}", src, missing)
         writer.declare(mapping=mapping_text(drafted))
         yield from drafted.notes
         yield from read_mapped(
@@ -132,19 +147,18 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
         drafted = draft(listing.src, preset)
         if not drafted.fit:
             return None
-        left = todos(drafted.mapping)
+        left = drafted.todos
         what = _(
             "{}: {} in {}, {}",
             preset.benchmark or preset.name,
-            number_of(drafted.rows, "question"),
-            number_of(len(files), "file"),
-            number_of(len(listing.images), "image"),
+            n_("{n:,} question", "{n:,} questions", drafted.rows),
+            n_("{n:,} file", "{n:,} files", len(files)),
+            _count_images(listing),
         )
-        missing = _("{} = {}", *left[0]) if left else ""
+        missing = _("{} = TODO: {}", *left[0]) if left else ""
         return Detection(drafted.fit, what, missing=missing)
 
-    if preset.signs:
-        _PRESETS[preset.name] = preset
+    _PRESETS[preset.name] = preset
     return Reader(
         preset.name, preset.what, preset.layout, read, PresetSettings, detect if preset.signs
         else None,
@@ -155,31 +169,92 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
 def _mapping_for(src: Path, preset: Preset, given: dict[str, Any]) -> Drafted:
     """A preset's whole mapping with the keys that a person states, or else a draft."""
     if not preset.whole:
-        return draft(src, preset, given)
+        return draft(src, preset if preset.signs else None, given)
     keys = {"preset": preset.name, **preset.mapping}
     for key, value in given.items():
         keys[key] = {**keys.get(key, {}), **value} if isinstance(value, dict) else value
-    return Drafted(mapping_from(keys, Path("--option")))
+    constant = given.get("constants", {}).keys() - given.get("fields", {}).keys()
+    keys["fields"] = {r: names for r, names in keys.get("fields", {}).items() if r not in constant}
+    mapping = mapping_from(keys, Path("--option"))
+    return Drafted(_with_found(mapping, preset, src) if preset.optional else mapping)
+
+
+def _with_found(mapping: Mapping, preset: Preset, src: Path) -> Mapping:
+    """A mapping without the fields and metadata whose columns no table has."""
+    listing = Listing(src)
+    tables = [listing.records(path, 1) for path in _tables_of(mapping, listing)]
+    columns = {*preset.signs, *PLACE_COLUMNS}.union(*(row for table in tables for row in table))
+
+    def found(names: Columns) -> Columns:
+        """Those whose columns a table has."""
+        there = tuple(
+            name for name in as_tuple(names) if columns.issuperset(blanks_of(name) or [name])
+        )
+        return there[0] if len(there) == 1 else there
+
+    kept = (
+        {key: names for key, each in section.items() if (names := found(each))}
+        for section in (mapping.fields, mapping.metadata)
+    )
+    return replace(mapping, **dict(zip(("fields", "metadata"), kept, strict=True)))
+
+
+def _tables_of(mapping: Mapping, listing: Listing) -> list[PurePosixPath]:
+    """The tables of a source that a mapping names."""
+    files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
+    paths = [table.path for table in mapping.tables]
+    return [file for file in files if any(fnmatchcase(file.as_posix(), path) for path in paths)]
+
+
+def _missing_task(mapping: Mapping, listing: Listing) -> str:
+    """The option to give where the names of tables should be tasks, and one is not."""
+    if as_tuple(mapping.fields.get("task", ())) != ("stem",):
+        return ""
+    if all(_is_task(path.stem) for path in _tables_of(mapping, listing)):
+        return ""
+    return _("the task of the questions: --option constants.task=T7")
+
+
+def _is_task(word: str) -> bool:
+    return has_task(word) or len(tasks_named(word)) == 1
+
+
+def _count_images(listing: Listing) -> str:
+    return n_("{n:,} image", "{n:,} images", len(listing.images))
 
 
 def _detect_whole(listing: Listing, preset: Preset) -> Detection | None:
     """Recognise a source by the tables of a whole mapping: their paths, columns and tasks.
 
-    A table with texts needs Chinese ones. Images alone may be of any source, so they fit least.
+    A table with texts of a benchmark needs Chinese ones. Images alone may be of any source, so they
+    fit least.
     """
     mapping = mapping_from(preset.mapping, Path(preset.name))
-    found = {
-        path: records
-        for path in listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
-        if any(fnmatchcase(path.as_posix(), each.path) for each in mapping.tables)
-        and (records := listing.records(path))
-    }
-    fits = [_fit_of(records, preset, mapping) for records in found.values()]
+    if not mapping.tables:
+        return _detect_pages(listing, preset, mapping)
+    found = [(path, listing.records(path)) for path in _tables_of(mapping, listing)]
+    fits = [_fit_of(records, preset, mapping) for __, records in found if records]
     if not fits or not min(fits):
         return None
-    names = ", ".join(shortened(path.as_posix()) for path in list(found)[:3])
-    what = _("{}: {}, {}", preset.benchmark, names, number_of(len(listing.images), "image"))
-    return Detection(min(fits), what)
+    names = ", ".join(shortened(path.as_posix()) for path, records in found[:3])
+    what = _("{}: {}, {}", preset.benchmark or preset.name, names, _count_images(listing))
+    return Detection(min(fits), what, missing=_missing_task(mapping, listing))
+
+
+def _detect_pages(listing: Listing, preset: Preset, mapping: Mapping) -> Detection | None:
+    """Recognise images with texts by the paths of the texts."""
+    files = {path.as_posix() for path in listing.files}
+    signs = [path for path in files if any(fnmatchcase(path, sign) for sign in preset.signs)]
+    if not signs:
+        return None
+    groups = [match.groupdict("") for image in listing.images
+              if (match := re.fullmatch(mapping.names, image.as_posix()))]  # fmt: skip
+    texts = [
+        name for each in groups for name in as_tuple(mapping.texts)
+        if re.sub(r"\{(\w+)\}", lambda blank: each[blank[1]], name) in files  # noqa: B023
+    ]  # fmt: skip
+    missing = "" if texts else _("images and texts with the paths {}", as_tuple(mapping.texts)[-1])
+    return Detection(1, _("{}: {}", preset.name, _count_images(listing)), missing=missing)
 
 
 def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> float:
@@ -191,8 +266,10 @@ def _fit_of(records: list[JsonObject], preset: Preset, mapping: Mapping) -> floa
     values = [value for record in records for value in record.values() if isinstance(value, str)]
     if not values:
         return LOWEST
-    if not any(count_han(value[:_LONGEST]) for value in values):
+    if preset.benchmark and not any(count_han(value[:_LONGEST]) for value in values):
         return 0.0
+    if not preset.benchmark:
+        return 0.95
     column = mapping.fields.get("task")
     if not isinstance(column, str):
         return 1.0
@@ -207,26 +284,25 @@ def _names_task(word: str, preset: Preset) -> bool:
     return any(each.benchmark == preset.benchmark for each in named)
 
 
-DRAFTED = reader_of(Preset(name="mapped", what="tables and images without a preset"))
+DRAFTED = reader_of(
+    Preset(
+        name="drafted",
+        what="any table or image folder, by the mapping that keju drafts",
+        layout="SRC/                any table with questions, and its images\n"
+        "keju data detect SRC prints the mapping; import auto uses it where no other format fits.",
+    )
+)
 """Drafts the mapping of a source that no other format reads."""
 
 
-def draft_for(src: Path, readers: Iterable[Reader[Any]]) -> Drafted:
-    """The draft of a source with the preset that fits it best, else without one.
+def draft_by(reader: Reader[Any], src: Path) -> Drafted | None:
+    """The mapping by which a reader imports a source; None of a reader that has no preset.
 
     Raises:
         DataError: a table is not readable.
     """
-    listing = Listing(src)
-    fits = []
-    for reader in readers:
-        preset = _PRESETS.get(reader.name)
-        if preset and (detection := reader.detect and reader.detect(listing)):
-            fits.append((detection.fit, preset))
-    fit, preset = max(fits, key=lambda each: each[0], default=(0.0, None))
-    if preset is None or fit < LOWEST:
-        return draft(src)
-    return _mapping_for(src, preset, {})
+    preset = _PRESETS.get(reader.name)
+    return _mapping_for(src, preset, {}) if preset else None
 
 
 def check_drafted(drafted: Drafted, src: Path) -> None:
@@ -235,15 +311,19 @@ def check_drafted(drafted: Drafted, src: Path) -> None:
     Raises:
         DataError: naming the first place, and the command that writes the mapping.
     """
-    if left := todos(drafted.mapping):
-        place, text = left[0]
+    if left := drafted.todos:
         raise DataError(
-            "not certain: {} = {}",
-            place,
-            text,
+            "not certain: {} = TODO: {}",
+            *left[0],
             file=src,
             hint=_(
                 "Write the mapping and complete it: keju data detect {} --write-map mapping.toml",
                 shell_word(str(src)),
             ),
         )
+
+
+_SHIPPED = Path(__file__).with_name("presets")
+
+HISDOC = preset_reader(_SHIPPED / "hisdoc.toml")
+VLMEVALKIT = preset_reader(_SHIPPED / "vlmevalkit-tsv.toml")

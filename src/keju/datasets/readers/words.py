@@ -48,6 +48,12 @@ def detect_command(src: Path, mapping: Path | None = None) -> str:
     return " ".join(shell_word(word) for word in words)
 
 
+def write_command(src: Path, mapping: Path) -> str:
+    """The command that writes the draft of a mapping file for a source."""
+    words = ["keju", "data", "detect", _path(src), "--write-map", _path(mapping)]
+    return " ".join(shell_word(word) for word in words)
+
+
 def new_folder(src: Path) -> Path:
     """A directory beside the current one for the import of a source."""
     whole = src.resolve()
