@@ -129,7 +129,7 @@ def test_the_import_lists_what_became_of_each_field(read) -> None:
     more = {"作者": "孔丘", "年代": "周", "难度": 3, "解析": "很" * 3000, "Response": "A"}
     (item,), done = read({"data.json": [RECORD | more]})
     assert item.metadata == {"author": "孔丘", "dynasty": "周", "difficulty": "3"}
-    assert "fields used: id, task from Task_ID, question, image, answer" in done.notes
+    assert "fields used: id, task (Task_ID), question, image, answer" in done.notes
     assert "fields kept as metadata: 作者, 年代, 难度" in done.notes
     assert "fields ignored: Response, 解析" in done.notes
 

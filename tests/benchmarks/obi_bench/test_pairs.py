@@ -117,7 +117,7 @@ def test_tables_may_lie_in_the_bones_folders_and_lone_fragments_are_candidates(
     assert all(len(item.images) == 5 for item in done.items)
     assert done.notes == (
         "s: 3 fragments adjoin none, so they are only candidates: b1/3.png, b2/1.png, b2/2.png",
-        "fields used: fragment from a, adjoins from b",
+        "fields used: fragment (a), adjoins (b)",
     )
 
 

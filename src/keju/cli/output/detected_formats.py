@@ -12,6 +12,7 @@ from keju.datasets.examine import Examination
 from keju.datasets.preview import Preview
 from keju.datasets.readers.detecting import LOWEST, Candidate
 from keju.datasets.readers.draft import Drafted, mapping_lines, mapping_text
+from keju.datasets.readers.import_log import fields_used
 from keju.datasets.readers.listing import unpacking_command
 from keju.datasets.readers.words import (
     detect_command,
@@ -22,7 +23,7 @@ from keju.datasets.readers.words import (
 )
 from keju.errors import shortened
 from keju.items import Item
-from keju.texts import _, both, in_english, in_terminal, join_parts, language, n_, recognised
+from keju.texts import _, in_english, in_terminal, language, n_, recognised
 
 _LONGEST = 120
 _METADATA = 8
@@ -133,8 +134,7 @@ def _items(preview: Preview) -> Iterator[str]:
     for item in preview.items:
         yield from _item(item)
     if preview.used:
-        pairs = (_("{} from {}", role, both(each)) for role, each in preview.used.items())
-        yield _("fields used: {}", join_parts(pairs))
+        yield fields_used(preview.used)
     if preview.kept:
         yield _("fields kept as metadata: {}", ", ".join(preview.kept))
     if preview.ignored:

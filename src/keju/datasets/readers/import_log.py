@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from keju.texts import _, both, join_clauses, join_parts, n_
+from keju.texts import Text, _, join_clauses, n_
 
 _MOST = 5
 """The number of places of lost text that a note names."""
@@ -151,17 +151,22 @@ class ImportLog:
             )
         used, kept, ignored = self.fields()
         if used:
-            pairs = (
-                role
-                if [role] == [each.casefold() for each in fields]
-                else _("{} from {}", role, both(fields))
-                for role, fields in used.items()
-            )
-            yield _("fields used: {}", join_parts(pairs))
+            yield fields_used(used)
         if kept:
             yield _("fields kept as metadata: {}", ", ".join(kept))
         if ignored:
             yield _("fields ignored: {}", ", ".join(ignored))
+
+
+def fields_used(used: Mapping[str, Sequence[str]]) -> Text:
+    """A note of the roles, with their columns where these have other names: ``group (book)``."""
+    roles = (
+        role
+        if [role] == [name.casefold() for name in columns]
+        else f"{role} ({', '.join(columns)})"
+        for role, columns in used.items()
+    )
+    return _("fields used: {}", ", ".join(roles))
 
 
 def _are_alike(first: str, second: str) -> bool:
