@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -185,15 +185,28 @@ def _domains(items: pl.DataFrame) -> pl.DataFrame:
         pl.col("task").filter(multiple_choice).n_unique().alias("n_mcq_task"),
         pl.col("task").filter(~multiple_choice).n_unique().alias("n_qa_task"),
     ]
-    by_domain = items.group_by("benchmark", "domain", maintain_order=True)
+    by_domain = _measured(items, ("benchmark", "domain"), [*counts, *_measures()])
     whole = items.select(
         pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *counts, *_measures()
     )
-    return pl.concat([_with_texts(by_domain.agg(*counts, *_measures())), whole])
+    return pl.concat([_with_texts(by_domain), whole])
 
 
 def _tasks(items: pl.DataFrame) -> pl.DataFrame:
-    return _with_texts(items.group_by(_TASK, maintain_order=True).agg(*_measures()))
+    return _with_texts(_measured(items, _TASK, _measures()))
+
+
+def _measured(
+    items: pl.DataFrame, keys: Sequence[str], measures: Sequence[pl.Expr]
+) -> pl.DataFrame:
+    """Measures of each group; one by one, since grouping would copy all lists of images at once."""
+    columns = [*(pl.col(key).first() for key in keys), *measures]
+    groups = items.select(keys).unique(maintain_order=True).iter_rows(named=True)
+    rows = (
+        items.filter(*(pl.col(key) == value for key, value in group.items())).select(columns)
+        for group in groups
+    )
+    return pl.concat([items.clear().select(columns).clear(), *rows])
 
 
 def _sources(items: pl.DataFrame) -> pl.DataFrame:
