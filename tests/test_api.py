@@ -77,9 +77,8 @@ PARAMETERS = {
         "progress": False,
     },
     "compare": {
-        "first": ..., "second": None, "models": None, "settings": None, "scripts": None,
-        "wordings": None, "model": "", "setting": "", "script": "", "wording": "",
-        "protocol": "strict", "margin": None,
+        "first": ..., "second": None, "by": "", "model": (), "setting": (), "script": (),
+        "wording": (), "protocol": "strict", "margin": None,
     },
 }  # fmt: skip
 """The parameters of functions with many, with their defaults."""

@@ -6,7 +6,7 @@ import csv
 import os
 import re
 from pathlib import Path
-from shutil import copy, copytree
+from shutil import copytree
 
 import pytest
 from PIL import Image, ImageDraw
@@ -111,7 +111,6 @@ def class_folders(place: Path) -> Path:
 def web_recipe(place: Path, server: PaperServer) -> Path:
     """A copy of the example recipe for web pages, with the server's address."""
     copytree(EXAMPLES / "web-drafts", place / "recipe" / "web-drafts")
-    copy(EXAMPLES / "web-drafts.mapping.toml", place / "recipe")
     text = (EXAMPLES / "web-drafts.toml").read_text("utf-8")
     recipe = place / "recipe" / "web-drafts.toml"
     recipe.write_text(re.sub('base_url = "[^"]+"', f'base_url = "{server.url}"', text), "utf-8")

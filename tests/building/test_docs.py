@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shutil import copy, copytree
+from shutil import copytree
 
 import pytest
 
@@ -72,10 +72,9 @@ def test_the_recipe_of_web_pages_in_it_is_one(tmp_path):
     from keju.building.recipe import read_recipe
 
     blocks = [block.split("```")[0] for block in DOC.split("```toml\n")[1:]]
-    (recipe,) = (block for block in blocks if "web-drafts.mapping.toml" in block)
+    (recipe,) = (block for block in blocks if "web-drafts/mapping.toml" in block)
     examples = Path(__file__).parents[2] / "examples"
     copytree(examples / "web-drafts", tmp_path / "web-drafts")
-    copy(examples / "web-drafts.mapping.toml", tmp_path)
     (tmp_path / "anna.csv").write_text("item,decision,seal\n", "utf-8")
     (tmp_path / "recipe.toml").write_text(recipe, "utf-8")
     found = read_recipe(tmp_path / "recipe.toml")

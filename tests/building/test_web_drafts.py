@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from shutil import copy, copytree
+from shutil import copytree
 
 import pytest
 
@@ -70,7 +70,6 @@ def example(chat: Chat, tmp_path: Path) -> Path:
     """The recipe of the example, asking the test's server."""
     copytree(EXAMPLES / "web-drafts", tmp_path / "web-drafts")
     recipe = tmp_path / "web-drafts.toml"
-    copy(EXAMPLES / "web-drafts.mapping.toml", tmp_path)
     text = (EXAMPLES / "web-drafts.toml").read_text("utf-8")
     assert "http://localhost:8000/v1" in text
     recipe.write_text(text.replace("http://localhost:8000/v1", chat.url), "utf-8")

@@ -158,6 +158,13 @@ m4,何谓仁？,爱人,m2.png
 """)  # fmt: skip
     for number in (1, 2):
         put(folder / f"mapped/m{number}.png", draw(f"m{number}"))
+    put(folder / "drafted/questions.csv", """\
+id,task,question,answer,image
+d1,T21,图中有几只鸟？,五只,d1.png
+d2,T21,图中人物持何物？,书卷,d2.png
+""")  # fmt: skip
+    for number in (1, 2):
+        put(folder / f"drafted/d{number}.png", draw(f"d{number}"))
     put(folder / "mapped.toml", """\
 [[tables]]
 path = "rows.csv"
