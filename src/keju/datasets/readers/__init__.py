@@ -190,12 +190,12 @@ def _about_counts(manifest: DatasetManifest) -> Iterator[str]:
     for name, number in manifest.tasks.items():
         kind = task(name) if has_task(name) else None
         if kind and kind.from_paper and kind.count_kind != "images" and number != kind.count:
-            counts = _("{} {:,} of {:,}", kind.id, number, kind.count)
-            different.setdefault(kind.benchmark, []).append(counts)
+            words = _("{} {:,} of {:,}", kind.id, number, kind.count)
+            different.setdefault(kind.benchmark, []).append(words)
     for name, counts in different.items():
         more = len(counts) - _SHOWN
-        shown = join_parts(counts[:_SHOWN])
-        shown = _("{} and {:,} more tasks", shown, more) if more > 0 else shown
+        first = join_parts(counts[:_SHOWN])
+        shown = _("{} and {:,} more tasks", first, more) if more > 0 else first
         yield _("{} states other numbers of items: {}", name, shown)
 
 
