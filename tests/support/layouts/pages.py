@@ -68,7 +68,7 @@ LAYOUTS = [
     *(
         _layout(f"texts in {encoding}", f"book/001.jpg; book/001.txt in {encoding}",
                 partial(_images, images=JPEGS, suffix="jpg", encoding=encoding))
-        for encoding in ("UTF-8-sig", "UTF-16", "UTF-16-LE", "GB18030", "Big5")
+        for encoding in ("UTF-8-sig", "UTF-16", "GB18030", "Big5")
     ),
     _layout("PDF, one text with form feeds", "book.pdf; book.txt",
             partial(_one_file, data=pdf_of(JPEGS), suffix="pdf")),
