@@ -25,9 +25,8 @@ random model of BERT-base's size by 2e-4.
 
 from keju.encoders.cache import VectorCache, default_cache_path
 from keju.encoders.encoders import Encoders, reference_pairs
-from keju.encoders.folder import weights_hash
+from keju.encoders.folder import ENCODERS, NAMES, parse_semantic, weights_hash
 from keju.encoders.matching import Pair
-from keju.encoders.names import ENCODERS, NAMES, parse_semantic
 from keju.encoders.text import TextEncoder
 
 __all__ = [

@@ -9,8 +9,17 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
-from keju.encoders.loading import best_device, check_whole, loading, quiet
+from keju.encoders.folder import (
+    INSTALL,
+    best_device,
+    check_whole,
+    loading,
+    model_config,
+    packages_missing,
+    quiet,
+    weight_files,
+    weights_hash,
+)
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
