@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz.distance import Postfix, Prefix
 
 Kind = Literal["equal", "substitute", "delete", "insert"]
 
@@ -33,8 +35,8 @@ def align(reference: str, hypothesis: str) -> list[Span]:
         Spans in order, each as long as can be, which cover both texts without a gap. In a
         ``substitute`` span both sides have one length.
     """
-    start = _common_prefix(reference, hypothesis)
-    end = _common_prefix(reference[start:][::-1], hypothesis[start:][::-1])
+    start = Prefix.similarity(reference, hypothesis)
+    end = Postfix.similarity(reference[start:], hypothesis[start:])
     left, right = reference[start : len(reference) - end], hypothesis[start : len(hypothesis) - end]
     unit = min(len(left), len(right)) + 2
     steps = "=" * start + _steps(left, right, unit) + "=" * end
@@ -52,13 +54,6 @@ def partial_distance(pattern: str, text: str) -> int:
     # As in `best_edits`, so many substitutions cost less than one more edit.
     unit = len(pattern) + 2
     return int(_last_row(pattern, text, unit, anywhere=True).min()) // unit
-
-
-def _common_prefix(a: str, b: str) -> int:
-    for place, (left, right) in enumerate(zip(a, b, strict=False)):
-        if left != right:
-            return place
-    return min(len(a), len(b))
 
 
 def _steps(reference: str, hypothesis: str, unit: int) -> str:
@@ -133,17 +128,13 @@ _KINDS: dict[str, Kind] = {"=": "equal", "~": "substitute", "-": "delete", "+": 
 
 def _spans(steps: str) -> list[Span]:
     spans: list[Span] = []
-    i = j = place = 0
-    while place < len(steps):
-        sign = steps[place]
-        length = 1
-        while place + length < len(steps) and steps[place + length] == sign:
-            length += 1
+    i = j = 0
+    for sign, run in groupby(steps):
+        length = len(list(run))
         i_end = i + (length if sign != "+" else 0)
         j_end = j + (length if sign != "-" else 0)
         spans.append(Span(_KINDS[sign], i, i_end, j, j_end))
         i, j = i_end, j_end
-        place += length
     return spans
 
 
