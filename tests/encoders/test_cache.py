@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keju.encoders import VectorCache, default_cache_path
-from keju.encoders.cache import text_key
+from keju.encoders import default_cache_path
+from keju.encoders.cache import VectorCache, text_key
 from tests.support.children import started
 
 
@@ -97,7 +97,7 @@ def test_a_killed_process_leaves_what_it_had_put(tmp_path):
     program = textwrap.dedent(f"""
         import sys, numpy as np
         from pathlib import Path
-        from keju.encoders import VectorCache
+        from keju.encoders.cache import VectorCache
         cache = VectorCache(Path({str(path)!r}))
         for at in range(10**6):
             cache.put_vectors({{at.to_bytes(4, "big"): np.array([at], dtype=np.float32)}})

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from keju.encoders import ENCODERS, NAMES, Encoders, reference_pairs, weights_hash
+from keju.encoders import ENCODERS, Encoders
 from keju.encoders import encoders as encoders_module
+from keju.encoders.encoders import reference_pairs
+from keju.encoders.folder import NAMES, weights_hash
 from keju.errors import PrerequisiteError, UsageError
 from keju.metrics.base import PRF
 from keju.text import official_convert

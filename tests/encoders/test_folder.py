@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from keju.encoders import NAMES, parse_semantic, weights_hash
-from keju.encoders.folder import how_to_get, weight_files
+from keju.encoders import parse_semantic
+from keju.encoders.folder import NAMES, how_to_get, weight_files, weights_hash
 from keju.errors import DataError, UsageError
 
 

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from keju.encoders import TextEncoder
 from keju.encoders.matching import match_pairs
-from keju.encoders.text import Tokens
+from keju.encoders.text import TextEncoder, Tokens
 from keju.metrics.base import PRF
 
 pytestmark = pytest.mark.semantic

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.encoders import TextEncoder
-from keju.encoders.text import BLOCK_TOKENS, MAX_PADDING, _padded, plan_batches
+from keju.encoders.text import BLOCK_TOKENS, MAX_PADDING, TextEncoder, _padded, plan_batches
 from keju.errors import DataError, PrerequisiteError, UsageError
 
 pytestmark = pytest.mark.semantic

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from keju.encoders.folder import (
     INSTALL,
+    LOCAL,
     best_device,
-    check_whole,
+    load_model,
     loading,
     model_config,
     packages_missing,
@@ -70,15 +71,7 @@ class PictureEncoder:
         self._device = best_device(torch)
         with loading(folder):
             self._side = int(config["vision_config"].get("image_size", 224))
-            self._model, report = transformers.AutoModel.from_pretrained(
-                str(folder),
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-                dtype=torch.float32,
-            )
-        check_whole(report, folder, "encoder")
+        self._model = load_model(transformers.AutoModel, folder, dtype=torch.float32)
         self._model.to(self._device).eval()
 
     def vectors(self, pictures: Iterable[Image]) -> Iterator[NDArray[np.float32]]:
@@ -127,9 +120,7 @@ class MatchEncoder(PictureEncoder):
         from transformers import AutoTokenizer  # noqa: PLC0415 - seconds to import
 
         with loading(folder):
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(
-                str(folder), local_files_only=True, trust_remote_code=False
-            )
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
         self._most = int(self._model.config.text_config.max_position_embeddings)
 
     def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:

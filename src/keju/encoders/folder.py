@@ -37,6 +37,9 @@ _TOKENIZER_FILES = (
 )
 
 
+LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+"""Options of transformers' `from_pretrained`: it downloads nothing and runs no code of a folder."""
+
 _PACKAGES = ("torch", "transformers", "safetensors")
 """The packages of the encoders."""
 
@@ -235,12 +238,23 @@ def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a modul
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
-    """Check that no weights are missing or have another shape, by transformers' report.
+def load_model(kind: Any, folder: Path, what: str = "encoder", **options: Any) -> Any:  # noqa: ANN401 - transformers' types
+    """A model with its weights, from the safetensors of a directory.
+
+    Args:
+        kind: the class of transformers.
+        folder: of weights.
+        what: the model in an error.
+        **options: of `from_pretrained`.
 
     Raises:
-        DataError: some are.
+        DataError: some weights are missing or have another shape, or loading failed.
     """
+    weight_files(folder)
+    with loading(folder):
+        model, report = kind.from_pretrained(
+            str(folder), use_safetensors=True, output_loading_info=True, **LOCAL, **options
+        )
     mismatched = (entry[0] for entry in report.get("mismatched_keys") or ())
     lacking = sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
     if lacking:
@@ -252,6 +266,7 @@ def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
             file=folder,
             hint="Give the folder of the whole model",
         )
+    return model
 
 
 @contextmanager

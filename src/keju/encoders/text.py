@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from keju.encoders.folder import (
     INSTALL,
+    LOCAL,
     best_device,
-    check_whole,
+    load_model,
     loading,
     model_config,
     packages_missing,
     quiet,
-    weight_files,
     weights_hash,
 )
 from keju.errors import DataError, PrerequisiteError, UsageError
@@ -38,8 +38,6 @@ MAX_PADDING = 0.10
 """No batch has a larger share of padding than this."""
 SENTENCE_TOKENS = 256
 """Tokens of a sentence that MiniLM uses (its sentence_bert_config.json)."""
-
-_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 # A CPU is as fast with two texts as with thirty; a GPU needs large batches.
 _BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
@@ -113,6 +111,7 @@ class TextEncoder:
         if missing := packages_missing():
             raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+        import transformers  # noqa: PLC0415 - as above
 
         self.folder = folder
         self.config = model_config(folder)
@@ -120,12 +119,17 @@ class TextEncoder:
         if device == "cuda" and not torch.cuda.is_available():
             raise PrerequisiteError(_("device 'cuda'"), _("a build of torch for your CUDA driver"))
         self.device = device if device != "auto" else best_device(torch)
+        if self.device == "cuda":
+            # cuDNN's attention plans again for each shape of a batch.
+            torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
         if precision == "auto":
             precision = "bfloat16" if self.device == "cuda" else "float32"
         self.precision = precision
         self.counts = Counts()
         self._tokenizer, self._shape = _load_tokenizer(folder)
-        model = _load_model(folder, torch.float32)
+        model = load_model(
+            transformers.AutoModel, folder, add_pooling_layer=False, dtype=torch.float32
+        )
         self._model = model.to(device=self.device, dtype=getattr(torch, precision)).eval()
 
     @property
@@ -201,7 +205,7 @@ class TextEncoder:
                 parts[text].append(vector)
                 if len(parts[text]) == total[text]:
                     mean = np.mean(parts.pop(text), axis=0, dtype=np.float64)
-                    means[text] = mean.astype(np.float32)
+                    means[text] = np.asarray(mean, np.float32)
             self.counts.texts += len(means)
             if means:
                 yield means
@@ -269,7 +273,7 @@ class TextEncoder:
 
         ids, mask = _padded(sequences, self._tokenizer.pad_token_id or 0)
         kept = torch.from_numpy(mask).to(self.device)
-        with torch.inference_mode(), self._cut_to(layer), _attention(self.device):
+        with torch.inference_mode(), self._cut_to(layer):
             states = self._model(
                 input_ids=torch.from_numpy(ids).to(self.device), attention_mask=kept
             ).last_hidden_state
@@ -301,18 +305,6 @@ def _padded(
     return ids, mask.astype(np.int64)
 
 
-@contextmanager
-def _attention(device: str) -> Iterator[None]:
-    """On CUDA, attention without cuDNN, which plans again for each shape of a batch."""
-    if device != "cuda":
-        yield
-        return
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - as torch
-
-    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
-        yield
-
-
 def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -322,8 +314,8 @@ def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
     import transformers  # noqa: PLC0415
 
     with loading(folder):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **_LOCAL)
-        config = transformers.AutoConfig.from_pretrained(str(folder), **_LOCAL)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **LOCAL)
+        config = transformers.AutoConfig.from_pretrained(str(folder), **LOCAL)
     words, rows = len(tokenizer), int(config.vocab_size)
     if not rows / 2 <= words <= rows:
         raise DataError(
@@ -334,21 +326,3 @@ def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
             hint="Give the tokenizer's files that belong to these weights",
         )
     return tokenizer, config
-
-
-def _load_model(folder: Path, dtype: Any) -> Any:  # noqa: ANN401 - transformers' types
-    """The model, or a DataError if any weight but the pooler's is not in the file."""
-    import transformers  # noqa: PLC0415
-
-    weight_files(folder)
-    with loading(folder):
-        model, report = transformers.AutoModel.from_pretrained(
-            str(folder),
-            use_safetensors=True,
-            add_pooling_layer=False,
-            output_loading_info=True,
-            dtype=dtype,
-            **_LOCAL,
-        )
-    check_whole(report, folder, "encoder")
-    return model
