@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from keju.encoders.matching import match_pairs
+from keju.encoders import matching
+from keju.encoders.matching import TokenMatcher
 from keju.encoders.text import TextEncoder, Tokens
 from keju.metrics.base import PRF
 
@@ -44,7 +45,7 @@ class Given(NamedTuple):
 def match(candidate, reference):
     encoder = Given({"candidate": candidate, "reference": reference})
     pair = ("candidate", "reference")
-    (window,) = match_pairs(encoder, [pair], layer=1)
+    (window,) = TokenMatcher(encoder, 1).match([pair])
     return window[pair]
 
 
@@ -95,15 +96,31 @@ def test_a_special_token_earns_nothing_but_may_be_matched():
     assert found == PRF(1.0, 0.0, 0.0)
 
 
-def test_matching_encodes_each_text_once_except_the_empty_one(tiny_bert, monkeypatch):
-    monkeypatch.setitem(match_pairs.__globals__["_WINDOW_CHARACTERS"], "cpu", 800)
+def draw_texts(count):
     rng = random.Random(0)
-    texts = ["".join(rng.choices("天地玄黃宇宙洪荒", k=rng.randint(1, 700))) for _ in range(12)]
+    return ["".join(rng.choices("天地玄黃宇宙洪荒", k=rng.randint(1, 700))) for _ in range(count)]
+
+
+def test_matching_encodes_each_text_once_except_the_empty_one(tiny_bert, monkeypatch):
+    monkeypatch.setitem(matching._WINDOW_CHARACTERS, "cpu", 800)
+    texts = draw_texts(12)
     pairs = [*zip(texts, reversed(texts), strict=True), ("", "天地"), ("天地", ""), ("", "")]
     encoder = TextEncoder(tiny_bert, device="cpu")
-    windows = list(match_pairs(encoder, pairs, layer=encoder.layers))
+    windows = list(TokenMatcher(encoder, encoder.layers).match(pairs))
     scores = {pair: value for window in windows for pair, value in window.items()}
     assert len(windows) > 3
     assert scores.keys() == set(pairs)
     assert {scores[pair] for pair in pairs if "" in pair} == {PRF(0.0, 0.0, 0.0)}
     assert encoder.counts.texts == len({text for pair in pairs for text in pair if text})
+
+
+@pytest.mark.parametrize(("limit", "again"), [(1 << 30, 0), (0, 6)])
+def test_references_stay_in_memory_up_to_a_size(tiny_bert, monkeypatch, limit, again):
+    monkeypatch.setattr(matching, "REFERENCE_BYTES", limit)
+    texts = draw_texts(18)
+    encoder = TextEncoder(tiny_bert, device="cpu")
+    matcher = TokenMatcher(encoder, encoder.layers)
+    for candidates in (texts[6:12], texts[12:]):
+        list(matcher.match(list(zip(candidates, texts[:6], strict=True))))
+    assert encoder.counts.texts == 18 + again
+    assert len(matcher._matrices) == (0 if again else 6)

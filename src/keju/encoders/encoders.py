@@ -19,7 +19,7 @@ from keju.encoders.folder import (
     needs_weights,
     packages_missing,
 )
-from keju.encoders.matching import Pair, match_pairs
+from keju.encoders.matching import Pair, TokenMatcher
 from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.metrics.base import PRF
@@ -59,6 +59,7 @@ class Encoders:
         self.device: Device = device
         self.precision: Precision = precision
         self._open: dict[Path, TextEncoder] = {}
+        self._matchers: dict[str, TokenMatcher] = {}
 
     def unavailable_reason(self, name: str) -> str:
         """Why the encoder `name` cannot be used here and what to do, or an empty string.
@@ -112,6 +113,7 @@ class Encoders:
         """Close the cache and release the models."""
         self.cache.close()
         self._open.clear()
+        self._matchers.clear()
 
     def first_token_cosine(
         self, pairs: Sequence[Pair], *, name: str = "chinese-bert-wwm"
@@ -199,7 +201,7 @@ class Encoders:
         """BERTScore by token matching (bert-score 0.3.13), not rescaled, in the pairs' order.
 
         Texts are truncated at 512 tokens. An empty text on either side gives 0, 0, 0. Every pair's
-        result is cached, and no token vectors.
+        result is cached on disk; references' token vectors stay in memory (`TokenMatcher`).
 
         Args:
             name: the encoder.
@@ -212,7 +214,9 @@ class Encoders:
             self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
         )
         lacking = [pair for pair, key in keys.items() if key not in found]
-        for batch in match_pairs(encoder, lacking, layer=layer):
+        if space not in self._matchers:
+            self._matchers[space] = TokenMatcher(encoder, layer)
+        for batch in self._matchers[space].match(lacking):
             fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}
             self.cache.put_vectors(fresh)
             found.update(fresh)

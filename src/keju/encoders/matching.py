@@ -1,8 +1,7 @@
-"""Token matching of text pairs, where each text is encoded once."""
+"""BERTScore: token matching of text pairs, on the device of the encoder."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +13,9 @@ from keju.metrics.semantic import match_score
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
+
+REFERENCE_BYTES = 512 << 20
+"""The maximum size of the references' matrices in memory; the oldest are dropped."""
 
 _WINDOW_CHARACTERS = {"cpu": 1 << 15, "cuda": 1 << 18}
 
@@ -28,39 +30,62 @@ class _Matrix(NamedTuple):
     weights: Any
 
 
-def match_pairs(
-    encoder: TextEncoder, pairs: Sequence[Pair], *, layer: int
-) -> Iterator[dict[Pair, PRF]]:
+class TokenMatcher:
     """BERTScore: every token is matched to the likest token of the other text.
 
     Zhang et al. 2020, section 3, as bert-score 0.3.13 computes it: a special token earns nothing
     itself but may be matched. With a text on either side that has no other tokens all three are 0,
     so that an empty answer is never paid.
 
-    Matching runs on the encoder's device, from which only precision and recall are copied. Pairs
-    with the same reference follow each other, and a text's matrix is kept only until its last use.
+    Only precision and recall are copied from the encoder's device. The matrices of references stay
+    there, up to `REFERENCE_BYTES`: the floor of a task and its next model use them again.
 
     Args:
-        encoder: computes the token vectors.
-        pairs: candidate and reference; texts are truncated at `TextEncoder.max_tokens`.
+        encoder: computes the token vectors; texts are truncated at its `max_tokens`.
         layer: the layer of the token vectors.
-
-    Yields:
-        The results of one window of pairs.
     """
-    ordered = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
-    uses = Counter(text for pair in ordered for text in pair)
-    matrices: dict[str, _Matrix] = {}
-    for window in _windows(encoder, ordered):
-        texts = dict.fromkeys(text for pair in window for text in pair)
-        new = [text for text in texts if text not in matrices]
-        for batch in _matrices(encoder, new, layer):
-            matrices.update(batch)
-        yield _match(window, matrices)
-        uses.subtract(text for pair in window for text in pair)
-        for text in texts:
-            if uses[text] == 0:
-                matrices.pop(text, None)
+
+    def __init__(self, encoder: TextEncoder, layer: int) -> None:
+        self._encoder = encoder
+        self._layer = layer
+        self._matrices: dict[str, _Matrix] = {}
+
+    def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, PRF]]:
+        """The results of one window of pairs after the other, in the order of references."""
+        ordered = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
+        references = {reference for _, reference in pairs}
+        for window in _windows(self._encoder, ordered):
+            texts = dict.fromkeys(text for pair in window for text in pair)
+            self._encode([text for text in texts if text not in self._matrices])
+            yield _match(window, self._matrices)
+            for text in texts.keys() - references:
+                self._matrices.pop(text, None)
+            self._make_room()
+
+    def _encode(self, texts: Sequence[str]) -> None:
+        """Compute the matrices of the texts that are not empty."""
+        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+        rows = self._encoder.tokenise(texts, max_tokens=self._encoder.max_tokens)
+        full = [(text, row) for text, row in zip(texts, rows, strict=True) if row.content.any()]
+        states = self._encoder.token_states([row for _, row in full], layer=self._layer)
+        for batch in states:
+            for place, vectors in batch.items():
+                text, row = full[place]
+                weights = torch.from_numpy(row.content / row.content.sum())
+                # In float64, so that tiny float32 numbers have a length too.
+                lengths = torch.linalg.vector_norm(
+                    vectors, dim=-1, keepdim=True, dtype=torch.float64
+                )
+                unit_rows = (vectors / lengths.clamp_min(1e-300)).float()
+                self._matrices[text] = _Matrix(unit_rows, weights.to(self._encoder.device))
+
+    def _make_room(self) -> None:
+        total = sum(matrix.rows.nbytes for matrix in self._matrices.values())
+        for text in list(self._matrices):
+            if total <= REFERENCE_BYTES:
+                return
+            total -= self._matrices.pop(text).rows.nbytes
 
 
 def _windows(encoder: TextEncoder, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
@@ -74,26 +99,6 @@ def _windows(encoder: TextEncoder, pairs: Sequence[Pair]) -> Iterator[list[Pair]
             window, size = [], 0
     if window:
         yield window
-
-
-def _matrices(
-    encoder: TextEncoder, texts: Sequence[str], layer: int
-) -> Iterator[dict[str, _Matrix]]:
-    """The matrices of the texts that are not empty."""
-    import torch  # noqa: PLC0415 - seconds to import, and absent from the base
-
-    rows = encoder.tokenise(texts, max_tokens=encoder.max_tokens)
-    full = [(text, row) for text, row in zip(texts, rows, strict=True) if row.content.any()]
-    for batch in encoder.token_states([row for _, row in full], layer=layer):
-        matrices = {}
-        for place, states in batch.items():
-            text, row = full[place]
-            weights = torch.from_numpy(row.content / row.content.sum()).to(encoder.device)
-            # In float64, so that tiny float32 numbers have a length too.
-            lengths = torch.linalg.vector_norm(states, dim=-1, keepdim=True, dtype=torch.float64)
-            unit_rows = (states / lengths.clamp_min(1e-300)).float()
-            matrices[text] = _Matrix(unit_rows, weights)
-        yield matrices
 
 
 def _match(window: Sequence[Pair], matrices: dict[str, _Matrix]) -> dict[Pair, PRF]:
