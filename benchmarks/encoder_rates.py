@@ -201,7 +201,7 @@ def measure_images(folder: Path, count: int, peak: float) -> None:
     import transformers
     from PIL import Image
 
-    from keju.encoders.pictures import PictureEncoder
+    from keju.encoders.clip import PictureEncoder
 
     config = transformers.CLIPConfig(
         vision_config={"hidden_size": 768, "num_hidden_layers": 12, "patch_size": 32}

@@ -75,6 +75,7 @@ def print_batching(encoders: Encoders, answers: list[str]) -> None:
     encoder.counts.tokens = encoder.counts.padding = 0
     batched = measure([encoders], lambda: list(encoder.first_token_means(answers)))
     share = encoder.counts.padding_share
+    tokens = encoder.counts.tokens / batched.wall
     few = answers[:: max(1, len(answers) // 8)]
     single = measure([encoders], lambda: [list(encoder.first_token_means([text])) for text in few])
     print(f"texts encoded              {batched.texts} of {len(answers)}")
@@ -82,7 +83,6 @@ def print_batching(encoders: Encoders, answers: list[str]) -> None:
     print(f"in batches                 {batched.wall:.1f} s, {batched.cpu:.1f} CPU s")
     ratio = (single.cpu / len(few)) / (batched.cpu / len(answers))
     print(f"one at a time              {ratio:.2f} times the CPU s per text")
-    tokens = encoder.counts.tokens / encoder.counts.seconds
     print(f"tokens                     {tokens:.0f} a second, {encoder.device} {encoder.precision}")
 
 

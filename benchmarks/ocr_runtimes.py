@@ -31,7 +31,7 @@ from keju.datasets.store import Dataset
 from keju.definitions import query_of
 from keju.errors import PrerequisiteError
 from keju.items import ImageRef, Request
-from keju.metrics.bags import ErrorParts, error_parts
+from keju.metrics import ErrorParts, error_parts
 from keju.models import ModelOptions
 from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
 from keju.text import han_only

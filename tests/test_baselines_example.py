@@ -17,7 +17,7 @@ import keju
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task
 from keju.items import AnswerForm, Item, Request
-from keju.metrics import punctuation_counts
+from keju.metrics.alignment import punctuation_counts
 from keju.models import ModelOptions
 from keju.models.base import Answer
 from keju.running.requests import request_for, with_source

@@ -13,7 +13,7 @@ from keju.building.worker_encoders import (
     load_encoder,
     release_encoders,
 )
-from keju.encoders.pictures import PictureEncoder
+from keju.encoders.clip import PictureEncoder
 from tests.support.tiny_clip import write_clip
 
 pytestmark = pytest.mark.semantic

@@ -15,7 +15,8 @@ from keju.datasets.validate import validate
 from keju.definitions import Task, paper_tasks, query_of, task
 from keju.images import probe_image
 from keju.items import Item
-from keju.text import is_han, simplified_reference
+from keju.text import is_han
+from keju.text.scripts import simplified_reference
 from tests.support.bundled import PAPERS
 
 READ = {"main", "note", "title", "author"}

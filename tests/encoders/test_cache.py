@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keju.encoders import VectorCache, default_cache_path
-from keju.encoders.cache import text_key
+from keju.encoders import default_cache_path
+from keju.encoders.cache import VectorCache, text_key
 from tests.support.children import started
 
 
@@ -21,19 +21,13 @@ def vector(*numbers):
     return np.array(numbers, dtype=np.float32)
 
 
-def matrix(rows, value=1.0):
-    return np.full((rows, 4), value, dtype=np.float32)
-
-
 def test_what_is_put_is_there_in_another_process(tmp_path):
     path = tmp_path / "new" / "cache.sqlite"
     key = text_key("weights:first", "天地")
     with closing(VectorCache(path)) as cache:
         cache.put_vectors({key: vector(0.1, 0.2)})
-        cache.put_matrices({key: matrix(3)})
     with closing(VectorCache(path)) as cache:
         assert cache.vectors([key, b"other"], size=2)[key].tolist() == vector(0.1, 0.2).tolist()
-        assert cache.matrices([key], size=4)[key].shape == (3, 4)
 
 
 def test_numbers_come_back_to_the_last_bit(tmp_path):
@@ -54,9 +48,7 @@ def test_many_keys_are_found_at_once():
 def test_a_value_of_another_size_is_not_taken():
     cache = VectorCache(None)
     cache.put_vectors({b"k": vector(1, 2)})
-    cache.put_matrices({b"k": matrix(2), b"e": matrix(0)})
     assert cache.vectors([b"k"], size=3) == {}
-    assert cache.matrices([b"k", b"e"], size=3) == {}
 
 
 def test_keys_tell_spaces_texts_and_sides_apart():
@@ -79,19 +71,16 @@ def test_the_file_holds_no_text(tmp_path):
     assert b"secret" not in path.read_bytes()
 
 
-def test_the_oldest_matrices_make_room(tmp_path):
+def test_token_matrices_of_an_older_keju_are_dropped(tmp_path):
     path = tmp_path / "c.sqlite"
-    budget = 3 * matrix(2).nbytes
-    for at in range(5):
-        with closing(VectorCache(path, matrix_bytes=budget)) as cache:
-            cache.put_matrices({bytes([at]): matrix(2, at)})
-            cache.put_matrices({bytes([at]): matrix(2, at)})
-    with closing(VectorCache(path, matrix_bytes=budget)) as cache:
-        assert sorted(cache.matrices([bytes([at]) for at in range(5)], size=4)) == [
-            b"\x02",
-            b"\x03",
-            b"\x04",
-        ]
+    with closing(sqlite3.connect(path)) as older:
+        older.execute("CREATE TABLE matrices (age INTEGER PRIMARY KEY, value BLOB)")
+        older.execute("INSERT INTO matrices VALUES (1, x'00')")
+        older.commit()
+    with closing(VectorCache(path)) as cache:
+        cache.put_vectors({b"k": vector(1)})
+    tables = sqlite3.connect(path).execute("SELECT name FROM sqlite_master").fetchall()
+    assert tables == [("vectors",)]
 
 
 def test_two_caches_share_a_file(tmp_path):
@@ -108,7 +97,7 @@ def test_a_killed_process_leaves_what_it_had_put(tmp_path):
     program = textwrap.dedent(f"""
         import sys, numpy as np
         from pathlib import Path
-        from keju.encoders import VectorCache
+        from keju.encoders.cache import VectorCache
         cache = VectorCache(Path({str(path)!r}))
         for at in range(10**6):
             cache.put_vectors({{at.to_bytes(4, "big"): np.array([at], dtype=np.float32)}})

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.encoders.folder import bundled_minilm
-from keju.encoders.names import ENCODERS
+from keju.encoders.folder import ENCODERS, bundled_minilm
 from keju.encoders.weights import check_weights, installed_folders, known_weights
 from keju.errors import DataError
 from keju.scoring.metric import EncoderMetric, keju_metrics

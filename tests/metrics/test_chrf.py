@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
+from keju.metrics import OrderCounts, chrf, chrf_counts, chrf_of_counts
 
 # Reference, hypothesis, chrF, chrF++: scores of sacrebleu 2.6.0, 0 to 100.
 CASES = [

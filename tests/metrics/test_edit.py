@@ -1,5 +1,8 @@
 """Edit distance and its split, against the textbook."""
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,3 +41,8 @@ def test_best_split_has_fewest_edits_and_then_most_matches(reference, hypothesis
 )
 def test_splits_by_hand(reference, hypothesis, best):
     assert best_edits(reference, hypothesis) == EditCounts(*best)
+
+
+def test_an_error_rate_imports_no_numpy():
+    code = "import sys, keju; keju.cer; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.metrics import distance
-from keju.metrics.partial_distance import partial_distance
+from keju.metrics.alignment import partial_distance
 
 TEXT = st.text(alphabet="天地玄黃", max_size=9)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keju.metrics import MarkCounts, punctuation_counts
+from keju.metrics.alignment import MarkCounts, punctuation_counts
 
 TEXT = st.text(alphabet="学而时习之，。、\n", max_size=20)
 

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from keju.building.engine import check_rows
 from keju.building.image_files import ImageFiles, UnavailableError, label_image
 from keju.building.step_context import StepContext
-from keju.encoders.matches import MatchEncoder
-from keju.encoders.pictures import PictureEncoder
+from keju.encoders.clip import MatchEncoder, PictureEncoder
 from keju.errors import KejuError
 from keju.images import open_image
 from keju.items import ImageRef

@@ -23,22 +23,9 @@ of English descriptions), BERTScore on the same weights by 1.4e-3, and the first
 random model of BERT-base's size by 2e-4.
 """
 
-from keju.encoders.cache import VectorCache, default_cache_path
-from keju.encoders.encoders import Encoders, reference_pairs
-from keju.encoders.folder import weights_hash
+from keju.encoders.cache import default_cache_path
+from keju.encoders.encoders import Encoders
+from keju.encoders.folder import ENCODERS, parse_semantic
 from keju.encoders.matching import Pair
-from keju.encoders.names import ENCODERS, NAMES, parse_semantic
-from keju.encoders.text import TextEncoder
 
-__all__ = [
-    "ENCODERS",
-    "NAMES",
-    "Encoders",
-    "Pair",
-    "TextEncoder",
-    "VectorCache",
-    "default_cache_path",
-    "parse_semantic",
-    "reference_pairs",
-    "weights_hash",
-]
+__all__ = ["ENCODERS", "Encoders", "Pair", "default_cache_path", "parse_semantic"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from keju.encoders.cache import VectorCache, text_key
 from keju.encoders.folder import (
+    ENCODERS,
     INSTALL,
     bundled_minilm,
     how_to_get,
@@ -18,15 +19,11 @@ from keju.encoders.folder import (
     needs_weights,
     packages_missing,
 )
-from keju.encoders.matching import DeviceMatcher, Matcher, Pair
-from keju.encoders.names import ENCODERS
+from keju.encoders.matching import Pair, TokenMatcher
 from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
 from keju.errors import PrerequisiteError, UsageError, unknown_name
 from keju.metrics.base import PRF
-from keju.metrics.semantic import (
-    cosine,
-    other_pairs,
-)
+from keju.metrics.semantic import cosine, other_pairs
 from keju.texts import _
 
 Encode = Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]]
@@ -62,6 +59,7 @@ class Encoders:
         self.device: Device = device
         self.precision: Precision = precision
         self._open: dict[Path, TextEncoder] = {}
+        self._matchers: dict[str, TokenMatcher] = {}
 
     def unavailable_reason(self, name: str) -> str:
         """Why the encoder `name` cannot be used here and what to do, or an empty string.
@@ -115,6 +113,7 @@ class Encoders:
         """Close the cache and release the models."""
         self.cache.close()
         self._open.clear()
+        self._matchers.clear()
 
     def first_token_cosine(
         self, pairs: Sequence[Pair], *, name: str = "chinese-bert-wwm"
@@ -201,24 +200,23 @@ class Encoders:
     def bert_score(self, name: str, pairs: Sequence[Pair]) -> list[PRF]:
         """BERTScore by token matching (bert-score 0.3.13), not rescaled, in the pairs' order.
 
-        Texts are truncated at 512 tokens. An empty text on either side gives 0, 0, 0. References'
-        token vectors and every pair's result are cached.
+        Texts are truncated at 512 tokens. An empty text on either side gives 0, 0, 0. Every pair's
+        result is cached on disk; references' token vectors stay in memory (`TokenMatcher`).
 
         Args:
             name: the encoder.
             pairs: candidate and reference.
         """
-        depth = self.layer_of(name)
-        encoder = self.encoder(name)
-        space = f"{encoder.weights_hash}:layer{depth}:{encoder.precision}"
-        keys = {pair: text_key(f"{space}:match", *pair) for pair in pairs}
+        encoder, layer = self.encoder(name), self.layer_of(name)
+        space = f"{encoder.weights_hash}:layer{layer}:{encoder.precision}:match"
+        keys = {pair: text_key(space, *pair) for pair in pairs}
         found: dict[bytes, NDArray[np.floating]] = dict(
             self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
         )
         lacking = [pair for pair, key in keys.items() if key not in found]
-        kind = DeviceMatcher if encoder.device == "cuda" else Matcher
-        matcher = kind(encoder, self.cache, space, depth)
-        for batch in matcher.match(lacking):
+        if space not in self._matchers:
+            self._matchers[space] = TokenMatcher(encoder, layer)
+        for batch in self._matchers[space].match(lacking):
             fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}
             self.cache.put_vectors(fresh)
             found.update(fresh)

@@ -1,20 +1,23 @@
-"""A directory of weights: its required files, and its hash for signatures."""
+"""Encoders by name, and directories of weights: required files, hash, loading with transformers."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from keju.encoders.names import ENCODERS
-from keju.errors import DataError
+from keju.errors import DataError, UsageError, unknown_name
 from keju.files import read_json, sha256_file
+from keju.local_paths import check_local
+from keju.metrics.base import PRF
 from keju.texts import Text, _
 
 INSTALL = 'pip install "keju[semantic]"'
@@ -34,8 +37,39 @@ _TOKENIZER_FILES = (
 )
 
 
+LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+"""Options of transformers' `from_pretrained`: it downloads nothing and runs no code of a folder."""
+
 _PACKAGES = ("torch", "transformers", "safetensors")
 """The packages of the encoders."""
+
+
+class EncoderFacts(NamedTuple):
+    """Facts about an encoder that do not depend on its weights.
+
+    Args:
+        hub: where its weights are published (a name on huggingface.co).
+        layer: the layer that bert-score uses; 0 where no metric matches its tokens.
+        baseline: bert-score's rescaling baseline at that layer, None where it has none.
+    """
+
+    hub: str
+    layer: int = 0
+    baseline: PRF | None = None
+
+
+# Layers and baselines: bert_score 0.3.13, model2layers and rescale_baseline/{zh,en}/*.tsv.
+ENCODERS: dict[str, EncoderFacts] = {
+    "chinese-bert-wwm": EncoderFacts("hfl/chinese-bert-wwm"),
+    "bert-base-chinese": EncoderFacts(
+        "google-bert/bert-base-chinese", 8, PRF(0.54804957, 0.5480091, 0.54755783)
+    ),
+    "roberta-large": EncoderFacts(
+        "FacebookAI/roberta-large", 17, PRF(0.83150584, 0.8314941, 0.83122575)
+    ),
+    "minilm": EncoderFacts("sentence-transformers/all-MiniLM-L6-v2"),
+}
+NAMES = tuple(ENCODERS)
 
 
 class _ShardIndex(msgspec.Struct):
@@ -153,3 +187,113 @@ def weights_hash(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> str:
     parts = sorted([*weight_files(folder), *tokenizer, folder / "config.json"])
     lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in parts)
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
+    """Parse `--semantic` options, ``NAME=DIR`` or a bare ``DIR`` for every name.
+
+    A named directory has priority over a bare one, in any order.
+
+    Raises:
+        UsageError: an unknown name, a name or a bare directory given twice, or not a directory.
+    """
+    named: dict[str, Path] = {}
+    bare: Path | None = None
+    for option in options:
+        name, equals, folder = option.partition("=")
+        if equals and name in ENCODERS:
+            if name in named:
+                raise UsageError("--semantic names {} twice. Give it one folder", name)
+            named[name] = _folder(folder, option)
+        elif equals and not Path(option).expanduser().is_dir():
+            raise UsageError("--semantic {}: {}", option, unknown_name(name, NAMES, "encoder"))
+        elif bare is not None:
+            raise UsageError("--semantic gives two folders without a name. Write NAME=DIR")
+        else:
+            bare = _folder(option, option)
+    return ({} if bare is None else dict.fromkeys(NAMES, bare)) | named
+
+
+def _folder(text: str, option: str) -> Path:
+    check_local(text, "--semantic")
+    path = Path(text).expanduser()
+    if not text:
+        raise UsageError(
+            "--semantic {} names no folder. If you wrote $NAME, the variable is not set in this "
+            "shell: export NAME=FOLDER",
+            option,
+        )
+    if not path.is_dir():
+        raise UsageError(
+            "--semantic {}: no such folder '{}'. Give the folder that contains config.json and "
+            "model.safetensors",
+            option,
+            text,
+        )
+    return path
+
+
+def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
+    """CUDA where available."""
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def load_model(kind: Any, folder: Path, what: str = "encoder", **options: Any) -> Any:  # noqa: ANN401 - transformers' types
+    """A model with its weights, from the safetensors of a directory.
+
+    Args:
+        kind: the class of transformers.
+        folder: of weights.
+        what: the model in an error.
+        **options: of `from_pretrained`.
+
+    Raises:
+        DataError: some weights are missing or have another shape, or loading failed.
+    """
+    weight_files(folder)
+    with loading(folder):
+        model, report = kind.from_pretrained(
+            str(folder), use_safetensors=True, output_loading_info=True, **LOCAL, **options
+        )
+    mismatched = (entry[0] for entry in report.get("mismatched_keys") or ())
+    lacking = sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
+    if lacking:
+        raise DataError(
+            "does not contain {} of the {}'s weights (first: {})",
+            len(lacking),
+            what,
+            lacking[0],
+            file=folder,
+            hint="Give the folder of the whole model",
+        )
+    return model
+
+
+@contextmanager
+def loading(folder: Path) -> Iterator[None]:
+    """Load from a directory without output on the terminal.
+
+    Raises:
+        DataError: loading failed; on a bad directory the loaders raise any exception.
+    """
+    try:
+        with quiet():
+            yield
+    except Exception as error:  # noqa: BLE001
+        raise DataError("cannot be loaded: {}", str(error)[:300], file=folder) from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress transformers' warnings and progress bars."""
+    from transformers.utils import logging as chatter  # noqa: PLC0415
+
+    level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
+    chatter.set_verbosity(logging.CRITICAL)
+    chatter.disable_progress_bar()
+    try:
+        yield
+    finally:
+        chatter.set_verbosity(level)
+        if bars:
+            chatter.enable_progress_bar()

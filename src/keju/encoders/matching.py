@@ -1,140 +1,119 @@
-"""Token matching of text pairs, where each text is encoded once."""
+"""BERTScore: token matching of text pairs, on the device of the encoder."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from keju.encoders.cache import VectorCache, text_key
 from keju.encoders.text import TextEncoder
 from keju.metrics.base import PRF
-from keju.metrics.semantic import match_score, match_tokens, unit_rows
+from keju.metrics.semantic import match_score
 
 Pair = tuple[str, str]
 """A candidate (the response) and its reference, in this order."""
 
+REFERENCE_BYTES = 512 << 20
+"""The maximum size of the references' matrices in memory; the oldest are dropped."""
+
 _WINDOW_CHARACTERS = {"cpu": 1 << 15, "cuda": 1 << 18}
 
 
-class Matcher:
-    """Matches pairs window by window, keeping a text's matrix only until its last use.
+class _Matrix(NamedTuple):
+    """A text's token vectors [tokens, size] of length 1, and the tokens' weights, whose sum is 1.
+
+    Both are tensors on the encoder's device.
+    """
+
+    rows: Any
+    weights: Any
+
+
+class TokenMatcher:
+    """BERTScore: every token is matched to the likest token of the other text.
+
+    Zhang et al. 2020, section 3, as bert-score 0.3.13 computes it: a special token earns nothing
+    itself but may be matched. With a text on either side that has no other tokens all three are 0,
+    so that an empty answer is never paid.
+
+    Only precision and recall are copied from the encoder's device. The matrices of references stay
+    there, up to `REFERENCE_BYTES`: the floor of a task and its next model use them again.
 
     Args:
-        encoder: computes token vectors.
-        cache: stores the references' matrices.
-        space: weights, layer and precision for the cache's keys.
-        layer: the layer of the vectors.
+        encoder: computes the token vectors; texts are truncated at its `max_tokens`.
+        layer: the layer of the token vectors.
     """
 
-    def __init__(self, encoder: TextEncoder, cache: VectorCache, space: str, layer: int) -> None:
-        self.encoder = encoder
-        self.cache = cache
-        self.space = f"{space}:tokens"
-        self.layer = layer
-        self._held: dict[str, tuple[Any, NDArray[np.float64]]] = {}
+    def __init__(self, encoder: TextEncoder, layer: int) -> None:
+        self._encoder = encoder
+        self._layer = layer
+        self._matrices: dict[str, _Matrix] = {}
 
     def match(self, pairs: Sequence[Pair]) -> Iterator[dict[Pair, PRF]]:
-        """Results of windows of pairs; pairs with the same reference follow each other."""
+        """The results of one window of pairs after the other, in the order of references."""
         ordered = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
-        uses = Counter(text for pair in ordered for text in pair)
-        for window in self._windows(ordered):
-            self._hold(window)
-            yield self._score(window)
-            uses.subtract(text for pair in window for text in pair)
-            for text in {text for pair in window for text in pair}:
-                if uses[text] == 0:
-                    del self._held[text]
+        references = {reference for _, reference in pairs}
+        for window in _windows(self._encoder, ordered):
+            texts = dict.fromkeys(text for pair in window for text in pair)
+            self._encode([text for text in texts if text not in self._matrices])
+            yield _match(window, self._matrices)
+            for text in texts.keys() - references:
+                self._matrices.pop(text, None)
+            self._make_room()
 
-    def _windows(self, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-        limit = _WINDOW_CHARACTERS[self.encoder.device]
-        window: list[Pair] = []
-        size = 0
-        for pair in pairs:
-            window.append(pair)
-            size += sum(min(len(text), self.encoder.max_tokens) + 2 for text in pair)
-            if size >= limit:
-                yield window
-                window, size = [], 0
-        if window:
-            yield window
-
-    def _hold(self, window: Sequence[Pair]) -> None:
-        texts = list(dict.fromkeys(t for pair in window for t in pair if t not in self._held))
-        rows = self.encoder.tokenise(texts, max_tokens=self.encoder.max_tokens)
-        tokens = dict(zip(texts, rows, strict=True))
-        references = {reference for _, reference in window}
-        keys = {text: text_key(self.space, text) for text in texts}
-        kept = self.cache.matrices(list(keys.values()), size=self.encoder.size)
-        lacking = []
-        for text, row in tokens.items():
-            matrix = kept.get(keys[text])
-            if matrix is None or len(matrix) != len(row.ids):
-                lacking.append(text)
-            else:
-                self._held[text] = (matrix, row.content.astype(np.float64))
-        found = self.encoder.token_vectors([tokens[text] for text in lacking], layer=self.layer)
-        for batch in found:
-            matrices = {lacking[at]: unit_rows(matrix) for at, matrix in batch.items()}
-            for text, matrix in matrices.items():
-                self._held[text] = (matrix, tokens[text].content.astype(np.float64))
-            self.cache.put_matrices(
-                {keys[text]: matrix for text, matrix in matrices.items() if text in references}
-            )
-
-    def _score(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
-        found = {}
-        for pair in window:
-            (candidate, mine), (reference, theirs) = (self._held[text] for text in pair)
-            found[pair] = match_tokens(
-                candidate, reference, candidate_weights=mine, reference_weights=theirs
-            )
-        return found
-
-
-class DeviceMatcher(Matcher):
-    """Matches on the device of the encoder, from which only precision and recall are copied.
-
-    Matrices of references are not cached: a GPU encodes a text in less time than its matrix needs
-    to be read from a disk.
-    """
-
-    def _hold(self, window: Sequence[Pair]) -> None:
+    def _encode(self, texts: Sequence[str]) -> None:
+        """Compute the matrices of the texts that are not empty."""
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
 
-        texts = list(dict.fromkeys(t for pair in window for t in pair if t not in self._held))
-        tokens = self.encoder.tokenise(texts, max_tokens=self.encoder.max_tokens)
-        for batch in self.encoder.token_tensors(tokens, layer=self.layer):
-            for at, states in batch.items():
-                rows = torch.nn.functional.normalize(states, dim=-1, eps=1e-30)
-                self._held[texts[at]] = (rows, tokens[at].content.astype(np.float64))
+        rows = self._encoder.tokenise(texts, max_tokens=self._encoder.max_tokens)
+        full = [(text, row) for text, row in zip(texts, rows, strict=True) if row.content.any()]
+        states = self._encoder.token_states([row for _, row in full], layer=self._layer)
+        for batch in states:
+            for place, vectors in batch.items():
+                text, row = full[place]
+                weights = torch.from_numpy(row.content / row.content.sum())
+                # In float64, so that tiny float32 numbers have a length too.
+                lengths = torch.linalg.vector_norm(
+                    vectors, dim=-1, keepdim=True, dtype=torch.float64
+                )
+                unit_rows = (vectors / lengths.clamp_min(1e-300)).float()
+                self._matrices[text] = _Matrix(unit_rows, weights.to(self._encoder.device))
 
-    def _score(self, window: Sequence[Pair]) -> dict[Pair, PRF]:
-        import torch  # noqa: PLC0415 - as above
-
-        totals = []
-        with torch.inference_mode():
-            weights = {
-                text: torch.from_numpy(self._held[text][1]).to(self.encoder.device)
-                for text in {text for pair in window for text in pair}
-            }
-            for mine, theirs in window:
-                likeness = self._held[mine][0] @ self._held[theirs][0].T
-                totals.append(likeness.amax(1).double() @ weights[mine])
-                totals.append(likeness.amax(0).double() @ weights[theirs])
-            found = torch.stack(totals).cpu().numpy().reshape(-1, 2)
-        sums = {text: float(self._held[text][1].sum()) for text in weights}
-        return {
-            pair: _score_of(row, [sums[text] for text in pair])
-            for pair, row in zip(window, found, strict=True)
-        }
+    def _make_room(self) -> None:
+        total = sum(matrix.rows.nbytes for matrix in self._matrices.values())
+        for text in list(self._matrices):
+            if total <= REFERENCE_BYTES:
+                return
+            total -= self._matrices.pop(text).rows.nbytes
 
 
-def _score_of(totals: NDArray[np.float64], sums: Sequence[float]) -> PRF:
-    """Precision and recall from weighted totals and the sums of the weights; 0 of an empty text."""
-    if min(sums) <= 0.0:
-        return PRF(0.0, 0.0, 0.0)
-    return match_score(*(float(total / each) for total, each in zip(totals, sums, strict=True)))
+def _windows(encoder: TextEncoder, pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    window: list[Pair] = []
+    size = 0
+    for pair in pairs:
+        window.append(pair)
+        size += sum(min(len(text), encoder.max_tokens) + 2 for text in pair)
+        if size >= _WINDOW_CHARACTERS[encoder.device]:
+            yield window
+            window, size = [], 0
+    if window:
+        yield window
+
+
+def _match(window: Sequence[Pair], matrices: dict[str, _Matrix]) -> dict[Pair, PRF]:
+    import torch  # noqa: PLC0415 - as above
+
+    scores = dict.fromkeys(window, PRF(0.0, 0.0, 0.0))
+    full = [pair for pair in scores if all(text in matrices for text in pair)]
+    rates = []
+    with torch.inference_mode():
+        for pair in full:
+            candidate, reference = (matrices[text] for text in pair)
+            likeness = candidate.rows @ reference.rows.T
+            rates.append(likeness.amax(1).double() @ candidate.weights)
+            rates.append(likeness.amax(0).double() @ reference.weights)
+        copied = torch.stack(rates).cpu().numpy() if rates else np.empty(0)
+    for pair, (precision, recall) in zip(full, copied.reshape(-1, 2).tolist(), strict=True):
+        scores[pair] = match_score(precision, recall)
+    return scores

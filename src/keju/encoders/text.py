@@ -1,9 +1,8 @@
-"""Text encoder: from tokens to vectors, in batches with little padding."""
+"""Text encoder: from tokens to vectors, in batches of sequences of similar lengths."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -14,15 +13,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.encoders.batches import plan_batches
 from keju.encoders.folder import (
     INSTALL,
+    LOCAL,
+    best_device,
+    load_model,
+    loading,
     model_config,
     packages_missing,
-    weight_files,
+    quiet,
     weights_hash,
 )
-from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.texts import _
 
@@ -33,10 +34,10 @@ Pooling = Literal["first", "mean", "tokens"]
 
 BLOCK_TOKENS = 512
 """The maximum number of tokens of one pass, including special ones."""
+MAX_PADDING = 0.10
+"""No batch has a larger share of padding than this."""
 SENTENCE_TOKENS = 256
 """Tokens of a sentence that MiniLM uses (its sentence_bert_config.json)."""
-
-_LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 # A CPU is as fast with two texts as with thirty; a GPU needs large batches.
 _BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
@@ -48,8 +49,6 @@ class Counts(msgspec.Struct):
     texts: int = 0
     tokens: int = 0
     padding: int = 0
-    seconds: float = 0.0
-    """Waiting for results; a GPU computes some of them while the caller does something else."""
 
     @property
     def padding_share(self) -> float:
@@ -62,6 +61,35 @@ class Tokens(NamedTuple):
 
     ids: list[int]
     content: NDArray[np.bool_]
+
+
+def plan_batches(lengths: Sequence[int], *, max_tokens: int) -> list[list[int]]:
+    """Put sequences of similar lengths into one batch; the longest batches come first.
+
+    Args:
+        lengths: tokens of each sequence.
+        max_tokens: a batch's size (its longest sequence times its sequences) ends here; one
+            sequence alone may be longer.
+
+    Returns:
+        Indices into `lengths`, each once; a batch's padding is at most `MAX_PADDING` of its size.
+    """
+    batches: list[list[int]] = []
+    batch: list[int] = []
+    longest = content = 0
+    for index in sorted(range(len(lengths)), key=lambda place: (-lengths[place], place)):
+        size = longest * (len(batch) + 1)
+        padding = size - content - lengths[index]
+        if batch and (size > max_tokens or padding > MAX_PADDING * size):
+            batches.append(batch)
+            batch = []
+        if not batch:
+            longest, content = lengths[index], 0
+        batch.append(index)
+        content += lengths[index]
+    if batch:
+        batches.append(batch)
+    return batches
 
 
 class TextEncoder:
@@ -83,6 +111,7 @@ class TextEncoder:
         if missing := packages_missing():
             raise PrerequisiteError(_("a text encoder (package {})", missing), INSTALL)
         import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+        import transformers  # noqa: PLC0415 - as above
 
         self.folder = folder
         self.config = model_config(folder)
@@ -90,12 +119,17 @@ class TextEncoder:
         if device == "cuda" and not torch.cuda.is_available():
             raise PrerequisiteError(_("device 'cuda'"), _("a build of torch for your CUDA driver"))
         self.device = device if device != "auto" else best_device(torch)
+        if self.device == "cuda":
+            # cuDNN's attention plans again for each shape of a batch.
+            torch.backends.cuda.enable_cudnn_sdp(False)  # noqa: FBT003 - torch's own form
         if precision == "auto":
             precision = "bfloat16" if self.device == "cuda" else "float32"
         self.precision = precision
         self.counts = Counts()
         self._tokenizer, self._shape = _load_tokenizer(folder)
-        model = _load_model(folder, torch.float32)
+        model = load_model(
+            transformers.AutoModel, folder, add_pooling_layer=False, dtype=torch.float32
+        )
         self._model = model.to(device=self.device, dtype=getattr(torch, precision)).eval()
 
     @property
@@ -156,28 +190,25 @@ class TextEncoder:
         Yields:
             Finished vectors [size] by the text's index.
         """
-        step = self.max_tokens
         blocks: list[list[int]] = []
-        owner: list[int] = []
-        rows = self._ids([_encodable(text) for text in texts], None)
-        for index, ids in enumerate(rows):
-            cuts = [ids[start : start + step] for start in range(0, len(ids), step)]
-            blocks.extend(cuts)
-            owner.extend([index] * len(cuts))
-        total = Counter(owner)
-        left = Counter(owner)
-        sums: dict[int, NDArray[np.float64]] = {}
-        for batch in self.encode(blocks, pooling="first"):
-            done: dict[int, Vector] = {}
-            for at, vector in batch.items():
-                text = owner[at]
-                sums[text] = sums.get(text, np.zeros(self.size)) + vector
-                left[text] -= 1
-                if left[text] == 0:
-                    done[text] = (sums.pop(text) / total[text]).astype(np.float32)
-            self.counts.texts += len(done)
-            if done:
-                yield done
+        owners: list[int] = []
+        for index, ids in enumerate(self._ids([_encodable(text) for text in texts], None)):
+            starts = range(0, len(ids), self.max_tokens)
+            blocks.extend(ids[start : start + self.max_tokens] for start in starts)
+            owners.extend(index for _ in starts)
+        total = Counter(owners)
+        parts: dict[int, list[Vector]] = defaultdict(list)
+        for batch, states in self._passes(blocks, pooling="first"):
+            means: dict[int, Vector] = {}
+            for place, vector in zip(batch, states.cpu().numpy(), strict=True):
+                text = owners[place]
+                parts[text].append(vector)
+                if len(parts[text]) == total[text]:
+                    mean = np.mean(parts.pop(text), axis=0, dtype=np.float64)
+                    means[text] = np.asarray(mean, np.float32)
+            self.counts.texts += len(means)
+            if means:
+                yield means
 
     def sentence_vectors(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
         """Means over a text's tokens (including special ones) at length 1, as in MiniLM.
@@ -186,73 +217,55 @@ class TextEncoder:
         other.
         """
         tokens = self.tokenise(texts, max_tokens=min(SENTENCE_TOKENS, self.max_tokens))
-        for batch in self.encode([row.ids for row in tokens], pooling="mean"):
+        for batch, states in self._passes([row.ids for row in tokens], pooling="mean"):
             self.counts.texts += len(batch)
-            yield {at: vector / np.linalg.norm(vector) for at, vector in batch.items()}
+            vectors = zip(batch, states.cpu().numpy(), strict=True)
+            yield {place: vector / np.linalg.norm(vector) for place, vector in vectors}
 
-    def token_vectors(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Vector]]:
-        """Each text's token vectors [tokens, size] after `layer` layers, by its index."""
-        for batch in self.encode([row.ids for row in tokens], pooling="tokens", layer=layer):
-            self.counts.texts += len(batch)
-            yield batch
+    def token_states(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Any]]:
+        """Each text's token vectors after `layer` layers, by its index.
 
-    def encode(
-        self, sequences: Sequence[Sequence[int]], *, pooling: Pooling, layer: int | None = None
-    ) -> Iterator[dict[int, Vector]]:
-        """Run token sequences through the model, longest first.
-
-        Args:
-            sequences: token ids, each no longer than `max_tokens`.
-            pooling: ``first`` and ``mean`` return one vector [size], ``tokens`` all [tokens, size].
-            layer: stop after this many layers; None uses all.
-
-        Yields:
-            One batch's results by index into `sequences`.
+        They are float32 tensors [tokens, size] on the device, and views of their batch's tensor.
 
         Raises:
             UsageError: the model has no such layer.
         """
-        if layer is not None and not 1 <= layer <= self.layers:
+        if not 1 <= layer <= self.layers:
             raise UsageError("{}: no layer {}; it has {}", self.folder, layer, self.layers)
-        lengths = [len(sequence) for sequence in sequences]
-        batches = plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device])
-        given = [[sequences[at] for at in batch] for batch in batches]
-        passes = self._passes(given, pooling=pooling, layer=layer or self.layers)
-        for batch in batches:
-            begun = time.perf_counter()
-            rows = next(passes)
-            self._count(lengths, batch, time.perf_counter() - begun)
-            yield dict(zip(batch, rows, strict=True))
+        ids = [row.ids for row in tokens]
+        for batch, states in self._passes(ids, pooling="tokens", layer=layer):
+            self.counts.texts += len(batch)
+            rows = zip(batch, states, strict=True)
+            yield {place: vectors[: len(ids[place])] for place, vectors in rows}
 
     def _passes(
-        self, batches: Sequence[Sequence[Sequence[int]]], *, pooling: Pooling, layer: int
-    ) -> Iterator[list[Vector]]:
-        """Run batches of token sequences through the model, in their order; see `encode`."""
-        pending: tuple[Any, Sequence[Sequence[int]]] | None = None
-        for batch in batches:
-            # A GPU computes this batch while the caller uses the one before.
-            started = self._forward(batch, pooling, layer), batch
-            if pending is not None:
-                yield _to_arrays(*pending)
-            pending = started
-        if pending is not None:
-            yield _to_arrays(*pending)
+        self, sequences: Sequence[Sequence[int]], *, pooling: Pooling, layer: int | None = None
+    ) -> Iterator[tuple[list[int], Any]]:
+        """Run token sequences through the model, longest first.
 
-    def token_tensors(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Any]]:
-        """As `token_vectors`, but as tensors that stay on the device."""
-        lengths = [len(row.ids) for row in tokens]
+        Args:
+            sequences: token ids, each no longer than `max_tokens`.
+            pooling: ``first`` and ``mean`` return one vector a sequence, ``tokens`` one a token.
+            layer: stop after this many layers; None uses all.
+
+        Yields:
+            The indices of one batch's sequences, and its results as `_forward` returns them.
+        """
+        lengths = [len(sequence) for sequence in sequences]
+        pending: tuple[list[int], Any] | None = None
         for batch in plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device]):
-            begun = time.perf_counter()
-            states = self._forward([tokens[at].ids for at in batch], "tokens", layer)
-            self._count(lengths, batch, time.perf_counter() - begun)
-            self.counts.texts += len(batch)
-            yield {at: states[row, : lengths[at]] for row, at in enumerate(batch)}
-
-    def _count(self, lengths: Sequence[int], batch: Sequence[int], seconds: float) -> None:
-        content = sum(lengths[at] for at in batch)
-        self.counts.tokens += content
-        self.counts.padding += lengths[batch[0]] * len(batch) - content
-        self.counts.seconds += seconds
+            content = sum(lengths[place] for place in batch)
+            self.counts.tokens += content
+            self.counts.padding += lengths[batch[0]] * len(batch) - content
+            states = self._forward(
+                [sequences[place] for place in batch], pooling, layer or self.layers
+            )
+            # A GPU computes this batch while the caller uses the one before.
+            if pending is not None:
+                yield pending
+            pending = batch, states
+        if pending is not None:
+            yield pending
 
     def _forward(self, sequences: Sequence[Sequence[int]], pooling: Pooling, layer: int) -> Any:  # noqa: ANN401 - a tensor
         """The float32 result of one batch on the device: [texts, size] or [texts, tokens, size]."""
@@ -260,7 +273,7 @@ class TextEncoder:
 
         ids, mask = _padded(sequences, self._tokenizer.pad_token_id or 0)
         kept = torch.from_numpy(mask).to(self.device)
-        with torch.inference_mode(), self._cut_to(layer), _attention(self.device):
+        with torch.inference_mode(), self._cut_to(layer):
             states = self._model(
                 input_ids=torch.from_numpy(ids).to(self.device), attention_mask=kept
             ).last_hidden_state
@@ -292,26 +305,6 @@ def _padded(
     return ids, mask.astype(np.int64)
 
 
-def _to_arrays(found: Any, sequences: Sequence[Sequence[int]]) -> list[Vector]:  # noqa: ANN401 - a tensor
-    """The results of one batch as arrays: vectors [size], or matrices [tokens, size]."""
-    rows = found.cpu().numpy()
-    if rows.ndim == 2:
-        return list(rows)
-    return [rows[at, : len(ids)].copy() for at, ids in enumerate(sequences)]
-
-
-@contextmanager
-def _attention(device: str) -> Iterator[None]:
-    """On CUDA, attention without cuDNN, which plans again for each shape of a batch."""
-    if device != "cuda":
-        yield
-        return
-    from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: PLC0415 - as torch
-
-    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
-        yield
-
-
 def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -321,8 +314,8 @@ def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
     import transformers  # noqa: PLC0415
 
     with loading(folder):
-        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **_LOCAL)
-        config = transformers.AutoConfig.from_pretrained(str(folder), **_LOCAL)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **LOCAL)
+        config = transformers.AutoConfig.from_pretrained(str(folder), **LOCAL)
     words, rows = len(tokenizer), int(config.vocab_size)
     if not rows / 2 <= words <= rows:
         raise DataError(
@@ -333,21 +326,3 @@ def _load_tokenizer(folder: Path) -> tuple[Any, Any]:
             hint="Give the tokenizer's files that belong to these weights",
         )
     return tokenizer, config
-
-
-def _load_model(folder: Path, dtype: Any) -> Any:  # noqa: ANN401 - transformers' types
-    """The model, or a DataError if any weight but the pooler's is not in the file."""
-    import transformers  # noqa: PLC0415
-
-    weight_files(folder)
-    with loading(folder):
-        model, report = transformers.AutoModel.from_pretrained(
-            str(folder),
-            use_safetensors=True,
-            add_pooling_layer=False,
-            output_loading_info=True,
-            dtype=dtype,
-            **_LOCAL,
-        )
-    check_whole(report, folder, "encoder")
-    return model

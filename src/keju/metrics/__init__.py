@@ -8,33 +8,37 @@ names that tables have: ``keju.metrics.CER()`` (`docs/api.md`).
 
 from typing import Any
 
-from keju.metrics.bags import ErrorParts, bag_distance, error_parts
-from keju.metrics.base import PRF, UndefinedMetricError, entities_prf, prf
-from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
-from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
-from keju.metrics.edit import EditCounts, best_edits, distance
-from keju.metrics.ocr import (
+from keju.metrics.base import PRF, UndefinedMetricError, entities_prf, prf, relative_error
+from keju.metrics.edit import (
+    EditCounts,
+    ErrorParts,
     accurate_rate,
+    bag_distance,
+    best_edits,
     character_error_rate,
     correct_rate,
+    distance,
+    error_parts,
     normalised_distance,
-    position_matches,
     position_prf,
     set_prf,
 )
-from keju.metrics.punctuation import (
-    MarkCounts,
-    mark_class,
-    punctuation_counts,
+from keju.metrics.ngrams import (
+    OrderCounts,
+    bleu_unsmoothed,
+    chrf,
+    chrf_counts,
+    chrf_of_counts,
+    f_beta,
+    rouge_l,
+    rouge_n,
+    sentence_bleu,
 )
-from keju.metrics.relative_error import relative_error
-from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 
 __all__ = [
     "PRF",
     "EditCounts",
     "ErrorParts",
-    "MarkCounts",
     "OrderCounts",
     "UndefinedMetricError",
     "accurate_rate",
@@ -50,12 +54,9 @@ __all__ = [
     "entities_prf",
     "error_parts",
     "f_beta",
-    "mark_class",
     "normalised_distance",
-    "position_matches",
     "position_prf",
     "prf",
-    "punctuation_counts",
     "relative_error",
     "rouge_l",
     "rouge_n",

@@ -1,11 +1,15 @@
-"""`align`: the spans in which two texts agree and differ."""
+"""Alignment of two texts: their spans, their punctuation, and a pattern within a text."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz.distance import Postfix, Prefix
 
 Kind = Literal["equal", "substitute", "delete", "insert"]
 
@@ -31,19 +35,25 @@ def align(reference: str, hypothesis: str) -> list[Span]:
         Spans in order, each as long as can be, which cover both texts without a gap. In a
         ``substitute`` span both sides have one length.
     """
-    start = _common_prefix(reference, hypothesis)
-    end = _common_prefix(reference[start:][::-1], hypothesis[start:][::-1])
+    start = Prefix.similarity(reference, hypothesis)
+    end = Postfix.similarity(reference[start:], hypothesis[start:])
     left, right = reference[start : len(reference) - end], hypothesis[start : len(hypothesis) - end]
     unit = min(len(left), len(right)) + 2
     steps = "=" * start + _steps(left, right, unit) + "=" * end
     return _spans(steps)
 
 
-def _common_prefix(a: str, b: str) -> int:
-    for place, (left, right) in enumerate(zip(a, b, strict=False)):
-        if left != right:
-            return place
-    return min(len(a), len(b))
+def partial_distance(pattern: str, text: str) -> int:
+    """The fewest edits between a pattern and any substring of a text (Sellers 1980).
+
+    Returns:
+        0 if the text contains the pattern; at most the pattern's length.
+    """
+    if pattern in text:
+        return 0
+    # As in `best_edits`, so many substitutions cost less than one more edit.
+    unit = len(pattern) + 2
+    return int(_last_row(pattern, text, unit, anywhere=True).min()) // unit
 
 
 def _steps(reference: str, hypothesis: str, unit: int) -> str:
@@ -77,11 +87,14 @@ def _next_row(row: _Row, equal: npt.NDArray[np.bool_], unit: int, slope: _Row) -
     return step
 
 
-def _last_row(reference: str, hypothesis: str, unit: int) -> _Row:
-    """Cost of aligning the whole reference with each beginning of the hypothesis."""
+def _last_row(reference: str, hypothesis: str, unit: int, *, anywhere: bool = False) -> _Row:
+    """Cost of aligning the whole reference with each beginning of the hypothesis.
+
+    With `anywhere`, characters of the hypothesis before the alignment cost nothing.
+    """
     codes = _codes(hypothesis)
     slope = np.arange(len(hypothesis) + 1, dtype=np.int64) * unit
-    row = slope
+    row = np.zeros_like(slope) if anywhere else slope
     for code in _codes(reference):
         row = _next_row(row, codes == code, unit, slope)
     return row
@@ -115,15 +128,97 @@ _KINDS: dict[str, Kind] = {"=": "equal", "~": "substitute", "-": "delete", "+": 
 
 def _spans(steps: str) -> list[Span]:
     spans: list[Span] = []
-    i = j = place = 0
-    while place < len(steps):
-        sign = steps[place]
-        length = 1
-        while place + length < len(steps) and steps[place + length] == sign:
-            length += 1
+    i = j = 0
+    for sign, run in groupby(steps):
+        length = len(list(run))
         i_end = i + (length if sign != "+" else 0)
         j_end = j + (length if sign != "-" else 0)
         spans.append(Span(_KINDS[sign], i, i_end, j, j_end))
         i, j = i_end, j_end
-        place += length
     return spans
+
+
+class MarkCounts(NamedTuple):
+    """Marks matched one to one, and how many there are on either side."""
+
+    hits: int
+    predicted: int
+    expected: int
+
+
+def punctuation_counts(
+    reference: str, hypothesis: str, *, fold: Callable[[str], str] = str
+) -> MarkCounts:
+    """Marks matched one to one on aligned positions (our reading).
+
+    The texts without their marks are aligned. A mark belongs to the gap between two characters;
+    two marks match if they are alike (half or full width, any style of quotation mark), are in
+    the same gap, and at least one of the two characters beside it is the same on both sides.
+
+    Args:
+        reference: the true text with its marks; its white space is ignored.
+        hypothesis: the predicted text.
+        fold: applied to each character that is not a mark, before the texts are aligned.
+    """
+    left, right = _Marked(reference, fold), _Marked(hypothesis, fold)
+    gaps = _same_gaps(left.text, right.text)
+    hits = 0
+    for gap, marks in right.marks.items():
+        unmatched = left.marks.get(gaps.get(gap, -1), Counter())
+        same = marks & unmatched
+        unmatched.subtract(same)
+        hits += same.total()
+    return MarkCounts(hits, right.total, left.total)
+
+
+class _Marked:
+    """A text parted into characters and, by the number of characters before them, marks."""
+
+    def __init__(self, source: str, fold: Callable[[str], str]) -> None:
+        chars: list[str] = []
+        self.marks: dict[int, Counter[str]] = {}
+        for char in source:
+            mark = mark_class(char)
+            if mark:
+                self.marks.setdefault(len(chars), Counter())[mark] += 1
+            elif not char.isspace():
+                chars += fold(char)
+        self.text = "".join(chars)
+        self.total = sum(marks.total() for marks in self.marks.values())
+
+
+def _same_gaps(reference: str, hypothesis: str) -> dict[int, int]:
+    """Gap in the hypothesis → gap in the reference, where an equal character is beside it."""
+    gaps: dict[int, int] = {}
+    for span in align(reference, hypothesis):
+        if span.kind == "equal":
+            shift = span.reference_start - span.hypothesis_start
+            # An earlier span's last gap is kept: it follows the character that it belongs to.
+            for gap in range(span.hypothesis_start, span.hypothesis_end + 1):
+                if gap > span.hypothesis_start or gap not in gaps:
+                    gaps[gap] = gap + shift
+    return gaps
+
+
+_CLASSES = {
+    **dict.fromkeys("，,", "，"),
+    **dict.fromkeys("。．.｡", "。"),
+    **dict.fromkeys("、､", "、"),
+    **dict.fromkeys("；;", "；"),
+    **dict.fromkeys("：:", "："),
+    **dict.fromkeys("？?", "？"),
+    **dict.fromkeys("！!", "！"),
+    **dict.fromkeys('“”「」＂"〝〞〟', "“"),
+    **dict.fromkeys("‘’『』＇'", "‘"),
+    **dict.fromkeys("（(", "（"),
+    **dict.fromkeys("）)", "）"),
+    **dict.fromkeys("《〈", "《"),
+    **dict.fromkeys("》〉", "》"),
+    **dict.fromkeys("—―─…⋯", "—"),
+    **dict.fromkeys("·‧・•", "·"),
+}
+
+
+def mark_class(char: str) -> str:
+    """The class of a punctuation mark, the same for its widths and styles; empty for no mark."""
+    return _CLASSES.get(char, "")

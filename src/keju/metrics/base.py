@@ -53,3 +53,13 @@ def prf(hits: int, predicted: int, expected: int) -> PRF:
 def entities_prf(reference: AbstractSet[str], hypothesis: AbstractSet[str]) -> PRF:
     """P, R, F1 over sets of names."""
     return prf(len(reference & hypothesis), len(hypothesis), len(reference))
+
+
+def relative_error(truth: float, predicted: float) -> float:
+    """|truth - predicted| / |truth|, whose mean over items is the MRE.
+
+    For a truth of 0 it is 1, or 0 if the prediction is 0 too.
+    """
+    if truth == 0:
+        return float(predicted != 0)
+    return abs(truth - predicted) / abs(truth)

@@ -1,9 +1,9 @@
 """Ranked candidates: how early the relevant ones are, with exact treatment of tied scores.
 
-Models answer 0.8 for many candidates, so a ranking is seldom an order. Two readings are offered:
-the *expectation* over all orders of the tied candidates, each equally likely, and the order of
-their *index*, which many programs use without saying so. Both are a `Ranking`; every metric here
-takes either. The expectation is computed in closed form (McSherry and Najork 2008), never drawn.
+Models answer 0.8 for many candidates, so a ranking is seldom an order. Every metric here is the
+expectation over all orders of the tied candidates, each equally likely; the order of their index,
+which many programs use without saying so, is one of these orders. The expectation is computed in
+closed form (McSherry and Najork 2008), never drawn.
 
 A metric is of one query; a benchmark's value is the plain mean over queries.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,20 +45,13 @@ class Ranking(NamedTuple):
         return int(self.hits.sum())
 
 
-def rank(
-    scores: Sequence[float | None],
-    relevant: Collection[int],
-    *,
-    ties: Literal["expected", "index"] = "expected",
-) -> Ranking:
+def rank(scores: Sequence[float | None], relevant: Collection[int]) -> Ranking:
     """Order the candidates of one query by score, highest first.
 
     Args:
         scores: one a candidate. None, or NaN, says that the model gave none: such candidates come
             last, tied with each other.
         relevant: indices of the candidates that are right.
-        ties: ``"expected"`` keeps equal scores together, for the expectation over random order;
-            ``"index"`` puts the lower index first.
 
     Raises:
         ValueError: an index in `relevant` is not a candidate.
@@ -72,8 +65,8 @@ def rank(
     right[list(relevant)] = 1
     order = np.lexsort((-keys, missing))
     keys, missing, right = keys[order], missing[order], right[order]
-    if ties == "index" or not len(keys):
-        return Ranking(np.ones_like(right), right)
+    if not len(keys):
+        return Ranking(right, right)
     new = (keys[1:] != keys[:-1]) | (missing[1:] != missing[:-1])
     starts = np.flatnonzero(np.concatenate(([True], new)))
     return Ranking(np.diff(np.append(starts, len(keys))), np.add.reduceat(right, starts))
@@ -131,16 +124,12 @@ def precision_at(ranking: Ranking, k: int) -> float:
     return hits_at(ranking, k) / k
 
 
-def average_precision_at(
-    ranking: Ranking, k: int, *, over: Literal["relevant", "reachable"] = "relevant"
-) -> float:
-    """AP@k: precision at each relevant candidate among the first `k`, summed and divided.
+def average_precision_at(ranking: Ranking, k: int) -> float:
+    """AP@k: precision at each relevant candidate among the first `k`, over all relevant ones.
 
     Args:
         ranking: the candidates of one query.
         k: how many places count; 0 gives 0.
-        over: ``"relevant"`` divides by all relevant candidates; ``"reachable"`` by as many of
-            them as `k` places can hold, so that a perfect start earns 1.
 
     Raises:
         UndefinedMetricError: no candidate is relevant.
@@ -152,8 +141,7 @@ def average_precision_at(
         raise UndefinedMetricError(_("no candidate is relevant"))
     if k == 0:
         return 0.0
-    best = ranking.relevant if over == "relevant" else min(k, ranking.relevant)
-    return float(_precision_at_hits(ranking)[:k].sum()) / best
+    return float(_precision_at_hits(ranking)[:k].sum()) / ranking.relevant
 
 
 def average_precision(ranking: Ranking) -> float:
@@ -165,24 +153,18 @@ def average_precision(ranking: Ranking) -> float:
     return average_precision_at(ranking, ranking.candidates)
 
 
-def average_precision_of_yes(
-    answers: Sequence[bool | None],
-    relevant: Collection[int],
-    *,
-    over: Literal["relevant", "reachable"] = "relevant",
-) -> float:
+def average_precision_of_yes(answers: Sequence[bool | None], relevant: Collection[int]) -> float:
     """AP@|Yes|: a yes-or-no answer for each candidate, cut where the yeses end.
 
     The candidates answered yes have no order, so it is the expectation over all orders. A missing
-    answer is not a yes. Over ``"reachable"`` one right yes would earn 1, so all relevant candidates
-    are the default.
+    answer is not a yes.
 
     Raises:
         UndefinedMetricError: no candidate is relevant.
         ValueError: an index in `relevant` is not a candidate.
     """
     yes = [answer is True for answer in answers]
-    return average_precision_at(rank([float(each) for each in yes], relevant), sum(yes), over=over)
+    return average_precision_at(rank([float(each) for each in yes], relevant), sum(yes))
 
 
 def auc(ranking: Ranking) -> float:

@@ -1,13 +1,11 @@
-"""Similarity of meaning, from the vectors of an encoder: cosine and BERTScore."""
+"""Similarity of meaning: the cosine of vectors, and the scales of BERTScore and cosines."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from keju.metrics.base import PRF
-
-Floats = NDArray[np.floating]
 
 
 def cosine(first: ArrayLike, second: ArrayLike) -> float:
@@ -18,43 +16,6 @@ def cosine(first: ArrayLike, second: ArrayLike) -> float:
     if lengths == 0.0:
         return 0.0
     return min(1.0, max(-1.0, float(left @ right) / lengths))
-
-
-def unit_rows(matrix: Floats) -> Floats:
-    """Each row of `matrix` [rows, size] at length 1; rows of zeros stay as they are."""
-    # In float64, so that tiny float32 numbers have a length too.
-    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
-    return (matrix / np.where(lengths == 0.0, 1.0, lengths)).astype(matrix.dtype)
-
-
-def match_tokens(
-    candidate: Floats,
-    reference: Floats,
-    *,
-    candidate_weights: ArrayLike,
-    reference_weights: ArrayLike,
-) -> PRF:
-    """BERTScore: every token is matched to the likest token of the other text.
-
-    Zhang et al. 2020, section 3, as bert-score 0.3.13 computes it: a token of weight 0 (the
-    special ones) earns nothing itself but may be matched. A text whose weights are all 0 is
-    empty; with an empty text on either side all three are 0, whatever the other says, so that an
-    empty answer is never paid.
-
-    Args:
-        candidate: token vectors [tokens, size].
-        reference: token vectors [tokens, size].
-        candidate_weights: one number per candidate token, 1, or 0 for special tokens.
-        reference_weights: the same for the reference.
-    """
-    mine = np.asarray(candidate_weights, dtype=np.float64)
-    theirs = np.asarray(reference_weights, dtype=np.float64)
-    if mine.sum() <= 0.0 or theirs.sum() <= 0.0:
-        return PRF(0.0, 0.0, 0.0)
-    likeness = unit_rows(candidate) @ unit_rows(reference).T
-    precision = float(likeness.max(axis=1).astype(np.float64) @ mine / mine.sum())
-    recall = float(likeness.max(axis=0).astype(np.float64) @ theirs / theirs.sum())
-    return match_score(precision, recall)
 
 
 def match_score(precision: float, recall: float) -> PRF:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from keju.clusters import Node, list_nodes, own_address, result_of, start_actor, start_ray
-from keju.encoders.folder import weight_files
-from keju.encoders.loading import best_device
+from keju.encoders.folder import best_device, weight_files
 from keju.errors import DataError, KejuError, UsageError, describe_exception
 from keju.files import sha256_file
 from keju.items import Request

@@ -9,8 +9,18 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
-from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
-from keju.encoders.loading import best_device, check_whole, loading, quiet
+from keju.encoders.folder import (
+    INSTALL,
+    LOCAL,
+    best_device,
+    load_model,
+    loading,
+    model_config,
+    packages_missing,
+    quiet,
+    weight_files,
+    weights_hash,
+)
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.local_paths import check_local
 from keju.models.base import ModelOptions
@@ -120,13 +130,9 @@ def _load(folder: Path) -> _Loaded:
 
     device = best_device(torch)
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
-    options = {"local_files_only": True, "trust_remote_code": False}
     if not any((folder / name).is_file() for name in _PROCESSOR):
         raise DataError("has no {}", _PROCESSOR[0], file=folder)
     with loading(folder):
-        processor = transformers.AutoProcessor.from_pretrained(str(folder), **options)
-        model, report = transformers.GotOcr2ForConditionalGeneration.from_pretrained(
-            str(folder), use_safetensors=True, output_loading_info=True, dtype=dtype, **options
-        )
-    check_whole(report, folder, "model")
+        processor = transformers.AutoProcessor.from_pretrained(str(folder), **LOCAL)
+    model = load_model(transformers.GotOcr2ForConditionalGeneration, folder, "model", dtype=dtype)
     return _Loaded(model.to(device).eval(), processor, device)

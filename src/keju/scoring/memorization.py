@@ -16,8 +16,7 @@ from msgspec.structs import replace
 from keju.extraction import read
 from keju.items import Item, Record, Response, get_group
 from keju.metrics import distance
-from keju.metrics.alignment import Span, align
-from keju.metrics.partial_distance import partial_distance
+from keju.metrics.alignment import Span, align, partial_distance
 from keju.scoring.scoring_sample import ScoringSample
 from keju.statistics import (
     LEVEL,

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from keju.metrics import (
-    EditCounts,
-    MarkCounts,
-    UndefinedMetricError,
-    best_edits,
-    punctuation_counts,
-)
+from keju.metrics import EditCounts, UndefinedMetricError, best_edits
+from keju.metrics.alignment import MarkCounts, punctuation_counts
 from keju.metrics.base import TooLongError
 from keju.scoring.metric import Preparation
 from keju.scoring.scoring_sample import ScoringSample, computed_once

@@ -29,14 +29,10 @@ separates what an earlier one joined. OCR scoring (`counted`) follows this polic
 """
 
 from keju.items import Script
-from keju.text.character_table import CharacterTable, to_half_width
-from keju.text.content import Content, read_content
-from keju.text.conversion import (
-    conversion_missing,
-    official_convert,
-    official_convert_value,
-)
-from keju.text.han import HAN_RUN, all_han, count_han, han_only, has_han, is_han
+from keju.text.character_table import to_half_width
+from keju.text.content import read_content
+from keju.text.conversion import conversion_missing, official_convert
+from keju.text.han import all_han, count_han, han_only, has_han, is_han
 from keju.text.normalise import (
     LAYERS,
     Layer,
@@ -51,13 +47,10 @@ from keju.text.normalise import (
 from keju.text.numerals import parse_english_number, parse_number
 from keju.text.reasoning import add_reasoning, answer_part
 from keju.text.repeats import unrepeated_share
-from keju.text.scripts import in_script, simplified_reference
+from keju.text.scripts import in_script
 
 __all__ = [
-    "HAN_RUN",
     "LAYERS",
-    "CharacterTable",
-    "Content",
     "Layer",
     "Pair",
     "Script",
@@ -77,11 +70,9 @@ __all__ = [
     "normalisation_signature",
     "normalise",
     "official_convert",
-    "official_convert_value",
     "parse_english_number",
     "parse_number",
     "read_content",
-    "simplified_reference",
     "to_half_width",
     "unrepeated_share",
 ]

@@ -18,9 +18,7 @@ from keju.benchmarks.mcs_bench.metrics import (
     contains_answer,
 )
 from keju.definitions import choices_of
-from keju.metrics.bleu import bleu_unsmoothed
-from keju.metrics.edit import distance
-from keju.metrics.rouge import f_beta, rouge_l, rouge_n
+from keju.metrics import bleu_unsmoothed, distance, f_beta, rouge_l, rouge_n
 from keju.scoring.metric import EncoderMetric
 from keju.scoring.scoring_sample import ScoringSample
 from keju.scoring.semantic import token_match_f1

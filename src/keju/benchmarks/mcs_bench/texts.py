@@ -11,7 +11,7 @@ from keju.items import Item
 from keju.metrics import EditCounts, UndefinedMetricError
 from keju.scoring.preparations import check_length
 from keju.scoring.scoring_sample import ScoringSample, computed_once, json_kind
-from keju.text import Pair, official_convert, official_convert_value
+from keju.text import Pair, official_convert
 from keju.texts import _
 
 _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
@@ -73,7 +73,7 @@ def converted(sample: ScoringSample) -> str:
     if not sample.response.not_text:
         return _converted(sample.text)
     try:
-        return official_convert_value(json.loads(sample.response.not_text))
+        return official_convert(json.loads(sample.response.not_text))
     except (TypeError, KeyError) as error:
         raise _stopped(sample, type(error).__name__) from None
     except PrerequisiteError as error:

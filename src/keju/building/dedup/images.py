@@ -28,7 +28,7 @@ from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.building.worker_encoders import encode_images
 from keju.definitions import query_of
-from keju.encoders.pictures import PictureEncoder
+from keju.encoders.clip import PictureEncoder
 from keju.items import ImageRef, Item
 from keju.texts import n_
 

@@ -36,7 +36,7 @@ from keju.building.step import Step
 from keju.building.step_context import StepContext
 from keju.building.worker_encoders import encode_images
 from keju.definitions import query_of
-from keju.encoders.matches import MatchEncoder
+from keju.encoders.clip import MatchEncoder
 from keju.errors import UsageError, unknown_name
 from keju.files import write_atomic
 from keju.items import Item

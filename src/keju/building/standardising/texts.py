@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from keju.building.standardising.punctuation import Quotes, chinese_punctuation
 from keju.building.step import Settings, Step
 from keju.building.step_context import StepContext
 from keju.definitions import query_of
 from keju.items import CODED_FORMS, AnswerForm, Item
-from keju.text.punctuation import Quotes, chinese_punctuation
 from keju.text.scripts import in_script, simplified_reference
 from keju.texts import n_
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from keju.metrics import MarkCounts
+from keju.metrics.alignment import MarkCounts
 from keju.scoring.metric import Hits, declare, declare_pooled_rates
 from keju.scoring.preparations import NAMES, SCRIPT, mark_counts
 

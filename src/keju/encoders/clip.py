@@ -1,4 +1,4 @@
-"""Image encoder: CLIP's vectors, whose cosine measures the similarity of two images."""
+"""CLIP models, also Chinese ones: vectors of images and of texts, compared by their cosine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,17 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files
-from keju.encoders.loading import best_device, check_whole, loading
+from keju.encoders.folder import (
+    INSTALL,
+    LOCAL,
+    best_device,
+    load_model,
+    loading,
+    model_config,
+    packages_missing,
+    weight_files,
+    weights_hash,
+)
 from keju.errors import PrerequisiteError
 from keju.files import read_json, sha256_file
 from keju.texts import _
@@ -62,15 +71,7 @@ class PictureEncoder:
         self._device = best_device(torch)
         with loading(folder):
             self._side = int(config["vision_config"].get("image_size", 224))
-            self._model, report = transformers.AutoModel.from_pretrained(
-                str(folder),
-                local_files_only=True,
-                trust_remote_code=False,
-                use_safetensors=True,
-                output_loading_info=True,
-                dtype=torch.float32,
-            )
-        check_whole(report, folder, "encoder")
+        self._model = load_model(transformers.AutoModel, folder, dtype=torch.float32)
         self._model.to(self._device).eval()
 
     def vectors(self, pictures: Iterable[Image]) -> Iterator[NDArray[np.float32]]:
@@ -86,9 +87,7 @@ class PictureEncoder:
         with torch.inference_mode():
             given = torch.from_numpy(np.stack(pixels)).to(self._device)
             found: Any = self._model.get_image_features(pixel_values=given)
-            rows = np.asarray(getattr(found, "pooler_output", found).cpu().numpy(), np.float32)
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
+        return _unit_rows(found)
 
     def _pixels(self, picture: Image) -> NDArray[np.float32]:
         """Pixels as CLIP expects them: resized by the shorter side, centre-cropped, scaled."""
@@ -102,3 +101,55 @@ class PictureEncoder:
         values = np.asarray(square, np.float32) / 255.0
         scaled = (values - np.array(self._prepare.image_mean)) / np.array(self._prepare.image_std)
         return np.ascontiguousarray(scaled.transpose(2, 0, 1), np.float32)
+
+
+class MatchEncoder(PictureEncoder):
+    """CLIP weights with their tokenizer, from a directory; downloads nothing and reads no pickle.
+
+    Args:
+        folder: as for `PictureEncoder`, with the tokenizer's files.
+
+    Raises:
+        PrerequisiteError: torch or transformers is not installed.
+        DataError: the directory does not contain a complete encoder, or has no tokenizer.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.weights_hash = weights_hash(folder, CLIP_KINDS)
+        from transformers import AutoTokenizer  # noqa: PLC0415 - seconds to import
+
+        with loading(folder):
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), **LOCAL)
+        self._most = int(self._model.config.text_config.max_position_embeddings)
+
+    def text_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One vector of length 1 for each text; a long text is truncated."""
+        import torch  # noqa: PLC0415
+
+        parts = []
+        size = _BATCH[self._device]
+        for start in range(0, len(texts), size):
+            some = texts[start : start + size]
+            sound = [text.encode("utf-8", "replace").decode() for text in some]
+            tokens = self._tokenizer(
+                sound, padding=True, truncation=True, max_length=self._most, return_tensors="pt"
+            ).to(self._device)
+            with torch.inference_mode():
+                found: Any = self._model.get_text_features(
+                    input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"]
+                )
+            parts.append(_unit_rows(found))
+        return np.concatenate(parts)
+
+    def matches(self, pictures: Sequence[Image], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The cosine of each image with its text, -1 to 1."""
+        seen = np.stack(list(self.vectors(pictures)))
+        return np.asarray((seen * self.text_vectors(texts)).sum(axis=1), np.float32)
+
+
+def _unit_rows(found: Any) -> NDArray[np.float32]:  # noqa: ANN401 - transformers' type
+    """The vectors that a model returns, each at length 1."""
+    rows = np.asarray(getattr(found, "pooler_output", found).cpu().numpy(), np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from keju.building.standardising.punctuation import chinese_punctuation, is_chinese
 from keju.text.han import is_han
-from keju.text.punctuation import chinese_punctuation, is_chinese
 
 CASES = [
     ("子曰:學而時習之,不亦說乎?", "子曰：學而時習之，不亦說乎？"),
