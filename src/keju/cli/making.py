@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -147,11 +148,10 @@ def _print_suspicions(dataset: Path) -> None:
     from keju.datasets.store import Dataset
     from keju.datasets.suspicious import suspicious_texts
 
-    found = list(suspicious_texts(Dataset.open(dataset)))
-    for each in found[:_SUSPICIONS]:
+    found = suspicious_texts(Dataset.open(dataset))
+    for each in islice(found, _SUSPICIONS):
         note(_("warning: {}: {}. {}", each.item, each.problem, each.hint))
-    if len(found) > _SUSPICIONS:
-        more = len(found) - _SUSPICIONS
+    if more := sum(1 for each in found):
         note(
             n_(
                 "warning: {n:,} more text is suspicious. See them with: keju data validate {}",

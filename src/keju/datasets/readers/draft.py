@@ -31,7 +31,7 @@ from keju.files import shipped_toml
 from keju.text import count_han, in_script
 from keju.texts import _, either, n_, translator
 
-MOST_BYTES = 64 << 20
+MOST_BYTES = 16 << 20
 """Bytes of all tables of which a draft looks at every row."""
 
 SAMPLE = 2000
@@ -697,12 +697,13 @@ class _Draft:
         return self.meant[folder]
 
     def _with_tasks(self) -> Iterator[JsonObject]:
-        column = self.roles.get("task", "")
+        column, ids = self.roles.get("task", ""), {"": ""} | self.values
         for table, each in zip(self.made["tables"], self.lists, strict=True):
             for row in each.rows:
                 said = _text(_value(row, column)) if column else ""
-                name = self.values.get(said) or (self._id_of(said) if said else "")
-                yield {**row, "task": name or table.get("task", "")}
+                if said not in ids:
+                    ids[said] = self._id_of(said)
+                yield {**row, "task": ids[said] or table.get("task", "")}
 
     def _id_of(self, value: str) -> str:
         named = self.words.named(value) or self.words.numbered(value)
@@ -714,14 +715,14 @@ class _Draft:
         """How answers to questions with options are numbered, seen from them."""
         numbers: list[tuple[int, int]] = []
         bare = Counter[bool]()
+        letters = {each.id for each in tasks() if each.queries[0].form == "letter"}
         for row in self._with_tasks():
             answer = _text(_value(row, self.roles.get("answer", ())))
             options = self._options_of(row)
             number = int(float(answer)) if is_number(answer, tuple(options)) else None
             if options and number is not None:
                 numbers.append((number, len(options)))
-            task = str(row["task"])
-            if not options and has_task(task) and find_task(task).queries[0].form == "letter":
+            if not options and row["task"] in letters:
                 bare[number is not None] += 1
         if bare[True]:
             self.made["answer_is"] = self._todo(_("a number, and no options"))

@@ -141,7 +141,7 @@ def reader_of(preset: Preset) -> Reader[PresetSettings]:
             return _detect_whole(listing, preset)
         files = listing.ending(*(suffix.lstrip(".") for suffix in SUFFIXES))
         if not files or sum(path.stat().st_size for f in files if (path := listing.path(f))) > (
-            MOST_BYTES * 64
+            MOST_BYTES * 256
         ):
             return None
         drafted = draft(listing.src, preset)
