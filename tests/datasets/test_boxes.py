@@ -15,6 +15,7 @@ from keju.datasets.readers.boxes import NAMES, BoxForm
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.items import Box
+from keju.texts import in_terminal, using
 from tests.support.commanding import keju
 from tests.support.layouts import obi_boxes as forms
 from tests.support.released import picture, put, table, voc
@@ -121,7 +122,10 @@ def test_several_forms_are_named_and_one_can_be_chosen(read, tmp_path):
 def test_notes_count_what_is_skipped(read, tmp_path):
     src = tmp_path / "O2BR"
     forms.coco_parts(src)
-    assert "O2BR: skipped 1 annotations of crowds" in read("obi-recognition", src).notes
+    notes = read("obi-recognition", src).notes
+    assert "O2BR: skipped 1 annotations of crowds" in notes
+    with using("zh"):
+        assert "O2BR：跳过 1 个群组标注（iscrowd）" in map(in_terminal, notes)
     put(tmp_path / "l/p.png", picture(1))
     point = {"label": "x", "points": [[3, 3]], "shape_type": "point"}
     shape = {"label": "x", "points": [[1, 1], [9, 9]], "shape_type": "rectangle"}

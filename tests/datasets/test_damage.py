@@ -55,7 +55,8 @@ def wrong_error(error: KejuError, named: str, outcome: Outcome) -> str:
     if "\n" in text or not text.isprintable():
         return f"not one printable line: {text!r}"
     if outcome == "mapping":
-        return "" if KEY.search(text) else f"without a key of the mapping: {text}"
+        has_hint = isinstance(error, DataError) and error.hint
+        return "" if has_hint and KEY.search(text) else f"without a key of the mapping: {text}"
     if outcome != "error":
         return f"refused: {text}"
     if named not in text:

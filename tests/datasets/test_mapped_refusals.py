@@ -68,6 +68,13 @@ def test_a_wrong_expression_is_refused(tmp_path, quiz, names, problem):
     assert problem in refusal(tmp_path, quiz, f"names = '{names}'\n{QUIZ}")
 
 
+def test_a_split_that_matches_no_text_names_the_table_and_the_pattern(tmp_path, quiz):
+    with pytest.raises(DataError, match=r"split\.ask matches none of 1 texts, e\.g\.") as refused:
+        items_of(tmp_path, quiz, "split.ask = '(?P<book>[0-9]+)'\n" + QUIZ)
+    assert refused.value.file == str(quiz / "q.csv")
+    assert refused.value.hint == "Edit the pattern of split.ask in the mapping"
+
+
 # ---- tables, columns and cells
 
 

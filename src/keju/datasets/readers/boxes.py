@@ -27,7 +27,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Field, JsonObject, Place, map_fields, plain_field, text_of
 from keju.datasets.readers.tables import all_rows
 from keju.datasets.readers.xml_parsing import LARGEST, children, name_of, parse_xml
-from keju.errors import DataError, number_of, shortened
+from keju.errors import DataError, shortened
 from keju.files import shipped_toml
 from keju.items import Box
 from keju.settings import Settings
@@ -70,7 +70,7 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         relative: whether coordinates are shares of the image.
         kind: the field with the kind of a shape.
         kinds: the kinds that are read; others are counted.
-        skipped: fields that mark what is not the box of a character, with the word that counts it.
+        crowd: a field that marks the box of several characters, which is counted and not read.
         one: a field that is 1 in usual boxes; others are counted, and read too.
         columns: the names of columns by role.
     """
@@ -91,7 +91,7 @@ class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     relative: bool = False
     kind: str = ""
     kinds: list[str] = []
-    skipped: dict[str, str] = {}
+    crowd: str = ""
     one: str = ""
     columns: dict[str, tuple[str, ...]] = {}
 
@@ -199,7 +199,7 @@ def annotations_in(folder: Path, images: Sequence[Path], settings: BoxSettings) 
                 hint="Correct it, or remove it",
             )
     annotations = collect_boxes(name, (folder / path for path in forms[name]), finder, settings)
-    notes = (f"files not read: {unread}",) if recognised.unknown else ()
+    notes = (_("files not read: {}", unread),) if recognised.unknown else ()
     return annotations._replace(notes=(*annotations.notes, *notes))
 
 
@@ -260,9 +260,11 @@ def collect_boxes(
                     )
                 boxes.append(Drawn(_box_of(form, shape, where), where, size, form.relative))
                 odd += bool(form.one) and _at(shape, form.one) not in (None, 1)
-    notes = [f"skipped {count} {word}" for word, count in counts.items()]
+    notes: list[str] = [_("skipped {} {}", count, word) for word, count in counts.items()]
     if missing:
-        names = join_names(f"{shortened(key)!r} (of {missing[key].item})" for key in missing)
+        names = join_names(
+            _("{!r} (of {})", shortened(name), place.item) for name, place in missing.items()
+        )
         if not settings.skip_missing:
             raise DataError(
                 n_(
@@ -274,20 +276,26 @@ def collect_boxes(
                 ),
                 file=next(iter(missing.values())).file,
             )
-        notes.append(f"skipped the boxes of {len(missing)} missing images: {names}")
+        notes.append(_("skipped the boxes of {} missing images: {}", len(missing), names))
     if odd:
-        boxes_have = number_of(odd, "box has", "boxes have")
-        notes.append(f"{boxes_have} a fifth value other than 1, imported too")
+        notes.append(
+            n_(
+                "{n:,} box has a fifth value other than 1, imported too",
+                "{n:,} boxes have a fifth value other than 1, imported too",
+                odd,
+            )
+        )
     return annotations._replace(notes=tuple(notes))
 
 
 def _skipped(form: Form, shape: object) -> str:
     """The word for a shape that is not the box of a character; empty for a box."""
-    for field, word in form.skipped.items():
-        if _at(shape, field):
-            return word
+    if form.crowd and _at(shape, form.crowd):
+        return _("annotations of crowds")
     kind = str(_at(shape, form.kind) or "") if form.kind else ""
-    return "" if not form.kind or kind in form.kinds else f"{form.box}s of the kind {kind[:20]!r}"
+    if not form.kind or kind in form.kinds:
+        return ""
+    return _("{}s of the kind {!r}", form.box, kind[:20])
 
 
 # ---- recognising

@@ -71,7 +71,8 @@ def records_of(src: Path, mapping: Mapping) -> Iterator[Record]:
 
     Raises:
         DataError: a table is missing or not readable, a table of the source is neither mapped nor
-            ignored, there are no images, or a record has not the form that the mapping says.
+            ignored, there are no images, a pattern of `split` matches no text, or a record has not
+            the form that the mapping says.
         UsageError: a regular expression cannot be used.
     """
     root = src if src.is_dir() else src.parent
@@ -220,8 +221,8 @@ def with_path_groups(
     Counts the records that match, and that are ``skipped``.
 
     Raises:
-        UsageError: the expression cannot be used or matches no path, or a group has the name of a
-            column.
+        DataError: the expression matches no path.
+        UsageError: the expression cannot be used, or a group has the name of a column.
     """
     for record in _with_groups(records, path_of, pattern, "names", skipped=counts):
         counts["matched"] += 1
@@ -238,9 +239,10 @@ def _with_groups(
     """The records with the named groups of a text; without a match unchanged, or `skipped`."""
     iterator = iter(records)
     first, count, is_matched = "", 0, False
+    file: Path | None = None
     while batch := list(islice(iterator, _BATCH)):
         texts = [text_of(record) for record in batch]
-        first, count = first or texts[0], count + len(batch)
+        first, file, count = first or texts[0], file or batch[0].place.file, count + len(batch)
         for record, groups in zip(batch, _groups(pattern, texts, key), strict=True):
             if groups is None:
                 if skipped is None:
@@ -256,7 +258,15 @@ def _with_groups(
             yield record.with_cells(dict(groups))
     if count and not is_matched:
         what = _("paths") if key == "names" else _("texts")
-        raise UsageError("{} matches none of {:,} {}, e.g. {!r}", key, count, what, first)
+        raise DataError(
+            "{} matches none of {:,} {}, e.g. {!r}",
+            key,
+            count,
+            what,
+            first,
+            file=file,
+            hint=_("Edit the pattern of {} in the mapping", key),
+        )
 
 
 def _groups(pattern: str, texts: Sequence[str], key: str) -> list[dict[str, str] | None]:

@@ -41,6 +41,7 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import KejuError, number_of
 from keju.items import MIXED_GALLERY, ImageRef, Item
 from keju.settings import Settings
+from keju.texts import _, listed, n_
 
 _SWEEP = ", ".join(map(str, preset("classification").gallery.sweep))
 _CLASSES_HELP = (
@@ -105,8 +106,8 @@ def read_classification(
     yield from notes
     counts = {gallery.records.source: len(gallery.classes) for gallery in galleries}
     if settings.mixed and (settings.classes or settings.items) and len(set(counts.values())) > 1:
-        text = ", ".join(f"{name} {count}" for name, count in counts.items())
-        yield f"classes that do not divide evenly: {text}"
+        numbers = listed(f"{name} {count}" for name, count in counts.items())
+        yield _("classes that do not divide evenly: {}", numbers)
 
 
 def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings) -> Iterator[str]:
@@ -119,14 +120,19 @@ def read_retrieval(src: Path, writer: DatasetWriter, settings: RetrievalSettings
     galleries, notes = _draw(src, writer, "retrieval", settings, distractors=settings.distractors)
     for gallery in galleries:
         _add_items(writer, [gallery])
-        counts = number_of(len(gallery.classes), "class", "classes")
-        reason = ": every class is asked about; leave some over: --option classes=N"
-        if len(gallery.classes) == 1:
-            reason = ": it has no other class"
-        yield (
-            f"{gallery.records.source}: {counts} and {len(gallery.distractors)} distractors"
-            f"{'' if gallery.distractors else reason}"
+        note = n_(
+            "{}: {n:,} class and {} distractors",
+            "{}: {n:,} classes and {} distractors",
+            len(gallery.classes),
+            gallery.records.source,
+            len(gallery.distractors),
         )
+        if not gallery.distractors:
+            reason = _("every class is asked about; leave some over: --option classes=N")
+            if len(gallery.classes) == 1:
+                reason = _("it has no other class")
+            note = _("{}: {}", note, reason)
+        yield note
     yield from notes
 
 
@@ -175,7 +181,7 @@ def _draw(
         facts["mixed"] = "yes" if mixed else "no"
     record_sources(writer, [records.place for records in several], facts)
     notes = [note for gallery in galleries for note in gallery.notes]
-    notes += [f"{records.source}: {note}" for records in several for note in records.notes]
+    notes += [_("{}: {}", records.source, note) for records in several for note in records.notes]
     notes += [note for among in dict.fromkeys(copies) for note in among.notes()]
     return galleries, notes
 

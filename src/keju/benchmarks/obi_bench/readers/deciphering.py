@@ -271,18 +271,27 @@ def _of_records(
                 file=records.place.folder,
                 hint="Give other options: undeciphered, era, annotated",
             )
-    notes += [f"{source.name}: {note}" for note in records.notes]
+    notes += [_("{}: {}", source.name, note) for note in records.notes]
     if file := records.characters_file:
         ids = {part for label in records.classes for part in (label, *label.split("_"))}
         if missing := sorted(records.characters.keys() - ids):
             notes.append(
-                f"{source.name}: {number_of(len(missing), 'class', 'classes')} of "
-                f"{file.name} without images: {join_names(missing)}"
+                n_(
+                    "{}: {n:,} class of {} without images: {}",
+                    "{}: {n:,} classes of {} without images: {}",
+                    len(missing),
+                    source.name,
+                    file.name,
+                    join_names(missing),
+                )
             )
     if records.classes and not any(map(records.character_of, records.classes)):
         notes.append(
-            f"{source.name}: the characters of the classes are unknown; put ID_to_chinese.json "
-            "into the folder"
+            _(
+                "{}: the characters of the classes are unknown; put ID_to_chinese.json into the "
+                "folder",
+                source.name,
+            )
         )
     return [_released(records, crop, classes) for crop in crops], [*notes, *copies.notes()]
 
@@ -307,12 +316,17 @@ def _filtered(
         return marked and crop.is_deciphered in statuses and is_of_era(crop)
 
     classes = {label: list(filter(is_asked, crops)) for label, crops in records.classes.items()}
-    notes = []
+    notes: list[str] = []
     if era_name:
         count = sum(not is_of_era(crop) for crop in records.crops)
         notes.append(
-            f"{source.name}: skipped {number_of(count, 'image')} of other eras than {era_name} "
-            "(option era)"
+            n_(
+                "{}: skipped {n:,} image of other eras than {} (option era)",
+                "{}: skipped {n:,} images of other eras than {} (option era)",
+                count,
+                source.name,
+                era_name,
+            )
         )
     return {label: crops for label, crops in classes.items() if crops}, notes
 
@@ -415,22 +429,32 @@ def _counts(source: Source, characters: Sequence[Character]) -> Iterator[str]:
     ]
     yield from note_unlike_print(source, len(characters) - len(unknown))
     if unknown:
-        yield (
-            f"{name}: {number_of(len(unknown), 'character is', 'characters are')} without a "
-            f"description and undeciphered (asked, not scored): {join_names(unknown)}"
+        yield n_(
+            "{}: {n:,} character is without a description and undeciphered (asked, not scored): {}",
+            "{}: {n:,} characters are without a description and undeciphered (asked, not scored): "
+            "{}",
+            len(unknown),
+            name,
+            join_names(unknown),
         )
     if known:
-        yield (
-            f"{name}: {len(known)} of {len(characters) - len(unknown)} known characters have no "
-            f"description (asked, not scored): {join_names(known)}. "
-            "Write descriptions.csv with the columns image and description"
+        yield _(
+            "{}: {} of {} known characters have no description (asked, not scored): {}. Write "
+            "descriptions.csv with the columns image and description",
+            name,
+            len(known),
+            len(characters) - len(unknown),
+            join_names(known),
         )
     if loose := [
         character.line for character in characters if not character.metadata.get("subset")
     ]:
-        yield (
-            f"{name}: {number_of(len(loose), 'character is', 'characters are')} of no subset: "
-            f"{join_names(loose)}"
+        yield n_(
+            "{}: {n:,} character is of no subset: {}",
+            "{}: {n:,} characters are of no subset: {}",
+            len(loose),
+            name,
+            join_names(loose),
         )
 
 

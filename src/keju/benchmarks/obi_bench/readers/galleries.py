@@ -15,7 +15,7 @@ from keju.benchmarks.obi_bench.readers.records import Crop, Records
 from keju.benchmarks.obi_bench.readers.sources import draw_order
 from keju.datasets.readers.base import join_names, source_text
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError, number_of, shortened
+from keju.errors import DataError, shortened
 from keju.files import sha256_file
 from keju.texts import _, n_
 
@@ -75,9 +75,11 @@ class Copies:
         if self._of_classes:
             groups = [copies for _id, copies in sorted(self._of_classes.items())]
             pairs = (" = ".join(sorted(copy.id for copy in copies)[:3]) for copies in groups)
-            yield (
-                f"{number_of(len(groups), 'image exists', 'images exist')} byte by byte in "
-                f"several classes, used in no class: {join_names(pairs, 3)}"
+            yield n_(
+                "{n:,} image exists byte by byte in several classes, used in no class: {}",
+                "{n:,} images exist byte by byte in several classes, used in no class: {}",
+                len(groups),
+                join_names(pairs, 3),
             )
 
     def _copies_of(self, crop: Crop) -> list[Crop]:
@@ -154,14 +156,20 @@ def _eligible(records: Records, similar: Path | None) -> tuple[dict[str, list[Cr
                 hint="Write one class a line, as its folder is called",
             )
         if unknown := [label for label in labels if label not in classes]:
-            notes.append(f"{records.source} has no class {join_names(unknown)}")
+            notes.append(_("{} has no class {}", records.source, join_names(unknown)))
     large = {label: crops for label, crops in classes.items() if len(crops) >= needed}
     if not large:
         raise _too_few(records, len(classes), n_("{n:,} image", "{n:,} images", needed))
     if small := sorted(classes.keys() - large.keys()):
         notes.append(
-            f"{records.source}: skipped {number_of(len(small), 'class', 'classes')} of "
-            f"fewer than {needed} images: {join_names(small)}"
+            n_(
+                "{}: skipped {n:,} class of fewer than {} images: {}",
+                "{}: skipped {n:,} classes of fewer than {} images: {}",
+                len(small),
+                records.source,
+                needed,
+                join_names(small),
+            )
         )
     return large, notes
 
@@ -200,7 +208,12 @@ def draw_classes(
             classes[label] = DrawnClass(crops[0].owner, references, queries)
         else:
             notes.append(
-                f"{name}: skipped {label}, which has only {len(crops)} images without copies"
+                _(
+                    "{}: skipped {}, which has only {} images without copies",
+                    name,
+                    label,
+                    len(crops),
+                )
             )
     if not classes:
         raise _too_few(records, len(eligible), different)

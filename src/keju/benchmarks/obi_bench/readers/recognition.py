@@ -41,7 +41,7 @@ from keju.datasets.readers.pages.page_items import xml_roots
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
-from keju.texts import _, n_
+from keju.texts import Text, _, n_
 
 _TASK = "recognition"
 _NEGATIVES = preset(_TASK).negatives
@@ -97,7 +97,7 @@ def read_recognition(
     record_sources(writer, places, facts)
     for place, paths in zip(places, images, strict=True):
         annotations = annotations_in(place.folder, paths, settings)
-        yield from (f"{place.source.name}: {note}" for note in annotations.notes)
+        yield from (_("{}: {}", place.source.name, note) for note in annotations.notes)
         sample = list(filter(set(paths).__contains__, listed_paths))
         yield from _read_source(place, writer, settings, sample, annotations)
 
@@ -112,9 +112,11 @@ def _read_source(
     source = place.source.name
     boxed, negatives, skipped = _sort_images(place, paths, annotations, settings)
     if skipped:
-        yield (
-            f"skipped {number_of(len(skipped), 'image')} without boxes: "
-            f"{join_names(map(place.name_of, skipped))}"
+        yield n_(
+            "skipped {n:,} image without boxes: {}",
+            "skipped {n:,} images without boxes: {}",
+            len(skipped),
+            join_names(map(place.name_of, skipped)),
         )
     table = read_descriptions(place) or []
     described = {line.path: line.cells["description"] for line in table}
@@ -138,47 +140,70 @@ def _read_source(
         _add_items(place, writer, path, data, answers, fitted.boxes)
     for path in _sampled(place, negatives, settings):
         _add_items(place, writer, path, source_bytes(path), {"Yes-or-No": "no"})
-    for kind, (singular, plural, line) in _CHANGES.items():
-        if counts[kind]:
-            yield f"{source}: {number_of(counts[kind], singular, plural)} {line}"
+    yield from (_("{}: {}", source, note) for note in _changes(counts))
     if dropped:
-        yield (
-            f"{source}: dropped {number_of(len(dropped), 'image')} whose boxes were all skipped: "
-            f"{join_names(path.name for path in dropped)}"
+        yield n_(
+            "{}: dropped {n:,} image whose boxes were all skipped: {}",
+            "{}: dropped {n:,} images whose boxes were all skipped: {}",
+            len(dropped),
+            source,
+            join_names(path.name for path in dropped),
         )
     yield from note_unlike_print(place.source, len(images))
     if empty := sum(not text for text in described.values()):
-        yield f"{source}: {empty} of {len(described)} rows have no description"
+        yield _("{}: {} of {} rows have no description", source, empty, len(described))
     bare = sum(not described.get(path) for path in images)
     if bare and not shared:
-        yield (
-            f"{source}: {number_of(bare, 'image is', 'images are')} not asked What: nothing "
-            "describes them"
+        yield n_(
+            "{}: {n:,} image is not asked What: nothing describes them",
+            "{}: {n:,} images are not asked What: nothing describes them",
+            bare,
+            source,
         )
     elif bare and not settings.description:
-        yield (
-            f"{source}: What is held to keju's own description for {number_of(bare, 'image')}, "
-            "since the paper prints none; give yours with --option description=TEXT"
+        yield n_(
+            "{}: What is held to keju's own description for {n:,} image, since the paper prints "
+            "none; give yours with --option description=TEXT",
+            "{}: What is held to keju's own description for {n:,} images, since the paper prints "
+            "none; give yours with --option description=TEXT",
+            bare,
+            source,
         )
     if not negatives:
-        yield (
-            f"{source}: no {_NEGATIVES}, so a model that always says yes is right in Yes-or-No, as "
-            "in the paper"
+        yield _(
+            "{}: no {}, so a model that always says yes is right in Yes-or-No, as in the paper",
+            source,
+            _NEGATIVES,
         )
 
 
-_CHANGES = {
-    "clipped": ("box", "boxes", "clipped that left the image by a pixel or less"),
-    "skipped": ("box", "boxes", "skipped without area or outside the image"),
-    "twice": ("box", "boxes", "listed twice and counted once"),
-    "turned": (
-        "image",
-        "images",
-        "turned by EXIF, whose annotation does not show on which image it was drawn: boxes are "
-        "read as drawn on the upright image",
-    ),
-}
-"""The changes of boxes that are counted, each with the words of its note."""
+def _changes(counts: Mapping[str, int]) -> Iterator[Text]:
+    """Notes on the changes of boxes that were counted."""
+    notes = (
+        n_(
+            "{n:,} box clipped that left the image by a pixel or less",
+            "{n:,} boxes clipped that left the image by a pixel or less",
+            counts["clipped"],
+        ),
+        n_(
+            "{n:,} box skipped without area or outside the image",
+            "{n:,} boxes skipped without area or outside the image",
+            counts["skipped"],
+        ),
+        n_(
+            "{n:,} box listed twice and counted once",
+            "{n:,} boxes listed twice and counted once",
+            counts["twice"],
+        ),
+        n_(
+            "{n:,} image turned by EXIF, whose annotation does not show on which image it was "
+            "drawn: boxes are read as drawn on the upright image",
+            "{n:,} images turned by EXIF, whose annotation does not show on which image it was "
+            "drawn: boxes are read as drawn on the upright image",
+            counts["turned"],
+        ),
+    )
+    return (note for note in notes if note.number)
 
 
 def _add_items(

@@ -13,8 +13,8 @@ from keju.datasets.readers.base import files_under, join_names, kept_inside
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import all_rows, json_in
-from keju.errors import DataError, number_of
-from keju.texts import _
+from keju.errors import DataError
+from keju.texts import _, n_
 
 CHARACTER_TABLES = ("id_to_chinese.json", "key&value.json", "chinese_to_id.json", "classes.csv")
 """Names of files, in small letters, that list the characters of classes; the first one is read."""
@@ -131,7 +131,10 @@ def read_records(place: SourceFolder) -> Records:
         classes.setdefault(label, []).append(crop)
     if not classes:
         raise _unfit(place, images[0])
-    notes = [f"skipped {number_of(count, 'image')} in {name}" for name, count in skipped.items()]
+    notes = [
+        n_("skipped {n:,} image in {}", "skipped {n:,} images in {}", count, name)
+        for name, count in skipped.items()
+    ]
     file = _characters_file(place)
     characters = _read_characters(file, classes) if file else place.source.characters
     return Records(place, rules, classes, characters, file, tuple(sorted(notes)))

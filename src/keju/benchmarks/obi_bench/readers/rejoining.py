@@ -102,18 +102,24 @@ def read_rejoining(src: Path, writer: DatasetWriter, settings: RejoiningSettings
         if len(alone) == len(fragments):
             raise DataError("no two fragments adjoin", file=place.folder, hint="Name the pairs")
         _add_items(place, writer, joins, fragments)
-        yield from (f"{name}: {note}" for note in notes)
+        yield from (_("{}: {}", name, note) for note in notes)
         if skipped := [image for image in images if image not in joins]:
-            yield (
-                f"{name}: skipped {number_of(len(skipped), 'image')} of whole bones: "
-                f"{join_names(skipped)}"
+            yield n_(
+                "{}: skipped {n:,} image of whole bones: {}",
+                "{}: skipped {n:,} images of whole bones: {}",
+                len(skipped),
+                name,
+                join_names(skipped),
             )
         if alone:
-            yield (
-                f"{name}: {number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
-                f"they are only candidates: {join_names(alone)}"
+            yield n_(
+                "{}: {n:,} fragment adjoins none, so they are only candidates: {}",
+                "{}: {n:,} fragments adjoin none, so they are only candidates: {}",
+                len(alone),
+                name,
+                join_names(alone),
             )
-        yield from note_unlike_print(place.source, len(joins), "fragments")
+        yield from note_unlike_print(place.source, len(joins))
 
 
 def whole_images(names: Iterable[str]) -> set[str]:
@@ -201,11 +207,17 @@ def joins_in(
                 continue
             joins.setdefault(fragment, set()).add(neighbour)
             joins.setdefault(neighbour, set()).add(fragment)
-    notes = []
+    notes: list[str] = []
     if files[0].stem.casefold() != "adjacency":
-        notes.append(f"pairs read from {join_names(map(place.name_of, files))}")
+        notes.append(_("pairs read from {}", join_names(map(place.name_of, files))))
     if apart:
-        notes.append(f"skipped {number_of(apart, 'pair')} declared not to adjoin")
+        notes.append(
+            n_(
+                "skipped {n:,} pair declared not to adjoin",
+                "skipped {n:,} pairs declared not to adjoin",
+                apart,
+            )
+        )
     return {name: joins[name] for name in images if name in joins}, notes
 
 

@@ -318,10 +318,12 @@ def record_sources(
     writer.declare(sources=names, **{key: str(value) for key, value in facts.items()})
 
 
-def note_unlike_print(source: Source, images: int, what: str = "images") -> Iterator[str]:
+def note_unlike_print(source: Source, images: int) -> Iterator[str]:
     """A note where a source has another number of images than the paper prints."""
     if source.images and images != source.images:
-        yield f"{source.name}: {images} {what}; the paper has {source.images}"
+        # The images of rejoining are fragments.
+        noun = _("fragments") if source.task == "rejoining" else _("images")
+        yield _("{}: {} {}; the paper has {}", source.name, images, noun, source.images)
 
 
 def named_sources(listing: Listing) -> list[Source]:
