@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from keju.datasets.readers.base import plain_file
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
-from keju.texts import _
+from keju.texts import Text, _
 
 MOST_PAGES = 10_000
 """Maximum number of pages of one file; a longer one must be split."""
@@ -118,9 +118,9 @@ class PdfReader:
                 item=item,
                 hint="Give its pages as images",
             )
-        if "problem" in head:
+        if "fault" in head:
             item = item if head["of_page"] else ""
-            raise DataError(head["problem"], file=file, item=item, hint=head["hint"])
+            raise DataError(_FAULTS[head["fault"]](*head["values"]), file=file, item=item)
         return head, data
 
     def _started(self) -> subprocess.Popen[bytes]:
@@ -138,3 +138,34 @@ class PdfReader:
         if process:
             process.kill()
             process.communicate()
+
+
+_FAULTS: dict[str, Callable[..., Text]] = {
+    "encrypted": lambda: _("the PDF is encrypted", hint="Remove the password, e.g. qpdf --decrypt"),
+    "file": lambda error: _(
+        "not readable as a PDF: {}", error, hint="Fetch the file again, or repair it with qpdf"
+    ),
+    "large image": lambda across, down: _(
+        "an image of {} x {} pixels is too large", across, down, hint="Give the pages as images"
+    ),
+    "large page": lambda *values: _(
+        "a page of {:.0f} x {:.0f} inches has {:,.0f} megapixels at {:.0f} dpi; at most {} are "
+        "rendered",
+        *values,
+        hint="Give a lower resolution: --option dpi=NUMBER",
+    ),
+    "many pages": lambda pages, most: _(
+        "the PDF has {:,} pages; at most {:,} are read",
+        pages,
+        most,
+        hint="Split the file, or give its pages as images",
+    ),
+    "memory": lambda: _("a page needs too much memory", hint="Give the pages as images"),
+    "no pages": lambda: _("no pages", hint="Split the file, or give its pages as images"),
+    "page": lambda error: _(
+        "not readable: {}",
+        error,
+        hint="Repair the PDF, e.g. with qpdf, or give its pages as images",
+    ),
+}
+"""The sentences of the worker's faults, by their names there."""

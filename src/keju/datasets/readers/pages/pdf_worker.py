@@ -33,12 +33,12 @@ _SAME_SHADE = 40
 Edges of text differ by 26 at most, since two programs reduce them."""
 
 
-class FaultError(Exception):
-    """An error in the file: the message, and the hint."""
+class Fault(Exception):  # noqa: N818 - no sentence, but the name of one
+    """An error in the file: its name in `pdf_pages`, and the values of its sentence."""
 
-    def __init__(self, problem: str, hint: str) -> None:
-        super().__init__(problem)
-        self.fields = {"problem": problem, "hint": hint}
+    def __init__(self, fault: str, *values: float | str) -> None:
+        super().__init__(fault)
+        self.fields = {"fault": fault, "values": values}
 
 
 def main() -> None:
@@ -50,11 +50,10 @@ def main() -> None:
         data = b""
         try:
             head, data = worker.answer(json.loads(line))
-        except FaultError as fault:
+        except Fault as fault:
             head = {**fault.fields, "of_page": worker.reads_page}
         except MemoryError:
-            problem, hint = "a page needs too much memory", "Give the pages as images"
-            head = {"problem": problem, "hint": hint, "of_page": worker.reads_page}
+            head = {"fault": "memory", "values": (), "of_page": worker.reads_page}
         sys.stdout.buffer.write(json.dumps({**head, "size": len(data)}).encode() + b"\n" + data)
         sys.stdout.buffer.flush()
 
@@ -86,10 +85,7 @@ class _Worker:
             finally:
                 page.close()
         except (pdfium.PdfiumError, ValueError, OSError) as error:
-            raise FaultError(
-                f"not readable: {error}",
-                "Repair the PDF, e.g. with qpdf, or give its pages as images",
-            ) from None
+            raise Fault("page", str(error)) from None
         return {"made": made}, data
 
 
@@ -98,18 +94,13 @@ def _opened(file: Path, most_pages: int) -> pdfium.PdfDocument:
         document = pdfium.PdfDocument(file.read_bytes())
     except pdfium.PdfiumError as error:
         if "password" in str(error).casefold():
-            raise FaultError(
-                "the PDF is encrypted", "Remove the password, e.g. qpdf --decrypt"
-            ) from None
-        raise FaultError(
-            f"not readable as a PDF: {error}", "Fetch the file again, or repair it with qpdf"
-        ) from None
+            raise Fault("encrypted") from None
+        raise Fault("file", str(error)) from None
     pages = len(document)
     if 1 <= pages <= most_pages:
         return document
     document.close()
-    wrong = f"the PDF has {pages:,} pages; at most {most_pages:,} are read" if pages else "no pages"
-    raise FaultError(wrong, "Split the file, or give its pages as images")
+    raise Fault("many pages", pages, most_pages) if pages else Fault("no pages")
 
 
 def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes]:
@@ -126,11 +117,9 @@ def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes
     else:
         scale = (dpi or _USUAL_DPI) / 72
     if not (math.isfinite(width * height) and width * height * scale**2 <= most):
-        raise FaultError(
-            f"a page of {width / 72:.0f} x {height / 72:.0f} inches has "
-            f"{width * height * scale**2 / 1e6:,.0f} megapixels at {scale * 72:.0f} dpi; at most "
-            f"{most // 1_000_000} are rendered",
-            "Give a lower resolution: --option dpi=NUMBER",
+        megapixels = width * height * scale**2 / 1e6
+        raise Fault(
+            "large page", width / 72, height / 72, megapixels, scale * 72, most // 1_000_000
         )
     out = io.BytesIO()
     page.render(scale=scale).to_pil().convert("RGB").save(out, "PNG")
@@ -147,9 +136,7 @@ def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
         if isinstance(each, pdfium.PdfImage):
             across, down = each.get_px_size()
             if across * down > most:
-                raise FaultError(
-                    f"an image of {across} x {down} pixels is too large", "Give the pages as images"
-                )
+                raise Fault("large image", across, down)
             alone, found = found is None, each
         elif each.type != raw.FPDF_PAGEOBJ_TEXT or (
             raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE
