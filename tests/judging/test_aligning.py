@@ -14,7 +14,7 @@ from keju.errors import DataError, UsageError
 from keju.judging import align, read_ratings
 from keju.judging.aligning import PERSON, Alignment
 from keju.judging.answers import AnswerId
-from keju.judging.ratings import RatedAnswer, Ratings
+from keju.judging.raters import RatedAnswer, Ratings
 from tests.support.workbooks import write_workbook
 
 TASKS = ("T2", "T6")

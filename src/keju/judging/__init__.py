@@ -3,7 +3,6 @@
 from keju.judging.aligning import Alignment, Estimate, align
 from keju.judging.answers import (
     AnswerId,
-    Answers,
     AnswerSelection,
     GradableAnswer,
     answers_of,
@@ -21,7 +20,6 @@ from keju.judging.extracting import (
     stored_extractors,
 )
 from keju.judging.folder import JudgementFolder, stored_rubrics
-from keju.judging.grades import Grade, grade_of
 from keju.judging.grading import (
     Agreement,
     GradingResult,
@@ -33,11 +31,10 @@ from keju.judging.grading import (
     judgements_of,
     mean_grades,
 )
-from keju.judging.probes import Probing, declared_probes, probings
+from keju.judging.probes import declared_probes, probings
 from keju.judging.probing import ProbeResult, ProbingResult, probe_results
-from keju.judging.ratings import read_ratings
-from keju.judging.rubrics import Rubric, Rubrics, check_rubrics, read_rubrics
-from keju.judging.sampling import draw_sample, sampled_codes, write_sample
+from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
+from keju.judging.rubrics import Rubrics, check_rubrics, read_rubrics
 
 __all__ = [
     "EXTRACTION",
@@ -45,19 +42,15 @@ __all__ = [
     "Alignment",
     "AnswerId",
     "AnswerSelection",
-    "Answers",
     "Estimate",
     "ExtractionFolder",
     "ExtractionResult",
     "GradableAnswer",
-    "Grade",
     "GradingResult",
     "Judgement",
     "JudgementFolder",
     "ProbeResult",
-    "Probing",
     "ProbingResult",
-    "Rubric",
     "Rubrics",
     "TaskGrade",
     "align",
@@ -70,7 +63,6 @@ __all__ = [
     "draw_sample",
     "extraction_requests",
     "gather_decisions",
-    "grade_of",
     "graded_answers",
     "grades_of",
     "grading_requests",

@@ -15,7 +15,7 @@ import numpy as np
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
-from keju.judging.ratings import RatedAnswer, Ratings
+from keju.judging.raters import RatedAnswer, Ratings
 from keju.metrics.base import UndefinedMetricError
 from keju.statistics import (
     MEASURES,
