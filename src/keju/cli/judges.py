@@ -18,8 +18,7 @@ from keju.texts import _
 
 if TYPE_CHECKING:
     from keju.items import Request
-    from keju.judging.asking import ExpectedReply
-    from keju.judging.folder import ReplyFolder
+    from keju.judging.store import ExpectedReply, ReplyFolder
     from keju.models import Model
     from keju.running.options import RunOptions
 
@@ -59,7 +58,7 @@ def show_judging_plan(
 ) -> None:
     """Print the cost of judging or extracting without sending a request."""
     from keju.judging import open_judges, plan_judging, sent_data
-    from keju.judging.asking import GRADE
+    from keju.judging.store import GRADE
     from keju.running.restricted_data import SendingCheck
 
     judges = open_judges(models, replace(options.model_options(), asking=False))

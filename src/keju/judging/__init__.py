@@ -8,7 +8,6 @@ from keju.judging.answers import (
     answers_of,
     code_of,
 )
-from keju.judging.asking import ask_judges, open_judges, plan_judging, sent_data
 from keju.judging.extracting import (
     EXTRACTION,
     ExtractionFolder,
@@ -19,7 +18,6 @@ from keju.judging.extracting import (
     merge_extractions,
     stored_extractors,
 )
-from keju.judging.folder import JudgementFolder, stored_rubrics
 from keju.judging.grading import (
     Agreement,
     GradingResult,
@@ -31,10 +29,23 @@ from keju.judging.grading import (
     judgements_of,
     mean_grades,
 )
-from keju.judging.probes import declared_probes, probings
-from keju.judging.probing import ProbeResult, ProbingResult, probe_results
+from keju.judging.probes import (
+    ProbeResult,
+    ProbingResult,
+    declared_probes,
+    probe_results,
+    probings,
+)
 from keju.judging.raters import draw_sample, read_ratings, sampled_codes, write_sample
 from keju.judging.rubrics import Rubrics, check_rubrics, read_rubrics
+from keju.judging.store import (
+    JudgementFolder,
+    ask_judges,
+    open_judges,
+    plan_judging,
+    sent_data,
+    stored_rubrics,
+)
 
 __all__ = [
     "EXTRACTION",

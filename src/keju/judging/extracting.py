@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
+from itertools import tee
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -22,9 +23,7 @@ from keju.errors import UsageError
 from keju.extraction import body_of
 from keju.files import encode_stored, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Record, Request, Response
-from keju.judging.asking import ExpectedReply
-from keju.judging.folder import ReplyFolder
-from keju.running.key import request_key
+from keju.judging.store import ExpectedReply, ReplyFolder
 from keju.running.requests import seal_of, without_marks
 from keju.runs import RunFolder
 from keju.scoring import (
@@ -198,8 +197,7 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
         DataError: a stored line is damaged.
     """
     folder = ExtractionFolder(run)
-    identity = folder.judges().get(extractor)
-    if identity is None or not folder.response_files(extractor):
+    if extractor not in stored_extractors(run):
         raise UsageError(
             "{0}: there are no replies of the extractor {1} (stored: {2}). Ask it with: keju judge "
             "extract {0} --model {1}",
@@ -207,17 +205,11 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
             extractor,
             ", ".join(stored_extractors(run)) or _("none"),
         )
-    replies = {
-        reply.item: (reply.key, reply.source_sha256, *value_of_reply(reply))
-        for reply in folder.responses(extractor)
-    }
-    for sample in unclear_samples(run):
-        request = extraction_request(sample)
-        key, source, state, value = replies.get(request.item, ("", "", "missing", ""))
-        if key != request_key(request, identity, source):
-            # To another prompt, or of a model with other settings.
-            yield Extraction(sample, "missing")
-        elif state == "value":
+    samples, again = tee(unclear_samples(run))
+    replies = folder.find_replies(extractor, map(extraction_request, again))
+    for sample, reply in zip(samples, replies, strict=True):
+        state, value = value_of_reply(reply) if reply else ("missing", "")
+        if state == "value":
             yield _checked(sample, value)
         else:
             yield Extraction(sample, state)

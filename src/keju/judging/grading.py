@@ -17,12 +17,11 @@ from keju.judging.answers import (
     GradableAnswer,
     answers_of,
 )
-from keju.judging.folder import JudgementFolder
 from keju.judging.grades import LEAST, MOST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
+from keju.judging.store import JudgementFolder
 from keju.metrics.base import UndefinedMetricError
-from keju.running.store import StoredResponses
 from keju.runs import RunFolder
 from keju.statistics import krippendorff_alpha, ratio_interval
 
@@ -147,11 +146,10 @@ def judgements_of(
     """
     repeats = stored_repeats(folder) if repeats is None else repeats
     found = []
-    for judge, identity in folder.judges().items():
+    for judge in folder.judges():
         if (judges and judge not in judges) or not folder.response_files(judge):
             continue
-        requests = grading_requests(answers, folder, repeats)
-        replies = StoredResponses(folder.responses(judge)).find_all(requests, identity)
+        replies = folder.find_replies(judge, grading_requests(answers, folder, repeats))
         by_answer = defaultdict(list)
         for reply in filter(None, replies):
             by_answer[reply.item].append(grade_in(reply))
