@@ -23,8 +23,9 @@ from keju.errors import UsageError
 from keju.extraction import body_of
 from keju.files import encode_stored, sha256_bytes, shipped_toml
 from keju.items import AnswerForm, Record, Request, Response
+from keju.judging.prompting import sealed_prompt
 from keju.judging.store import ExpectedReply, ReplyFolder
-from keju.running.requests import seal_of, without_marks
+from keju.running.requests import without_marks
 from keju.runs import RunFolder
 from keju.scoring import (
     NO_DECISIONS,
@@ -45,7 +46,6 @@ from keju.texts import _
 EXTRACTION = ExpectedReply(20, _("a reply of 20 tokens: one line; thinking is not counted"))
 
 _ALL = QuestionForms(None)
-_BLANK = re.compile(r"\{([a-z]+)\}")
 _OBJECT = re.compile(r"\{[^{}]{1,20000}\}")
 _LONGEST_REPLY = 40_000
 """Characters at the end of a reply in which the value is looked for."""
@@ -140,18 +140,14 @@ def extraction_request(sample: ScoringSample) -> Request:
         f"{letter}、{option}"
         for letter, option in zip(choices_of(sample.item), options_of(sample.item), strict=True)
     )
-    seal = seal_of(prompts.id, question, options, text)
-    values = {
+    blanks = {
         "question": question,
         "options": prompts.options.replace("{text}", options) if options else "",
-        "opening": f"⟦回答 {seal}⟧",
-        "answer": text,
-        "closing": f"⟦回答完 {seal}⟧",
         "rule": prompts.forms[form].rule,
         "reply": prompts.forms[form].reply,
     }
-    prompt = _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), prompts.template.strip())
-    prompt = prompt.encode("utf-8", "replace").decode()
+    sealed_by = (prompts.id, question, options)
+    prompt = sealed_prompt(prompts.template, blanks, "回答", text, sealed_by)
     return Request(
         item=sha256_bytes(f"{sample.item.id}\0{prompt}".encode())[:16],
         benchmark=sample.item.benchmark,
@@ -210,9 +206,10 @@ def extractions_of(run: RunFolder, extractor: str) -> Iterator[Extraction]:
     for sample, reply in zip(samples, replies, strict=True):
         state, value = value_of_reply(reply) if reply else ("missing", "")
         if state == "value":
-            yield _checked(sample, value)
-        else:
-            yield Extraction(sample, state)
+            decided = normalised_value(sample.form, value, choices_of(sample.item))
+            contained = decided is not None and is_contained(sample, decided)
+            state, value = ("value", decided or "") if contained else ("not-contained", "")
+        yield Extraction(sample, state, value)
 
 
 def value_of_reply(reply: Response) -> tuple[State, str]:
@@ -251,14 +248,6 @@ def _as_text(value: object) -> str | None:
         case [list(), *_]:
             text = msgspec.json.encode(value).decode()
     return text
-
-
-def _checked(sample: ScoringSample, text: str) -> Extraction:
-    """The extraction of a value, which counts only if the answer contains it."""
-    value = normalised_value(sample.form, text, choices_of(sample.item))
-    if value is None or not is_contained(sample, value):
-        return Extraction(sample, "not-contained")
-    return Extraction(sample, "value", value)
 
 
 def is_contained(sample: ScoringSample, value: str) -> bool:
